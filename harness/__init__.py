@@ -1,0 +1,1 @@
+"""Data, tasks, results, reports and the pipeline of the benchmark."""

@@ -1,0 +1,1 @@
+"""Byte formats: where data comes from and how it is read."""

@@ -1,0 +1,1 @@
+"""Tables, statistics and figures from recorded scores; pure functions, no torch."""

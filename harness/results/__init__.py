@@ -1,0 +1,1 @@
+"""Result files: their schema, their store, and what they depend on."""

@@ -1,0 +1,69 @@
+"""The bytes of one result file: reports/scores/RUN.json."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = 1
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class RunRecord(_Strict):
+    """Which run the scores belong to; `identity` is the fingerprint of everything that determines them."""
+
+    key: str
+    method: str
+    variant: str
+    backbone: str
+    seed: int
+    recipe: str = Field(description="sha256 of the resolved run entry of params.yaml without its seed")
+    identity: str
+
+
+class ScoreRecord(_Strict):
+    """One score in raw units; `selection` says which weights: `best-dev` or `last`."""
+
+    task: str
+    metric: str
+    setting: str
+    selection: Literal["best-dev", "last"]
+    value: float
+    n: int = Field(ge=1)
+
+
+class Selection(_Strict):
+    """Where the evaluated weights come from; scores are STS-B dev Spearman in raw units."""
+
+    best_step: int
+    best_dev: float
+    last_step: int
+    last_dev: float
+    initial_dev: float
+
+
+class Provenance(_Strict):
+    """What the numbers depend on besides the recipe. No clock time, no host name: those go to the log."""
+
+    git_commit: str
+    git_dirty: bool
+    encoder_sha256: str
+    data_sha256: dict[str, str]
+    versions: dict[str, str]
+    device: str
+    precision: str
+    text: Literal["senteval", "raw"]
+
+
+class ResultFile(_Strict):
+    """The whole of reports/scores/RUN.json."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    run: RunRecord
+    scores: list[ScoreRecord]
+    selection: Selection
+    provenance: Provenance

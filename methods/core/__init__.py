@@ -1,0 +1,1 @@
+"""What every method is built from; imports nothing from the rest of this repository."""

@@ -1,0 +1,16 @@
+"""The one error that stands for bad input, as opposed to a bug."""
+
+
+class InputError(ValueError):
+    """Raised for bad input with one line: what was wrong, what was expected, what to do.
+
+    The command line prints the message without a traceback and exits with code 2.
+    """
+
+
+def near_matches(wrong: str, known: list[str]) -> str:
+    """Returns " (did you mean a, b?)" with the closest known names, or an empty string."""
+    import difflib
+
+    close = difflib.get_close_matches(wrong, known, n=3, cutoff=0.5)
+    return f" (did you mean {', '.join(close)}?)" if close else ""
