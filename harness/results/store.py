@@ -1,0 +1,103 @@
+"""Reading and writing result files; the one place that turns reports/scores into a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from pydantic import ValidationError
+
+from harness.errors import InputError
+from harness.files import write_json
+from harness.results.schema import SCHEMA, ResultFile
+
+KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
+COLUMNS = [
+    "key",
+    "method",
+    "variant",
+    "backbone",
+    "seed",
+    "recipe",
+    "identity",
+    "task",
+    "metric",
+    "setting",
+    "selection",
+    "text",
+    "value",
+    "n",
+]
+
+
+def write_result(path: Path, result: ResultFile) -> None:
+    """Writes one result file atomically; equal results give equal bytes."""
+    write_json(path, result.model_dump(mode="json", by_alias=True))
+
+
+def read_result(path: Path) -> ResultFile:
+    """Returns one result file.
+
+    Errors: InputError if it is not JSON, has another schema number, an unknown or missing field, or a value
+    that is not finite.
+    """
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: not a JSON file ({error}); delete it and evaluate the run again") from None
+    found = raw.get("schema") if isinstance(raw, dict) else None
+    if found != SCHEMA:
+        raise InputError(
+            f"{path}: result schema {found!r}, expected {SCHEMA}; delete it and evaluate the run again"
+        )
+    try:
+        return ResultFile.model_validate_json(json.dumps(raw), by_alias=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: {place}: {first['msg']}; evaluate the run again") from None
+
+
+def read_results(paths: Iterable[Path]) -> list[ResultFile]:
+    """Returns the result files in the order of their names; two files of one run are an error."""
+    results = [read_result(path) for path in sorted(paths)]
+    seen: set[str] = set()
+    for result in results:
+        if result.run.key in seen:
+            raise InputError(
+                f"run {result.run.key!r} has two result files, expected one; delete the one that is stale"
+            )
+        seen.add(result.run.key)
+    return results
+
+
+def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
+    """Returns one row per score with the columns of `COLUMNS`, values in raw units.
+
+    Errors: InputError if one run states the same task, metric, setting and selection twice.
+    """
+    rows = [
+        {
+            **result.run.model_dump(),
+            **score.model_dump(),
+            "text": result.provenance.text,
+        }
+        for result in results
+        for score in result.scores
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    repeated = frame[frame.duplicated(KEY_COLUMNS)]
+    if len(repeated):
+        row = repeated.iloc[0]
+        raise InputError(
+            f"run {row['key']!r} states {row['task']} {row['metric']} {row['setting']} "
+            f"({row['selection']}) twice, expected once; evaluate the run again"
+        )
+    return frame
+
+
+def read_scores(folder: Path) -> pd.DataFrame:
+    """Returns all scores of a folder of result files as one long frame (see `to_frame`)."""
+    return to_frame(read_results(folder.glob("*.json")))

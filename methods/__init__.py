@@ -1,0 +1,28 @@
+"""The methods of this benchmark by name; importing this package loads nothing heavy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from methods.core.errors import InputError, near_matches
+
+if TYPE_CHECKING:
+    from methods.core.interface import Method
+
+METHODS: dict[str, str] = {}
+"""System id -> "module:Class". A new method is one line here, its package, its runs, its test file."""
+
+
+def load_method(name: str) -> type[Method]:
+    """Returns the class of a method.
+
+    Errors: InputError if the name is not in METHODS.
+    """
+    if name not in METHODS:
+        raise InputError(
+            f"method {name!r} is not known; known are {', '.join(sorted(METHODS))}"
+            f"{near_matches(name, sorted(METHODS))}"
+        )
+    module, _, attribute = METHODS[name].partition(":")
+    return getattr(import_module(module), attribute)  # type: ignore[no-any-return]
