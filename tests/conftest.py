@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
-@pytest.fixture()
+@pytest.fixture
 def mirror() -> Path:
     """The mirror folder; only for tests marked `mirror`."""
     return Path(os.environ["SENTBENCH_MIRROR"]).resolve()
