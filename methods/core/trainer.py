@@ -114,7 +114,7 @@ class Trainer:
         )
         self.optimizer = build_optimizer(self.method, self.config) if self.plan.total else None
         self._restore()
-        if self.record.step == 0:
+        if math.isnan(self.record.initial):
             self._evaluate()
         for step, batch in self._batches(rows):
             self._train_step(step, batch)
