@@ -1,4 +1,4 @@
-"""The `sentbench` command: one handler a command, imports inside handlers so that --help loads nothing heavy."""
+"""The `sentbench` command: one handler a command; imports stand inside so that --help loads nothing heavy."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ class Params(_Strict):
 def read_params(path: Path = PARAMS) -> Params:
     """Returns the resolved plan.
 
-    Errors: InputError in one line if the file is missing or not YAML, has an unknown or missing key, or a value
-    of the wrong type (a number such as 3e-5 that YAML reads as text).
+    Errors: InputError in one line if the file is missing or not YAML, has an unknown or missing key, or a
+    value of the wrong type (a number such as 3e-5 that YAML reads as text).
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
@@ -130,7 +130,7 @@ def read_params(path: Path = PARAMS) -> Params:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Returns the first problem of a validation as one line: place, value found, what was expected."""
+    """Returns the first problem of a validation as one line: place, value, expectation."""
     problem = error.errors()[0]
     place = ".".join(str(part) for part in problem["loc"]) or "the entry"
     found = problem.get("input")

@@ -70,7 +70,7 @@ def evaluate_folder(
     from_store: bool,
     device: str = "auto",
 ) -> list[Score]:
-    """Returns the scores of any encoder folder; with `from_store` from vectors that were kept, without a model."""
+    """Returns the scores of any encoder folder; with `from_store` from kept vectors, without a model."""
     tasks = build_tasks(names, text=text)
     if from_store:
         store = EmbeddingStore.load(
