@@ -27,19 +27,20 @@ def recipe(**changes: Any) -> dict[str, Any]:
         "config": {"max_length": 32},
         "train": TRAIN,
     }
+    simcse = {"method": "simcse", "use": ["base"], "backbones": ["minilm-l2"]}
     return {
         "name": "paper",
         "tiers": ["embedded"],
         "blocks": {"base": base, "hot": {"config": {"temperature": 0.1}}},
         "runs": [
-            {"id": "a", "method": "simcse", "use": ["base"], "backbones": ["minilm-l2"]},
-            {"id": "b", "method": "simcse", "use": ["base", "hot"], "backbones": ["minilm-l2", "minilm-l6"]},
-            {"id": "c", "method": "simcse", "use": ["base"], "backbones": ["minilm-l2"], "parent": {"run": "a"}},
-            {"id": "d", "method": "distill", "use": ["base"], "backbones": ["minilm-l2"], "parent": {"teacher": "minilm-l6"}},
+            {"id": "a", **simcse},
+            {"id": "b", **simcse, "use": ["base", "hot"], "backbones": ["minilm-l2", "minilm-l6"]},
+            {"id": "c", **simcse, "parent": {"run": "a"}},
+            {"id": "d", **simcse, "method": "distill", "parent": {"teacher": "minilm-l6"}},
         ],
         "tables": {"table1": ["a", "b"], "table2": ["other/x"]},
         **changes,
-    }  # fmt: skip
+    }
 
 
 def write(folder: Path, *recipes: dict[str, Any]) -> dict[str, plan.Recipe]:
