@@ -110,9 +110,8 @@ def outside(bands: list[dict[str, Any]], frame: pd.DataFrame) -> list[str]:
         for seed, value in zip(mine["seed"], 100 * mine["value"], strict=True):
             if not entry["low"] <= value <= entry["high"]:
                 side = "low" if value < entry["low"] else "high"
-                problems.append(
-                    f"too {side:<4} {label} seed {seed}: {value:.3f}, expected {entry['low']} to {entry['high']}"
-                )
+                expected = f"{entry['low']} to {entry['high']}"
+                problems.append(f"too {side:<4} {label} seed {seed}: {value:.3f}, expected {expected}")
     return problems
 
 
