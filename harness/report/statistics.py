@@ -86,7 +86,7 @@ def standard_error(sd: float, n: int) -> float:
 
 
 def quantile(n: int, *, known: bool, confidence: float = 0.95) -> float:
-    """Returns the two-sided critical value: Student's t with n - 1 degrees of freedom, normal if sd is known."""
+    """Returns the two-sided critical value: Student's t with n - 1 degrees of freedom, or normal."""
     share = (1 + confidence) / 2
     return float(stats.norm.ppf(share) if known else stats.t.ppf(share, n - 1))
 
@@ -119,8 +119,8 @@ def place(values: Sequence[float], published: float) -> float:
 def best_by_dev(values: Sequence[float], dev: Sequence[float], k: int, published: float) -> BestByDev:
     """Returns what a paper would report that trains k seeds and keeps the one with the best dev score.
 
-    Exact over all subsets of k of our n seeds: the seed with the r-th best dev score (r = 0, 1, ...) is picked
-    in C(n - 1 - r, k - 1) of C(n, k) subsets. Of equal dev scores the earlier seed wins.
+    Exact over all subsets of k of our n seeds: the seed with the r-th best dev score (r = 0, 1, ...) is
+    picked in C(n - 1 - r, k - 1) of C(n, k) subsets. Of equal dev scores the earlier seed wins.
     Errors: ValueError if the lengths differ or k is not in 1..n.
     """
     n = len(values)
@@ -231,8 +231,8 @@ def verdict(
     4. near: |delta| <= one point.
     5. differs: there is a spread and |delta| > q e: the value is outside the 95 % interval of our mean.
     6. not separable: the rest, that is more than a point apart with one seed and no known sd, or with so few
-       seeds that q is above 2 and the interval still covers the value. `seeds_needed` then says how many seeds
-       in all would show a difference of this size with 80 % power (2 if no spread exists yet to plan with).
+       seeds that q is above 2 and the interval still covers the value. `seeds_needed` then says how many
+       seeds in all would show a difference of this size with 80 % power (2 if there is no spread to plan by).
 
     A deterministic system has `known_sd` 0. The published value counts as a fixed number: whether it was a
     lucky draw is the question `place` answers.
