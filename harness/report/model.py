@@ -43,11 +43,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in the spec, its printed name, and a mark such as `partial` or `small-scale`."""
+    """A column: its key in the spec, its printed name, and a mark such as `partial` or `small-scale`.
+
+    plain: its numbers are not scores (a count, a learning rate) and print with as many digits as they have.
+    """
 
     key: str
     title: str
     mark: str = ""
+    plain: bool = False
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     return Table(
         key=spec.key,
         title=spec.title,
-        columns=tuple(Column(column.key, column.title or column.key, column.mark) for column in spec.columns),
+        columns=tuple(_shown_column(column) for column in spec.columns),
         rows=tuple(rank_rows(spec, declared, rows)),
         protocol=spec.protocol,
         scale=spec.scale,
@@ -52,6 +52,10 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         kind=spec.kind,
         x_title=spec.x_title,
     )
+
+
+def _shown_column(column: ColumnSpec) -> Column:
+    return Column(column.key, column.title or column.key, column.mark, plain=column.unit == "plain")
 
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
