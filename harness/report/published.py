@@ -191,7 +191,7 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
 
 def load_published(folder: Path) -> Published:
     """Returns the published numbers of a folder: every file but the known spread."""
-    papers: dict[str, PublishedPaper] = Field(default_factory=dict)
+    papers: dict[str, PublishedPaper] = {}
     for path in list_declarations(folder):
         if path.name != SPREAD_FILE:
             paper = read_declaration(path, PublishedPaper)
