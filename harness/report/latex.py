@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.report.model import Cell, Column, Rank, Table, TableRow, Verdict
 from harness.report.text import (
@@ -14,6 +16,7 @@ from harness.report.text import (
     group_starts,
     list_remarks,
     more_seeds,
+    row_seeds,
     used_verdicts,
 )
 
@@ -39,6 +42,9 @@ SPECIAL = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "[": "{[}",  # a row that starts with a bracket would be an argument of the line break before it
+        "]": "{]}",
+        "*": "{*}",  # so would a star
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
@@ -78,6 +84,7 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         {
             "group": escape(group),
             "title": escape(row.title),
+            "n": row_seeds(row).replace("-", "--"),
             "runs": list_runs(row),
             "ours": format_ours(table, row),
             "published": format_published(table, row),
@@ -88,9 +95,9 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
     values = {
         "key": table.key,
         "label": "tab:" + table.key.replace("/", "-"),
-        "size": r"\small" if len(table.columns) <= 9 else r"\scriptsize",
-        "alignment": "l" + "r" * len(table.columns),
-        "width": len(table.columns) + 1,
+        "size": _font_size(table, rows),
+        "alignment": "lr" + "r" * len(table.columns),
+        "width": len(table.columns) + 2,
         "columns": [_header(column) for column in table.columns],
         "rows": rows,
         "caption": [
@@ -100,6 +107,14 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         "remarks": [escape(remark) for remark in list_remarks(table)],
     }
     return fill_template("table.tex.j2", DELIMITERS, values, templates)
+
+
+def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Returns a font size with which the table fits a page."""
+    lines = sum(bool(row["ours"]) + bool(row["published"]) + bool(row["group"]) for row in rows)
+    if lines > 60:
+        return r"\tiny"
+    return r"\small" if len(table.columns) <= 9 and lines <= 45 else r"\scriptsize"
 
 
 def list_runs(row: TableRow) -> str:

@@ -15,6 +15,7 @@ from harness.report.text import (
     group_starts,
     list_remarks,
     more_seeds,
+    row_seeds,
     used_verdicts,
 )
 
@@ -45,6 +46,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
         {
             "group": escape(group),
             "title": escape(row.title),
+            "n": row_seeds(row),
             "source": escape(row.source),
             "cells": format_row(table, row),
         }
