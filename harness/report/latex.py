@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ DELIMITERS = {
 
 def escape(text: str) -> str:
     """Returns text that LaTeX prints as it is."""
-    return " ".join(text.split()).translate(SPECIAL)
+    return re.sub(r"\s+", " ", text).translate(SPECIAL)
 
 
 def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
@@ -91,7 +92,7 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         }
         for group, row in zip(group_starts(table), table.rows, strict=True)
     ]
-    legend = [f"${MARKS[verdict]}$ {escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
+    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
     values = {
         "key": table.key,
         "label": "tab:" + table.key.replace("/", "-"),
@@ -104,7 +105,7 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
             escape(text) for text in (table.title + ".", describe_seeds(table), table.protocol) if text
         ],
         "legend": "; ".join(legend),
-        "remarks": [escape(remark) for remark in list_remarks(table)],
+        "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
     }
     return fill_template("table.tex.j2", DELIMITERS, values, templates)
 
@@ -139,9 +140,7 @@ def format_published(table: Table, row: TableRow) -> list[str]:
     if all(cell.published is None for cell in row.cells):
         return []
     return [
-        DASH
-        if cell.published is None
-        else f"${_ranked(format_number(cell.published, column, table.decimals), cell.published_rank)}$"
+        _published(cell, column, table.decimals)
         for column, cell in zip(table.columns, row.cells, strict=True)
     ]
 
@@ -149,11 +148,25 @@ def format_published(table: Table, row: TableRow) -> list[str]:
 def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
         return DASH
+    number = _ranked(format_number(cell.value, column, decimals), cell.rank)
+    return f"${number}{_scripts(cell, column, decimals)}$"
+
+
+def _published(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns the published value with the width of our scripts behind it, so that the digits line up."""
+    if cell.published is None:
+        return DASH
+    number = _ranked(format_number(cell.published, column, decimals), cell.published_rank)
+    scripts = _scripts(cell, column, decimals) if cell.value is not None else ""
+    return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
+
+
+def _scripts(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns the sd as a subscript and the verdict as a superscript."""
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
     more = more_seeds(cell)
     mark = MARKS[cell.verdict] + ("" if more is None else f"+{more}")
-    above = f"^{{{mark}}}" if mark else ""
-    return f"${_ranked(format_number(cell.value, column, decimals), cell.rank)}{below}{above}$"
+    return below + (f"^{{{mark}}}" if mark else "")
 
 
 def _ranked(number: str, rank: Rank) -> str:

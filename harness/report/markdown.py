@@ -33,7 +33,7 @@ DASH = "–"
 
 def escape(text: str) -> str:
     """Returns text that Markdown shows as it is, also inside a table cell."""
-    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(text.split()))
+    escaped = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", " ".join(text.split()))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -62,7 +62,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
         "rows": rows,
         "seeds": escape(describe_seeds(table)),
         "protocol": escape(table.protocol),
-        "legend": [f"{MARKS[verdict]} {MEANINGS[verdict]}" for verdict in used_verdicts(table)],
+        "legend": [f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table)],
         "remarks": [escape(remark) for remark in list_remarks(table)],
     }
     return fill_template("table.md.j2", {}, values, templates)

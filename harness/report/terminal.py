@@ -48,7 +48,7 @@ def to_terminal(table: Table) -> str:
         ).rstrip()
         for line in lines
     ]
-    legend = "; ".join(f"{MARKS[verdict]} {MEANINGS[verdict]}" for verdict in used_verdicts(table))
+    legend = "; ".join(f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table))
     foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
     return "\n".join([f"{table.title} [{table.key}]", "", *body, "", *filter(None, foot)]) + "\n"
 

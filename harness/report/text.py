@@ -12,12 +12,12 @@ from harness.report.model import Cell, Column, Table, TableRow, Verdict
 
 TEMPLATES = LEADERBOARDS / "templates"
 
-MEANINGS: dict[Verdict, str] = {
-    "agrees": "agrees (within 2 standard errors)",
-    "near": "near (within 1 point)",
-    "differs": "differs",
-    "not separable": "not separable (needs that many more seeds)",
-    "cited": "cited, not ours",
+MEANINGS: dict[Verdict, str] = {  # each follows its mark
+    "agrees": " agrees (within 2 standard errors)",
+    "near": " near (within 1 point)",
+    "differs": " differs",
+    "not separable": "+n: not separable (needs n more seeds)",
+    "cited": " cited, not ours",
 }
 
 
