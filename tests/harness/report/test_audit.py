@@ -5,7 +5,6 @@ from __future__ import annotations
 from harness.report.audit import dev_scores, score_problems
 from harness.results.schema import ResultFile
 
-
 KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]
 IDENTITIES = {key: f"i-{key}" for key in KEYS}
 

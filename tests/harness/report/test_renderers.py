@@ -1,6 +1,6 @@
-"""A recorded score folder as Markdown, LaTeX and plain text, worked out by hand; escaping; that LaTeX compiles.
+"""A recorded score folder as Markdown, LaTeX and plain text, worked out by hand.
 
-The folder `recorded` holds three seeds of SimCSE and one run of whitening on three tasks (x 100):
+The folder `recorded` holds three seeds of SimCSE and one run of whitening on three tasks. Times 100:
 
 | run | STS12 | STSB | SICKR | their mean |
 | simcse 1, 2, 3 | 50, 50, 50 | 70, 72, 74 | 60, 60, 66 | 60, 60.667, 63.333 |
@@ -8,18 +8,18 @@ The folder `recorded` holds three seeds of SimCSE and one run of whitening on th
 
 SimCSE against 50, 71, 55 and 58.67, with t(0.975, 2) = 4.303:
 - STS12: 50.00, sd 0, equal: agrees.
-- STSB: 72.00, sd sqrt((4 + 0 + 4) / 2) = 2.00, 1 away with 2 errors of 1.155: agrees.
-- SICKR: 62.00, sd sqrt((4 + 4 + 16) / 2) = 3.46, error 2, 7 away: above 2 errors (4), inside 4.303 errors (8.6):
-  not separable. A t test against a fixed value 2.02 sd away has 80 % power from 5 seeds on: +2.
-- Avg: 61.33, squared deviations 1.778 + 0.444 + 4 = 6.222, sd sqrt(3.111) = 1.76, error 1.018, 2.66 away: above
-  2.04, inside 4.38: not separable; 1.51 sd need 6 seeds: +3.
+- STSB: 72.00, sd sqrt((4 + 0 + 4) / 2) = 2.00, one away with two errors of 1.155: agrees.
+- SICKR: 62.00, sd sqrt((4 + 4 + 16) / 2) = 3.46, error 2, 7 away: above two errors (4), inside 4.303 errors
+  (8.6): not separable. A t test against a fixed value 2.02 sd away has 80 % power from 5 seeds on: +2.
+- Avg: 61.33, squared deviations 1.778 + 0.444 + 4 = 6.222, sd sqrt(3.111) = 1.76, error 1.018, 2.66 away:
+  above 2.04, inside 4.38: not separable; 1.51 sd need 6 seeds: +3.
 Whitening is deterministic, so it needs no spread: 0.004 from 65.00 agrees within rounding, 1.996 from 53.00
-differs, 0.492 from 61.50 is near, 0.825 from 59.83 is near. Its cells as printed average (65.00 + 51.00 + 61.01) / 3
-= 59.003, which prints as 59.00 where the unrounded mean prints as 59.01.
+differs, 0.492 from 61.50 is near, 0.825 from 59.83 is near. Its cells as printed average
+(65.00 + 51.00 + 61.01) / 3 = 59.003, which prints as 59.00 where the unrounded mean prints as 59.01.
 PCL was not run; its STS12 is printed as 71.00 and read as 75.00. CT is cited.
-Best (bold) and second (italic, underlined) of ours: whitening and SimCSE on STS12, the other way round elsewhere.
-Of the published values in group Toy: 75.00 and 65.00; 71.00 and 53.00; 62.00 and 61.50; 66.00 and 59.83. CT is
-alone in its group and gets no mark.
+Best (bold) and second (italic, underlined) of ours: whitening and SimCSE on STS12, the other way round
+elsewhere. Of the published values in group Toy: 75.00 and 65.00; 71.00 and 53.00; 62.00 and 61.50; 66.00 and
+59.83. CT is alone in its group and gets no mark.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def test_special_characters_are_escaped() -> None:
         "a\\_b &amp; 50% \\#1 \\$x\\$ {y} \\~z^ &lt;i&gt; \\| \\*s\\* \\[t\\] \\`q\\` \\\\"
     )
     assert latex.escape(hostile) == (
-        "a\\_b \\& 50\\% \\#1 \\$x\\$ \\{y\\} \\textasciitilde{}z\\textasciicircum{} \\textless{}i\\textgreater{}"
-        " \\textbar{} {*}s{*} {[}t{]} `q` \\textbackslash{}"
+        "a\\_b \\& 50\\% \\#1 \\$x\\$ \\{y\\} \\textasciitilde{}z\\textasciicircum{} "
+        "\\textless{}i\\textgreater{} \\textbar{} {*}s{*} {[}t{]} `q` \\textbackslash{}"
     )
     cells = to_markdown(table_of(Cell(value=1.0, n=1, verdict="ours"), title="a|b\nc")).splitlines()
     assert "| a\\|b c | 1 | 1.00 |  |" in cells

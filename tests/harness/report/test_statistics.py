@@ -1,4 +1,4 @@
-"""Every formula against a case worked by hand, a published table of sample sizes, or another library's form."""
+"""Every formula against a case worked by hand, a published table of sample sizes, or a simulation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_normal_quantile_stands_in_for_t_when_the_sd_is_known() -> None:
 
 
 def test_sd_interval_for_ten_seeds() -> None:
-    """chi2(0.025, 9) = 2.7004 and chi2(0.975, 9) = 19.0228: sd x sqrt(9 / 19.0228) to sd x sqrt(9 / 2.7004)."""
+    """chi2(0.025, 9) = 2.7004, chi2(0.975, 9) = 19.0228: from sqrt(9 / 19.0228) to sqrt(9 / 2.7004) sd."""
     low, high = statistics.sd_interval(1.0, 10)
     assert (low, high) == (pytest.approx(0.68783, abs=1e-5), pytest.approx(1.82562, abs=1e-5))
 
@@ -48,7 +48,7 @@ def test_place_is_the_share_of_seeds_strictly_below() -> None:
 
 
 def test_best_by_dev_of_two_out_of_three() -> None:
-    """Dev order 74, 70, 72. Pairs: the dev best is 74 in two of three, 70 in one: (74 + 74 + 70) / 3 = 72.667.
+    """Dev order 74, 70, 72. The dev best of a pair is 74 in two of three, 70 in one: (74 + 74 + 70) / 3.
 
     Below 73 lies only the pick of 70: one third.
     """
@@ -89,7 +89,7 @@ def test_welch_by_hand() -> None:
 
 
 def test_paired_test_is_a_t_interval_of_the_differences() -> None:
-    """Differences 1, 1, 4: mean 2, sd sqrt(3), standard error 1, so t = 2 with 2 degrees of freedom: p = 0.1835."""
+    """Differences 1, 1, 4: mean 2, sd sqrt(3), error 1, so t = 2 with 2 degrees of freedom: p = 0.1835."""
     found = statistics.paired_test([71.0, 73.0, 78.0], [70.0, 72.0, 74.0])
     low, high = statistics.t_interval([1.0, 1.0, 4.0])
     assert found.difference == pytest.approx(2.0)
@@ -109,12 +109,12 @@ def test_pairing_by_seed_sees_what_welch_does_not() -> None:
     [(0.2, 2, 394), (0.5, 2, 64), (0.8, 2, 26), (0.2, 1, 199), (0.5, 1, 34), (0.8, 1, 15)],
 )
 def test_seeds_needed_equals_cohens_tables(difference: float, samples: int, expected: int) -> None:
-    """Sample sizes at 80 % power, two-sided 5 %, for small, medium and large effects (Cohen 1988; G*Power)."""
+    """Sample sizes at 80 % power, two-sided 5 %, for small, medium, large effects (Cohen 1988; G*Power)."""
     assert statistics.seeds_needed(difference, 1.0, samples=samples) == expected
 
 
 def test_seeds_needed_for_half_a_point_at_the_known_sd_of_bert_base() -> None:
-    """(1.96 + 0.8416)^2 x 2 x (0.84 / 0.5)^2 = 44.3 by the normal law; the t test needs a little more."""
+    """(1.96 + 0.8416)^2 x 2 x (0.84 / 0.5)^2 = 44.3 by the normal law; the t test needs some more."""
     assert statistics.seeds_needed(0.5, 0.84) == 46
     assert statistics.seeds_needed(-0.5, 0.84) == 46
 

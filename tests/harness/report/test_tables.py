@@ -98,7 +98,7 @@ def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(ev
 
 
 def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence: MakeEvidence) -> None:
-    """65.004, 51.004 and 61.008 average 59.00533 (59.01); as printed 65.00, 51.00 and 61.01 average 59.0033."""
+    """65.004, 51.004 and 61.008 average 59.0053 (59.01); printed 65.00, 51.00, 61.01 average 59.0033."""
     tasks = ("STS12", "STSB", "SICKR")
     columns = (*({"key": task, "task": task} for task in tasks), {"key": "Avg", "mean_of": list(tasks)})
     spec = spec_of({"title": "PCL", "runs": runs(PCL)}, columns=columns)

@@ -39,7 +39,7 @@ def test_three_close_seeds_are_near_within_a_point_and_then_differ() -> None:
 
 
 def test_the_known_sd_is_a_floor_below_ten_seeds() -> None:
-    """Known sd 0.84: error 0.84 / sqrt(3) = 0.48497, agreement to 0.96995 where the own sd of 0.1 gave 0.1155."""
+    """Known sd 0.84: error 0.84 / sqrt(3) = 0.48497, agreement to 0.96995; the own sd of 0.1 gave 0.1155."""
     close = [71.9, 72.0, 72.1]
     assert spread(close, 0.84) == Spread(0.84, known=True)
     assert verdict(close, 72.96, point=0.5, known_sd=0.84).verdict == "agrees"
@@ -67,7 +67,7 @@ def test_one_seed_with_a_known_sd_is_judged_by_it() -> None:
 
 
 def test_the_simcse_paper_differs_from_the_fifty_seeds_of_the_public_study() -> None:
-    """Mean 75.11 and sd 0.84 over 50 seeds: error 0.1188; the paper's 76.25 is 9.6 errors and 1.14 points away."""
+    """Mean 75.11, sd 0.84, 50 seeds: error 0.1188; the paper's 76.25 is 9.6 errors, 1.14 points away."""
     seeds = [75.11 + 0.84 * math.sqrt(49 / 50) * sign for sign in (-1, 1)] * 25
     found = verdict(seeds, 76.25, point=1.0)
     assert found.verdict == "differs"
