@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from harness.errors import InputError
 from harness.report.curves import CurvePoint, Reading, Summary, seed_lines, summarise
+from harness.report.page import RunDetail
 from harness.report.palette import PALETTE, SERIES
 from harness.report.svg import drawing, to_svg
 
@@ -44,6 +45,20 @@ def dev_curves(curves: Curves, *, key: str = "dev-curves") -> str:
     Errors: InputError if there is no point to draw, or matplotlib is missing.
     """
     return _draw(curves, (DEV,), key=key, title="STS-B dev score during training")
+
+
+def run_curves(runs: Iterable[RunDetail]) -> dict[str, str]:
+    """Returns the dev curve of each system by its name; systems without a recorded evaluation are left out."""
+    points: dict[str, list[CurvePoint]] = {}
+    anchors: dict[str, str] = {}
+    for run in runs:
+        if run.curve:
+            points.setdefault(run.system, []).extend(run.curve)
+            anchors[run.system] = run.anchor
+    return {
+        system: dev_curves({system: found}, key=f"{anchors[system]}-curve")
+        for system, found in points.items()
+    }
 
 
 def geometry(curves: Curves, *, key: str = "geometry") -> str:

@@ -11,7 +11,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
 from harness.report.palette import PALETTE
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SVG = "http://www.w3.org/2000/svg"
 _REFERENCE = re.compile(r"#([\w.-]+)\)?$|url\(#([\w.-]+)\)")
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "sentbench",
     "svg.fonttype": "none",
     "font.size": 9.0,
