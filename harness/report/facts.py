@@ -72,12 +72,18 @@ def verdict_counts(table: Table) -> list[tuple[Verdict, str, int]]:
     """Returns (verdict, glyph, cells) in the order of the legend, those without cells left out."""
     found = Counter(cell.verdict for row in table.rows for cell in row.cells if cell.published is not None)
     shown: list[Verdict] = [*GLYPHS, "missing", "cited"]
-    return [(verdict, GLYPHS.get(verdict, "–"), found[verdict]) for verdict in shown if found[verdict]]
+    marks = {**GLYPHS, "missing": "–"}
+    return [(verdict, marks.get(verdict, ""), found[verdict]) for verdict in shown if found[verdict]]
 
 
 def has_published(table: Table) -> bool:
     """Whether any cell stands beside a published value, so that cells print a second line."""
     return any(cell.published is not None for row in table.rows for cell in row.cells)
+
+
+def has_spread(table: Table) -> bool:
+    """Whether any cell prints a standard deviation."""
+    return any(cell.sd is not None for row in table.rows for cell in row.cells)
 
 
 def _number(value: float, column: Column, table: Table) -> str:

@@ -48,7 +48,7 @@ def dev_curves(curves: Curves, *, key: str = "dev-curves") -> str:
 
 
 def run_curves(runs: Iterable[RunDetail]) -> dict[str, str]:
-    """Returns the dev curve of each system by its name; systems without a recorded evaluation are left out."""
+    """Returns the dev curve of each system by its name; systems without a curve are left out."""
     points: dict[str, list[CurvePoint]] = {}
     anchors: dict[str, str] = {}
     for run in runs:
@@ -150,8 +150,7 @@ def _draw(curves: Curves, quantities: Sequence[_Quantity], *, key: str, title: s
         raise InputError(f"{title}: no evaluation was recorded, expected a point; train with evaluations on")
     overlaid = len(systems) <= TOGETHER
     rows, columns = (1, len(quantities)) if overlaid else _grid(len(systems), len(quantities))
-    height = 3.3 if overlaid else 0.5 + 1.2 * rows
-    with drawing(7.2, height) as figure:
+    with drawing(*_size(len(systems), rows, overlaid)) as figure:
         grid = figure.subplots(
             rows, columns, squeeze=False, sharex=True, sharey=_shared(overlaid, quantities)
         )
@@ -168,6 +167,13 @@ def _draw(curves: Curves, quantities: Sequence[_Quantity], *, key: str, title: s
             figure.supylabel(DEV.label, fontsize=9, color=PALETTE["muted"].light)
         figure.supxlabel("Training steps", fontsize=9, color=PALETTE["muted"].light)
         return to_svg(figure, key=key, title=title, description=_curve_words(systems, quantities, summaries))
+
+
+def _size(systems: int, rows: int, overlaid: bool) -> tuple[float, float]:
+    """Width and height in inches; a system on its own is small, to stand in a run's record."""
+    if systems == 1:
+        return 5.0, 2.4
+    return 7.2, 3.3 if overlaid else 0.5 + 1.2 * rows
 
 
 def _shared(overlaid: bool, quantities: Sequence[_Quantity]) -> bool | Literal["col"]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
-from harness.report.facts import CellView, has_published, verdict_counts, view_cell
+from harness.report.facts import CellView, has_published, has_spread, verdict_counts, view_cell
 from harness.report.model import Cell, Column, Table, TableRow
 from harness.report.page import Paper, Report
 from harness.report.palette import css_variables
-from harness.report.text import MEANINGS, TEMPLATES
+from harness.report.text import TEMPLATES, describe_seeds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -91,13 +91,13 @@ def _environment(templates: Path, report: Report) -> Environment:
     functions: Mapping[str, Callable[..., Any]] = {
         "view": lambda table, row, column, cell: _view(report, table, row, column, cell),
         "has_published": has_published,
+        "has_spread": has_spread,
+        "describe_seeds": describe_seeds,
         "verdict_counts": verdict_counts,
         "is_tall": lambda table: len(table.rows) > TALL,
         "grouped": _grouped,
-        "column_marks": _column_marks,
     }
     environment.globals.update(functions)
-    environment.globals["meanings"] = MEANINGS
     environment.globals["style"] = Markup(
         _inlined(templates / "report.css").replace("/*palette*/", css_variables())
     )
@@ -122,11 +122,6 @@ def _grouped(table: Table) -> list[tuple[str, list[TableRow]]]:
             stretches.append((row.group, []))
         stretches[-1][1].append(row)
     return stretches
-
-
-def _column_marks(table: Table) -> list[str]:
-    """Returns the marks that a table's columns carry, each once, in their order."""
-    return list(dict.fromkeys(column.mark for column in table.columns if column.mark))
 
 
 def _duration(seconds: float | None) -> str:

@@ -53,13 +53,16 @@
     fillFacts(list, cell);
     tip.replaceChildren(list);
     tip.hidden = false;
+    placeTip(cell);
+    cell.setAttribute("aria-describedby", "tip");
+    tipped = cell;
+  };
+  const placeTip = (cell) => {
     const at = cell.getBoundingClientRect();
     const left = Math.min(Math.max(8, at.left), root.clientWidth - tip.offsetWidth - 8);
     const below = at.bottom + 6 + tip.offsetHeight <= innerHeight;
     tip.style.left = `${left}px`;
     tip.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - tip.offsetHeight - 6)}px`;
-    cell.setAttribute("aria-describedby", "tip");
-    tipped = cell;
   };
   const cellOf = (target) => (target instanceof Element ? target.closest(".cell") : null);
   document.addEventListener("mouseover", (event) => {
@@ -72,7 +75,10 @@
     const cell = cellOf(event.target);
     if (cell) showTip(cell); else hideTip();
   });
-  document.addEventListener("scroll", hideTip, { capture: true, passive: true });
+  document.addEventListener("scroll", () => {
+    if (tipped && tipped === document.activeElement) placeTip(tipped);
+    else hideTip();
+  }, { capture: true, passive: true });
 
   /* ---- one tab stop a table; arrow keys walk between its cells ---- */
   const cellsOf = (table) => [...table.querySelectorAll("td > .cell")];

@@ -125,7 +125,7 @@ def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
     return Table(
         "small-sts", "Small plan: Spearman × 100", columns, tuple(rows),
         protocol="Mean pooling, raw text, setting all; weights selected on STS-B dev.",
-        notes=("STS12 and STS13 are rebuilt from the rows of STS-B that come from them: not the full test sets.",),
+        notes=("STS12 and STS13 are rebuilt from the rows of STS-B that come from them: not the full sets.",),
     )  # fmt: skip
 
 
@@ -219,8 +219,8 @@ def make_report(*, wide: bool = True) -> Report:
         curves=figures.run_curves(runs.values()),
         protocol=("Similarities in float64.", "Weights are selected on STS-B dev, scored before step 0 too."),
         notes=(
-            "These rows come from encoders of two layers and a few hundred steps; they say nothing about BERT-base.",
-            "On such a backbone the contrast of two dropout passes is solved almost at once, so SimCSE has little "
-            "left to learn and may fall below its own untrained encoder.",
+            "These rows come from encoders of two layers and a few hundred steps: nothing about BERT-base.",
+            "On such a backbone the contrast of two dropout passes is solved almost at once, so SimCSE has "
+            "little left to learn and may fall below its own untrained encoder.",
         ),
     )
