@@ -299,7 +299,7 @@ def _with_needs(
             "teachers": dict(sorted(teachers.items())),
             "code": dict(sorted(code.items())),
             "reads": {name: sorted(found) for name, found in reads.items()},
-            "runs": dict(sorted((key, run.model_dump()) for key, run in runs.items())),
+            "runs": {key: run.model_dump() for key, run in runs.items()},
         }
     )
 
