@@ -1,4 +1,4 @@
-"""How classifiers are trained and chosen, as plain values: the settings that accuracies are reported under."""
+"""How classifiers are trained and chosen, as plain values: the settings of the reported accuracies."""
 
 from __future__ import annotations
 
