@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.data.lines import decoded_lines
 from harness.errors import InputError, near_matches
 
 BINARY = ("0", "1")
@@ -29,20 +30,11 @@ Parts = dict[str, Examples]
 
 
 def read_lines(path: Path, encoding: str) -> list[str]:
-    """Returns the lines of `path` without their ends; a last line without an end counts."""
-    try:
-        text = path.read_bytes().decode(encoding)
-    except FileNotFoundError as error:
-        raise InputError(
-            f"{path} is missing; expected the upstream file, so fetch the data set again"
-        ) from error
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise InputError(f"{path} line {line} is not {encoding}; fetch the data set again") from error
-    lines = text.removesuffix("\n").split("\n") if text else []
+    """Returns the lines of `path`. Errors: InputError for a missing, undecodable or empty file."""
+    lines = [line for _, line in decoded_lines(path, encoding)]
     if not lines:
         raise InputError(f"{path} is empty; expected one example a line, so fetch the data set again")
-    return [line.removesuffix("\r") for line in lines]
+    return lines
 
 
 def class_number(label: str, classes: Sequence[str], where: str) -> int:

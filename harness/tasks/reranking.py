@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.data.download import folder_of
 from harness.data.reranking import Queries, RankingQuery, read_askubuntu, read_scidocs, read_trecqa
 from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
@@ -45,11 +46,7 @@ class RerankingTask:
     @cached_property
     def queries(self) -> Queries:
         """The queries of every group, read once, in the text form asked for."""
-        folder = self.folder
-        if folder is None:
-            from harness.data.download import folder_of
-
-            folder = folder_of(self.sources[0])
+        folder = self.folder or folder_of(self.sources[0])
         return {
             group: [self._in_form(query) for query in queries] for group, queries in self.read(folder).items()
         }

@@ -26,6 +26,7 @@ from harness.data.classification import (
     read_subj,
     read_trec,
 )
+from harness.data.download import folder_of
 from harness.errors import InputError, near_matches
 from harness.tasks.interface import Encode, Score
 from harness.tasks.protocols import SENTEVAL, Protocol
@@ -85,11 +86,7 @@ class ClassificationTask:
     @cached_property
     def parts(self) -> Parts:
         """The examples of every part, read once, in the order and text form of the protocol."""
-        folder = self.folder
-        if folder is None:
-            from harness.data.download import folder_of
-
-            folder = folder_of(self.dataset.source)
+        folder = self.folder or folder_of(self.dataset.source)
         return {part: self._ordered(examples) for part, examples in self.dataset.read(folder).items()}
 
     def setting(self) -> str:

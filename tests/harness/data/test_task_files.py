@@ -124,12 +124,12 @@ QA = "test.jsonl"
 IDS = " ".join(map(str, range(1001, 1021)))
 SCORES = " ".join(["1"] * 20)
 BAD_FILES = {
-    "missing file": ("CR", lambda folder: (folder / "custrev.pos").unlink(), "custrev.pos is missing"),
+    "missing file": ("CR", lambda folder: (folder / "custrev.pos").unlink(), "custrev.pos: no such file"),
     "empty file": ("CR", lambda folder: (folder / "custrev.neg").write_text(""), "custrev.neg is empty"),
     "not UTF-8": (
         "SST",
         lambda folder: (folder / "sentiment-dev").write_bytes(b"a\t1\n\xff\t1\n"),
-        "sentiment-dev line 2 is not utf-8",
+        "sentiment-dev: line 2 is not utf-8",
     ),
     "SST label": (
         "SST",
