@@ -7,7 +7,6 @@ thousandth of a point (similarities kept in half precision would not be safe).
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -101,17 +100,10 @@ class EmbeddingStore:
         missing = [text for text in texts if text not in self._row]
         if missing:
             raise InputError(
-                f"{len(missing)} of {len(texts)} texts are not in the store, the first is {missing[0]!r}; expected "
-                "texts of the tasks and text form it was made with; evaluate with the model instead"
+                f"{len(missing)} of {len(texts)} texts are not in the store, the first is {missing[0]!r}; "
+                "expected texts of the tasks and text form it was made with; evaluate with the model instead"
             )
         return self.vectors[[self._row[text] for text in texts]]
-
-    @property
-    def sha256(self) -> str:
-        """The sha256 over texts and vectors: two stores with the same one give the same scores."""
-        digest = hashlib.sha256(json.dumps(self.texts).encode())
-        digest.update(self.vectors.tobytes())
-        return digest.hexdigest()
 
 
 def _read_json(path: Path) -> Any:

@@ -39,7 +39,7 @@ _GROUPS = (
 )
 
 TASKS: dict[str, Group] = {name: group for group in _GROUPS for name in group.names}
-"""Task name -> where its factory is. Names of `STS12-hard-length` and its like need thresholds, see harness/tasks/geometry.py."""
+"""Task name -> where its factory is. `STS12-hard-length` and its like need thresholds after their name."""
 
 SUITES: dict[str, tuple[str, ...]] = {
     "sts": (*YEARS, "STSB", "SICKR"),

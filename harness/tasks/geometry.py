@@ -18,7 +18,7 @@ from harness.tasks.sts import StsTask, read_stsb_split, stsb_source, unit_rows, 
 from harness.tasks.vectors import encode_unique
 
 POSITIVE_ABOVE = 4.0
-"""Pairs of STS-B with a gold score above this count as positive in SimCSE's figure and those drawn after it."""
+"""Pairs of STS-B with a gold score above this are the positives of SimCSE's figure and those after it."""
 SPLITS = {
     "geometry-dev": ("dev",),
     "geometry-test": ("test",),

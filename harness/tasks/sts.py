@@ -1,12 +1,13 @@
 """Semantic textual similarity: the correlation of cosines with human scores.
 
-Text forms. `senteval` is what the papers evaluate: Moses tokens, lower-cased, joined by single blanks. `raw` is
-the published sentence without blanks at its ends. SentEval leaves SICK as published, so its two forms differ in
-blanks alone. Of STS-B either form can be made from any tier: converting the published sentences gives
-SentEval's sentences exactly (all 8,628 pairs; a mirror test), so the order of tiers decides which source is read.
+Text forms. `senteval` is what the papers evaluate: Moses tokens, lower-cased, joined by single blanks. `raw`
+is the published sentence without blanks at its ends. SentEval leaves SICK as published, so its two forms
+differ in blanks alone. Of STS-B either form can be made from any tier: converting the published sentences
+gives SentEval's sentences exactly (all 8,628 pairs; a mirror test), so the order of tiers decides which
+source is read.
 
-Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so that pairs whose cosines are equal on paper
-are tied and do not follow rounding noise.
+Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so that pairs whose cosines are equal on
+paper are tied and do not follow rounding noise.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class StsTask:
         problem = next((score for score in scores if not np.isfinite(score.value)), None)
         if problem:
             raise InputError(
-                f"{self.name}: {problem.metric} over {problem.setting} is not defined, for the cosines or the gold "
+                f"{self.name}: {problem.metric} over {problem.setting} is not defined: the cosines or gold "
                 f"scores of its {problem.n} pairs are all equal; expected an encoder that tells texts apart"
             )
         return scores
@@ -99,7 +100,7 @@ def cosines_of_pairs(encode: Encode, pairs: Sequence[ScoredPair], task: str) -> 
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """Returns the rows [N, d] divided by their length, in float64; a zero row stays zero (cosine 0, as SentEval)."""
+    """Returns the rows [N, d] at unit length in float64; a zero row stays zero (cosine 0, as in SentEval)."""
     wide = np.asarray(vectors, dtype=np.float64)
     lengths = np.sqrt(np.einsum("nd,nd->n", wide, wide))[:, None]
     return np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
@@ -134,7 +135,11 @@ def in_form(text: str, form: str, *, published: bool) -> str:
 
 def _formed(pairs: Iterable[ScoredPair], form: str, *, published: bool = False) -> list[ScoredPair]:
     return [
-        ScoredPair(*(in_form(text, form, published=published) for text in pair[:2]), pair.score)
+        ScoredPair(
+            in_form(pair.first, form, published=published),
+            in_form(pair.second, form, published=published),
+            pair.score,
+        )
         for pair in pairs
     ]
 
@@ -233,7 +238,7 @@ PARTS = {
 
 
 def _part_task(year: str, text: str, *, tiers: Sequence[str] | None = None) -> StsTask:
-    """Returns the subsets of a year that STS-B's rows rebuild; each is whole, pair by pair and score by score.
+    """Returns the subsets of a year that STS-B's rows rebuild, each whole: every pair with its score.
 
     2012: MSRpar 750, MSRvid 750 (of 3,108; missing SMTeuroparl, OnWN, SMTnews).
     2013: headlines 750 (of 1,500; missing FNWN, OnWN).
