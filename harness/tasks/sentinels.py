@@ -1,12 +1,12 @@
 """Encoders whose scores theory knows: constant, random and oracle. They watch the scoring itself.
 
-The oracle. Sentences shared by several pairs rule out a plane for each pair, so cosines are planned as a graph:
-texts are nodes, pairs are edges with gold/scale as weight. Each edge gets a coordinate in which both its texts
-have the root of the weight; coordinates are reused where no two texts of a pair would meet in a second one.
-What is missing to unit length goes into a coordinate of the text's own, again reused where no pair shares it.
-The cosine of every pair is then its weight: exact, with a width far below the number of pairs.
-No vectors can do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given twice
-with two gold scores (the oracle takes the mean), so `attainable` says what the oracle must score.
+The oracle. Sentences shared by several pairs rule out a plane for each pair, so cosines are planned as a
+graph: texts are nodes, pairs are edges with gold/scale as weight. Each edge gets a coordinate in which both
+its texts have the root of the weight; coordinates are reused where no two texts of a pair would meet in a
+second one. What is missing to unit length goes into a coordinate of the text's own, again reused where no
+pair shares it. The cosine of every pair is then its weight: exact, with a width far below the number of pairs.
+No vectors can do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given
+twice with two gold scores (the oracle takes the mean): `attainable` says what the oracle must score.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def oracle(pairs: Sequence[ScoredPair]) -> Encode:
 
 
 def attainable(pairs: Sequence[ScoredPair]) -> float:
-    """Returns the Spearman correlation of the oracle: 1 unless a pair contradicts another or is twice a text."""
+    """Returns the oracle's Spearman correlation: 1 unless pairs contradict each other or repeat a text."""
     weights = _edge_weights(pairs)
     best = [1.0 if pair.first == pair.second else weights[_edge(pair)] for pair in pairs]
     return spearman(np.array([pair.score for pair in pairs]), np.round(best, 12))

@@ -72,7 +72,8 @@ class StsTask:
                 ends = np.cumsum(sizes)[:-1]
                 parts = zip(np.split(gold, ends), np.split(similarities, ends), strict=True)
                 scores += self._by_subset(metric, [correlation(*part) for part in parts], sizes)
-        problem = next((score for score in scores if not np.isfinite(score.value)), None)
+        undefined = [score for score in scores if not np.isfinite(score.value)]
+        problem = next((score for score in undefined if score.setting not in ("mean", "wmean")), None)
         if problem:
             raise InputError(
                 f"{self.name}: {problem.metric} over {problem.setting} is not defined: the cosines or gold "
