@@ -4,7 +4,7 @@ The oracle. Sentences shared by several pairs rule out a plane for each pair, so
 graph: texts are nodes, pairs are edges with gold/scale as weight. Each edge gets a coordinate in which both
 its texts have the root of the weight; coordinates are reused where no two texts of a pair would meet in a
 second one. What is missing to unit length goes into a coordinate of the text's own, again reused where no
-pair shares it. The cosine of every pair is then its weight: exact, with a width far below the number of pairs.
+pair shares it. The cosine of every pair is then its weight: exact, in far fewer dimensions than pairs.
 No vectors can do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given
 twice with two gold scores (the oracle takes the mean): `attainable` says what the oracle must score.
 """

@@ -272,3 +272,30 @@ def test_every_sentence_of_stsb_converts_to_senteval_form(mirror: Path) -> None:
             assert row.second == in_form(pair.second.strip(), "senteval", published=True)
             compared += 1
     assert compared == 8628
+
+
+PUBLISHED = {
+    "STS12": 72.37,
+    "STS13": 80.60,
+    "STS14": 75.59,
+    "STS15": 85.39,
+    "STS16": 78.99,
+    "STSB": 82.03,
+    "SICKR-mteb": 77.58,
+}
+"""Spearman of all-MiniLM-L6-v2 on raw text as the public results of mteb state it."""
+
+
+@pytest.mark.mirror
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_of_the_mirror")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_public_model_scores_what_is_published(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.data.download import folder_of
+    from harness.tasks import build_tasks, evaluate_tasks
+    from methods.core.folders import load_encoder
+
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,mirror")
+    encoder = load_encoder(folder_of("all-minilm-l6-v2"))
+    scores = values(evaluate_tasks(build_tasks([name], text="raw"), encoder.encode))
+    assert 100 * scores["spearman", "all"] == pytest.approx(PUBLISHED[name], abs=0.03)
