@@ -103,8 +103,8 @@ def test_every_unique_text_is_encoded_once_for_all_tasks() -> None:
 
 
 def test_evaluating_together_keeps_double_precision() -> None:
-    """Cosines differ in the ninth decimal only; in single precision they would be equal and refused."""
-    vectors = {"a": [1.0, 0.0], "b": [1.0, 1e-9], "c": [1.0, 3e-9], "d": [0.0, 1.0]}
+    """Cosines differ in the ninth digit only; in single precision they would be equal and refused."""
+    vectors = {"a": [1.0, 0.5], "b": [1.0, 0.5 + 1e-9], "c": [1.0, 0.5 + 3e-9], "d": [0.0, 1.0]}
     task = task_of("fine", ("d", "a", 1.0), ("d", "b", 2.0), ("d", "c", 3.0))
     scores = evaluate_tasks([task], lambda texts: np.array([vectors[text] for text in texts]))
     assert scores[0].value == pytest.approx(1.0)
