@@ -1,0 +1,127 @@
+"""Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC and MRPC.
+
+Every reader takes the folder of a source and returns its parts: `train`, perhaps `test`, perhaps `dev`.
+Lines end at a line feed and nowhere else: the files hold bytes (0x85) that Python would take for line ends
+in latin-1, and SentEval's row counts are those without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.data.lines import decoded_lines
+from harness.errors import InputError, near_matches
+
+BINARY = ("0", "1")
+QUESTION_TYPES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+
+
+class Examples(NamedTuple):
+    """Labelled examples: one text or two each, and the position of each one's label in `classes`."""
+
+    texts: list[tuple[str, ...]]
+    labels: list[int]
+    classes: tuple[str, ...]
+
+
+Parts = dict[str, Examples]
+
+
+def read_lines(path: Path, encoding: str) -> list[str]:
+    """Returns the lines of `path`. Errors: InputError for a missing, undecodable or empty file."""
+    lines = [line for _, line in decoded_lines(path, encoding)]
+    if not lines:
+        raise InputError(f"{path} is empty; expected one example a line, so fetch the data set again")
+    return lines
+
+
+def class_number(label: str, classes: Sequence[str], where: str) -> int:
+    """Returns the position of `label` in `classes`; a label outside them is an error that says `where`."""
+    if label not in classes:
+        hint = near_matches(label, list(classes))
+        raise InputError(
+            f"{where}: label {label!r} is outside the set; expected one of {', '.join(classes)}{hint}"
+        )
+    return list(classes).index(label)
+
+
+def split_fields(path: Path, encoding: str, count: int, *, skip: int = 0) -> Iterator[tuple[str, list[str]]]:
+    """Yields (place, fields) of each tab-separated line after the first `skip`; all have `count` or more."""
+    for number, line in enumerate(read_lines(path, encoding)[skip:], start=1 + skip):
+        fields = line.strip().split("\t")
+        where = f"{path} line {number}"
+        if len(fields) < count:
+            raise InputError(
+                f"{where} has {len(fields)} tab-separated fields; expected {count}, so fetch it again"
+            )
+        yield where, fields
+
+
+def read_polarity(folder: Path, positive: str, negative: str) -> Parts:
+    """Returns one part `train` from two latin-1 files of one class each: class 1, then class 0."""
+    examples = Examples([], [], BINARY)
+    for label, name in ((1, positive), (0, negative)):
+        lines = read_lines(folder / name, "latin-1")
+        examples.texts.extend((line,) for line in lines)
+        examples.labels.extend([label] * len(lines))
+    return {"train": examples}
+
+
+def read_mr(folder: Path) -> Parts:
+    return read_polarity(folder, "rt-polarity.pos", "rt-polarity.neg")
+
+
+def read_cr(folder: Path) -> Parts:
+    return read_polarity(folder, "custrev.pos", "custrev.neg")
+
+
+def read_mpqa(folder: Path) -> Parts:
+    return read_polarity(folder, "mpqa.pos", "mpqa.neg")
+
+
+def read_subj(folder: Path) -> Parts:
+    """Returns SUBJ; class 1 is `objective`, as in SentEval."""
+    return read_polarity(folder, "subj.objective", "subj.subjective")
+
+
+def read_sst(folder: Path) -> Parts:
+    """Returns binary SST: text TAB label in UTF-8."""
+    parts = {}
+    for part in ("train", "dev", "test"):
+        examples = Examples([], [], BINARY)
+        for where, fields in split_fields(folder / f"sentiment-{part}", "utf-8", 2):
+            examples.texts.append((fields[0],))
+            examples.labels.append(class_number(fields[1], BINARY, where))
+        parts[part] = examples
+    return parts
+
+
+def read_trec(folder: Path) -> Parts:
+    """Returns TREC question types: `COARSE:fine question` in latin-1; the fine type is dropped."""
+    parts = {}
+    for part, name in (("train", "train_5500.label"), ("test", "TREC_10.label")):
+        examples = Examples([], [], QUESTION_TYPES)
+        for number, line in enumerate(read_lines(folder / name, "latin-1"), start=1):
+            where = f"{folder / name} line {number}"
+            label, colon, rest = line.strip().partition(":")
+            fine, blank, question = rest.partition(" ")
+            if not (colon and fine and blank):
+                raise InputError(f"{where} is not `TYPE:fine question`; fetch the data set again")
+            examples.texts.append((question,))
+            examples.labels.append(class_number(label, QUESTION_TYPES, where))
+        parts[part] = examples
+    return parts
+
+
+def read_mrpc(folder: Path) -> Parts:
+    """Returns MRPC pairs: quality, two ids, two texts; tab-separated UTF-8 below a header, no quoting."""
+    parts = {}
+    for part in ("train", "test"):
+        examples = Examples([], [], BINARY)
+        for where, fields in split_fields(folder / f"msr_paraphrase_{part}.txt", "utf-8", 5, skip=1):
+            examples.texts.append((fields[3], fields[4]))
+            examples.labels.append(class_number(fields[0], BINARY, where))
+        parts[part] = examples
+    return parts

@@ -1,0 +1,46 @@
+"""Readers of the two sentence-pair inference sets: SICK's entailment labels and SNLI in SentEval's layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.data.classification import Examples, Parts, class_number, read_lines, split_fields
+from harness.errors import InputError
+
+SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+SNLI_CLASSES = ("entailment", "neutral", "contradiction")
+SNLI_TRAIN_ROWS = 549_367
+"""Rows of SNLI's whole training part once pairs without a gold label are out."""
+
+_SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
+
+
+def read_sick_entailment(folder: Path) -> Parts:
+    """Returns SICK pairs with their entailment label: id, two texts, relatedness, label below a header."""
+    parts = {}
+    for part, name in _SICK_FILES.items():
+        examples = Examples([], [], SICK_CLASSES)
+        for where, fields in split_fields(folder / name, "utf-8", 5, skip=1):
+            examples.texts.append((fields[1], fields[2]))
+            examples.labels.append(class_number(fields[4], SICK_CLASSES, where))
+        parts[part] = examples
+    return parts
+
+
+def read_snli(folder: Path) -> Parts:
+    """Returns SNLI pairs from three parallel files a part: s1 and s2 in latin-1, and labels."""
+    parts = {}
+    for part in ("train", "dev", "test"):
+        first, second = (read_lines(folder / f"{side}.{part}", "latin-1") for side in ("s1", "s2"))
+        labels = read_lines(folder / f"labels.{part}", "utf-8")
+        if not len(first) == len(second) == len(labels):
+            raise InputError(
+                f"{folder}: s1.{part}, s2.{part} and labels.{part} have {len(first)}, {len(second)} and "
+                f"{len(labels)} lines; expected equal counts, so fetch the data set again"
+            )
+        numbers = [
+            class_number(label, SNLI_CLASSES, f"{folder / f'labels.{part}'} line {i}")
+            for i, label in enumerate(labels, start=1)
+        ]
+        parts[part] = Examples(list(zip(first, second, strict=True)), numbers, SNLI_CLASSES)
+    return parts

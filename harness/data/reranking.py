@@ -1,0 +1,138 @@
+"""Readers of re-ranking sets: AskUbuntu and SciDocs in USEB's layout, TREC QA as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.data.classification import read_lines, split_fields
+from harness.errors import InputError
+
+SCIDOCS_SUBTASKS = ("cite", "cocite", "coview", "coread")
+
+
+class RankingQuery(NamedTuple):
+    """A query with its candidates; `positives` counts relevant documents, ranked or not.
+
+    `first_stage` are the scores of the retrieval that chose the candidates, where the set ships them.
+    """
+
+    text: str
+    candidates: tuple[str, ...]
+    relevant: tuple[bool, ...]
+    positives: int
+    first_stage: tuple[float, ...] | None = None
+
+
+Queries = dict[str, list[RankingQuery]]
+
+
+def read_trecqa(folder: Path, part: str = "test") -> Queries:
+    """Returns TREC QA answer selection: one object a line with `query`, `positive` and `negative` texts."""
+    path = folder / f"{part}.jsonl"
+    queries = []
+    for number, line in enumerate(read_lines(path, "utf-8"), start=1):
+        where = f"{path} line {number}"
+        try:
+            row = json.loads(line)
+            text, positive, negative = row["query"], row["positive"], row["negative"]
+        except (json.JSONDecodeError, TypeError, KeyError) as error:
+            raise InputError(
+                f"{where} is not an object with query, positive and negative; fetch it again"
+            ) from error
+        relevant = (True,) * len(positive) + (False,) * len(negative)
+        candidates = tuple(candidate.strip() for candidate in (*positive, *negative))
+        queries.append(_checked(RankingQuery(text.strip(), candidates, relevant, len(positive)), where))
+    return {"all": queries}
+
+
+def read_askubuntu(folder: Path, part: str = "test") -> Queries:
+    """Returns AskUbuntu titles: 20 candidates a query in the order of BM25.
+
+    Lines without a relevant question are skipped, as USEB skips them: 186 of 200 test queries remain.
+    """
+    titles = {
+        fields[0].strip(): fields[1].strip()
+        for _, fields in split_fields(folder / "text_tokenized.txt", "utf-8", 2)
+    }
+    path = folder / f"{part}.txt"
+    queries = []
+    for number, line in enumerate(read_lines(path, "utf-8"), start=1):
+        where = f"{path} line {number}"
+        fields = line.split("\t")
+        if len(fields) != 4:
+            raise InputError(f"{where} has {len(fields)} tab-separated fields; expected 4, so fetch it again")
+        query, similar, candidates = fields[0].strip(), set(fields[1].split()), fields[2].split()
+        if not similar:
+            continue
+        unknown = sorted({query, *candidates}.difference(titles))
+        absent = sorted(similar.difference(candidates))
+        if unknown or absent:
+            problem = f"question {unknown[0]} has no title" if unknown else f"{absent[0]} is not a candidate"
+            raise InputError(
+                f"{where}: {problem}; expected every id in text_tokenized.txt and among the candidates"
+            )
+        relevant = tuple(candidate in similar for candidate in candidates)
+        texts = tuple(titles[candidate] for candidate in candidates)
+        scores = _bm25_column(fields[3], len(candidates), where)
+        queries.append(_checked(RankingQuery(titles[query], texts, relevant, sum(relevant), scores), where))
+    return {"all": queries}
+
+
+def read_scidocs(folder: Path, part: str = "test") -> Queries:
+    """Returns the four SciDocs sub-tasks on titles.
+
+    As in USEB, a query without a title is left out and a candidate without one is not ranked, but a relevant
+    one still counts among the positives.
+    """
+    path = folder / "data.json"
+    try:
+        content = json.loads("\n".join(read_lines(path, "utf-8")))
+        corpus, judged = content["corpus"], {name: content[part][name] for name in SCIDOCS_SUBTASKS}
+    except (json.JSONDecodeError, TypeError, KeyError) as error:
+        raise InputError(
+            f"{path} has no corpus or no {part} part with {', '.join(SCIDOCS_SUBTASKS)}; fetch it again"
+        ) from error
+    titles = {key: (paper.get("title") or "").strip() for key, paper in corpus.items()}
+    return {
+        name: _scidocs_queries(judged[name], titles, f"{path} {part}/{name}") for name in SCIDOCS_SUBTASKS
+    }
+
+
+def _scidocs_queries(
+    judged: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str], where: str
+) -> list[RankingQuery]:
+    queries = []
+    for key, documents in judged.items():
+        if not titles.get(key):
+            continue
+        titled = [document for document in documents if titles.get(document)]
+        texts = tuple(titles[document] for document in titled)
+        relevant = tuple(documents[document] > 0 for document in titled)
+        positives = sum(1 for judgement in documents.values() if judgement > 0)
+        queries.append(
+            _checked(RankingQuery(titles[key], texts, relevant, positives), f"{where} query {key}")
+        )
+    return queries
+
+
+def _bm25_column(field: str, count: int, where: str) -> tuple[float, ...]:
+    try:
+        scores = tuple(float(score) for score in field.split())
+    except ValueError as error:
+        raise InputError(f"{where}: the last field is not a list of BM25 scores; fetch it again") from error
+    if len(scores) != count:
+        raise InputError(f"{where} has {len(scores)} BM25 scores for {count} candidates; expected one each")
+    return scores
+
+
+def _checked(query: RankingQuery, where: str) -> RankingQuery:
+    if not query.candidates:
+        raise InputError(
+            f"{where} has an empty candidate list; expected candidates to rank, so leave the query out"
+        )
+    if not query.positives:
+        raise InputError(f"{where} has no positive; expected a relevant document, so leave the query out")
+    return query

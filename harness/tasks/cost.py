@@ -1,0 +1,93 @@
+"""What an encoder costs: parameters, throughput, memory; the other axis of comparisons of small models."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from harness.errors import InputError
+
+
+class Cost(NamedTuple):
+    """One measurement; rates are medians over rounds, tokens_per_second is None without word pieces.
+
+    `peak_memory` is in bytes: on CUDA what the encoder allocated at most while encoding, on the CPU the peak
+    of the whole process so far, which libraries and data are part of.
+    """
+
+    parameters: int
+    dim: int
+    sentences_per_second: float
+    tokens_per_second: float | None
+    peak_memory: int
+    device: str
+    sentences: int
+    rounds: int
+
+
+def measure_cost(
+    encoder: Any,
+    texts: Sequence[str],
+    *,
+    rounds: int,
+    batch_size: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Cost:
+    """Returns the cost of encoding the distinct `texts`, after one round that is not counted.
+
+    `encoder` has `encode` and `dim`; parameters, device and word pieces are read where it has them.
+    Errors: InputError for no text or no round.
+    """
+    distinct = list(dict.fromkeys(texts))
+    if not distinct or rounds < 1:
+        raise InputError(
+            f"cost of {len(distinct)} texts in {rounds} rounds: expected at least one of each; give more"
+        )
+    device = str(getattr(encoder, "device", "cpu"))
+    encoder.encode(distinct, batch_size=batch_size)
+    _reset_peak(device)
+    seconds = []
+    for _ in range(rounds):
+        started = clock()
+        encoder.encode(distinct, batch_size=batch_size)  # returns numpy: the device has finished
+        seconds.append(clock() - started)
+    taken = median(seconds)
+    tokens = sum(map(len, encoder.token_ids(distinct))) if hasattr(encoder, "token_ids") else None
+    return Cost(
+        parameters=count_parameters(encoder),
+        dim=encoder.dim,
+        sentences_per_second=len(distinct) / taken,
+        tokens_per_second=None if tokens is None else tokens / taken,
+        peak_memory=_peak(device),
+        device=device,
+        sentences=len(distinct),
+        rounds=rounds,
+    )
+
+
+def count_parameters(encoder: Any) -> int:
+    """Returns how many floating-point numbers the encoder holds in parameters and buffers, each once."""
+    if not hasattr(encoder, "parameters"):
+        return 0
+    held = [*encoder.parameters(), *encoder.buffers()]
+    return sum(tensor.numel() for tensor in {id(t): t for t in held}.values() if tensor.is_floating_point())
+
+
+def _reset_peak(device: str) -> None:
+    if device.startswith("cuda"):
+        import torch
+
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def _peak(device: str) -> int:
+    if device.startswith("cuda"):
+        import torch
+
+        return int(torch.cuda.max_memory_allocated(device))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak  # bytes there, kilobytes elsewhere

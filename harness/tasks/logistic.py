@@ -1,0 +1,237 @@
+"""Many logistic regressions on shared features, trained side by side as one batched problem.
+
+Each regression is trained as SentEval trains one: mini-batches of permuted rows, an adaptive optimiser with
+the L2 term in the gradient, a check on held-out rows every few epochs, and a count of failed checks. Every
+such fit starts from the same seed, so its initial weights depend only on the shape and its row order only on
+the number of rows. Fits of one size can therefore share every draw and advance in one batched product.
+
+Shapes: N rows, D features and a constant 1, F folds, L penalties a fold, C classes, B rows a batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim.adam import adam
+from torch.optim.rmsprop import rmsprop
+
+from harness.tasks.features import Features
+from harness.tasks.protocols import Training
+
+BATCH_BYTES = {"cpu": 5 << 20, "cuda": 256 << 20}
+"""Size of the rows gathered for one step: on a CPU about what its caches hold, on a GPU enough to fill it."""
+
+PREDICTED_ROWS = 512
+
+
+class Fold(NamedTuple):
+    """Rows to train on and rows to check on; `shuffled` rows were permuted from the seed to choose them."""
+
+    train: np.ndarray
+    dev: np.ndarray
+    shuffled: int = 0
+
+
+class Fits:
+    """The best weights of F x L regressions and how many held-out rows each classified right."""
+
+    def __init__(self, features: Features, weights: Tensor, correct: np.ndarray) -> None:
+        self.features = features
+        self.weights = weights  # [F, L, C, D + 1]
+        self.correct = correct  # [F, L]
+
+    def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
+        """Returns the class that regression (fold, penalty) gives each of `rows`."""
+        index = torch.as_tensor(rows[None], device=self.features.device)
+        chosen = self.weights[fold, penalty]
+        return _predicted(self.features, chosen[None], index, len(chosen))[0, 0].cpu().numpy()
+
+
+def fit(
+    features: Features,
+    labels: np.ndarray,
+    folds: Sequence[Fold],
+    penalties: np.ndarray,
+    *,
+    classes: int,
+    training: Training,
+) -> Fits:
+    """Returns F x L regressions: fold f trained with each of the L2 penalties `penalties[f]` [F, L].
+
+    Facts: equal to F x L separate loops up to the rounding of fp32 products. Memory: besides the features,
+    the weights of all fits and one gathered batch of at most BATCH_BYTES (one fold's batch if that is more).
+    """
+    shape = (len(folds), penalties.shape[1], classes, features.width)
+    weights = torch.empty(shape, device=features.device)
+    correct = np.empty(shape[:2], dtype=np.int64)
+    targets = torch.nn.functional.one_hot(torch.as_tensor(labels), classes).float().to(features.device)
+    for members in _groups_of_one_size(folds, features, training.batch_size):
+        group = _Group(features, targets, [folds[i] for i in members], penalties[members], training)
+        group.solve()
+        weights[torch.as_tensor(members, device=features.device)] = group.best.view(len(members), *shape[1:])
+        correct[members] = group.best_correct.cpu().numpy()
+    return Fits(features, weights, correct)
+
+
+def initial_weights(width: int, classes: int, seed: int) -> Tensor:
+    """Returns what torch's Linear(width - 1, classes) starts from after `manual_seed(seed)`: [C, D + 1]."""
+    generator = torch.Generator().manual_seed(seed)
+    weight = torch.empty(classes, width - 1)
+    torch.nn.init.kaiming_uniform_(weight, a=math.sqrt(5), generator=generator)
+    bound = 1 / math.sqrt(width - 1)
+    bias = torch.nn.init.uniform_(torch.empty(classes, 1), -bound, bound, generator=generator)
+    return torch.cat([weight, bias], dim=1)
+
+
+def _groups_of_one_size(folds: Sequence[Fold], features: Features, batch_size: int) -> Iterator[list[int]]:
+    """Yields positions of folds that share every random draw, at most BATCH_BYTES of batches together."""
+    at_once = max(1, BATCH_BYTES[features.device.type] // (4 * batch_size * features.width))
+    by_size: dict[tuple[int, int, int], list[int]] = {}
+    for position, fold in enumerate(folds):
+        by_size.setdefault((len(fold.train), len(fold.dev), fold.shuffled), []).append(position)
+    for members in by_size.values():
+        for start in range(0, len(members), at_once):
+            yield members[start : start + at_once]
+
+
+class _Group:
+    """Folds of one size in training; folds whose regressions have all stopped leave the problem."""
+
+    def __init__(
+        self,
+        features: Features,
+        targets: Tensor,
+        folds: Sequence[Fold],
+        penalties: np.ndarray,
+        training: Training,
+    ) -> None:
+        device = features.device
+        self.features, self.targets, self.training = features, targets, training
+        self.classes = targets.shape[1]
+        self.order = np.random.RandomState(training.seed)  # SentEval's stream: numpy's legacy generator
+        if folds[0].shuffled:
+            self.order.permutation(folds[0].shuffled)
+        self.train = torch.as_tensor(np.stack([fold.train for fold in folds]), device=device)  # [F, n]
+        self.dev = torch.as_tensor(np.stack([fold.dev for fold in folds]), device=device)
+        count, per_fold = penalties.shape
+        start = initial_weights(features.width, self.classes, training.seed).to(device)
+        self.weights = start.repeat(count, per_fold, 1)  # [F, L * C, D + 1]
+        self.first_moment = torch.zeros_like(self.weights)
+        self.second_moment = torch.zeros_like(self.weights)
+        self.step = torch.zeros((), device=device)
+        decay = torch.as_tensor(penalties, dtype=torch.float32, device=device)
+        self.decay = decay.repeat_interleave(self.classes, dim=1)[..., None]  # [F, L * C, 1]
+        self.folds = torch.arange(count, device=device)  # which folds are still in the problem
+        self.best = self.weights.clone()
+        self.best_correct = torch.full((count, per_fold), -1, device=device)
+        self.failed = torch.zeros((count, per_fold), dtype=torch.long, device=device)
+        self.running = torch.ones((count, per_fold), dtype=torch.bool, device=device)
+
+    @torch.no_grad()
+    def solve(self) -> None:
+        """Trains until every regression has stopped."""
+        epochs = 0
+        while len(self.folds) and epochs <= self.training.max_epochs:
+            for _ in range(self.training.epoch_size):
+                self._epoch()
+            epochs += self.training.epoch_size
+            self._check()
+            self._drop_finished()
+
+    def _epoch(self) -> None:
+        permutation = torch.as_tensor(self.order.permutation(self.train.shape[1]), device=self.train.device)
+        rows = self.train[:, permutation]
+        for start in range(0, rows.shape[1], self.training.batch_size):
+            self._update(rows[:, start : start + self.training.batch_size])
+
+    def _update(self, rows: Tensor) -> None:
+        """Takes one optimiser step of the mean cross-entropy over `rows` [F, B] in every regression."""
+        count, size = rows.shape
+        batch = self.features.take(rows.reshape(-1)).view(count, size, -1)
+        target = self.targets.index_select(0, rows.reshape(-1)).view(count, 1, size, self.classes)
+        logits = torch.bmm(self.weights, batch.transpose(1, 2))  # [F, L * C, B]
+        # Classes before rows: torch's softmax is several times slower over a last axis this short.
+        probability = logits.view(count, -1, self.classes, size).softmax(dim=2)
+        error = probability.sub_(target.transpose(2, 3)).div_(size).view_as(logits)
+        gradient = torch.bmm(error, batch).addcmul_(self.weights, self.decay)
+        if self.training.optimiser == "adam":
+            self._adam(gradient)
+        else:
+            self._rmsprop(gradient)
+
+    def _adam(self, gradient: Tensor) -> None:
+        adam(
+            [self.weights],
+            [gradient],
+            [self.first_moment],
+            [self.second_moment],
+            [],
+            [self.step],
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self.training.learning_rate,
+            weight_decay=0.0,  # already in the gradient, where each regression has its own
+            eps=1e-8,
+            maximize=False,
+        )
+
+    def _rmsprop(self, gradient: Tensor) -> None:
+        rmsprop(
+            [self.weights],
+            [gradient],
+            [self.second_moment],
+            [],
+            [],
+            [self.step],
+            foreach=False,
+            lr=self.training.learning_rate,
+            alpha=0.99,
+            eps=1e-8,
+            weight_decay=0.0,
+            momentum=0.0,
+            centered=False,
+        )
+
+    def _check(self) -> None:
+        """Scores the held-out rows, keeps improved weights and stops a regression at its last failure.
+
+        A failure is any check that does not improve; an improvement does not reset the count.
+        """
+        predicted = _predicted(self.features, self.weights, self.dev, self.classes)  # [F, L, dev]
+        gold = self.targets[self.dev].argmax(dim=2)[:, None]
+        correct = (predicted == gold).sum(dim=2)
+        here = self.folds
+        running, best, failed = self.running[here], self.best_correct[here], self.failed[here]
+        improved = running & (correct > best)
+        keep = improved.repeat_interleave(self.classes, dim=1)[..., None]
+        self.best[here] = torch.where(keep, self.weights, self.best[here])
+        self.best_correct[here] = torch.where(improved, correct, best)
+        self.running[here] = running & (improved | (failed < self.training.tenacity))
+        self.failed[here] = failed + (running & ~improved)
+
+    def _drop_finished(self) -> None:
+        staying = self.running[self.folds].any(dim=1)
+        if bool(staying.all()):
+            return
+        for name in ("folds", "train", "dev", "weights", "first_moment", "second_moment", "decay"):
+            setattr(self, name, getattr(self, name)[staying])
+
+
+@torch.no_grad()
+def _predicted(features: Features, weights: Tensor, rows: Tensor, classes: int) -> Tensor:
+    """Returns the class each regression of `weights` [F, L * C, D + 1] gives `rows` [F, n]: [F, L, n]."""
+    count = len(rows)
+    parts = []
+    for start in range(0, rows.shape[1], PREDICTED_ROWS):
+        part = rows[:, start : start + PREDICTED_ROWS]
+        batch = features.take(part.reshape(-1)).view(count, part.shape[1], -1)
+        logits = torch.bmm(weights, batch.transpose(1, 2))  # [F, L * C, n]
+        parts.append(logits.view(count, -1, classes, part.shape[1]).argmax(dim=2))
+    return torch.cat(parts, dim=2)

@@ -1,0 +1,183 @@
+"""Both ways between this benchmark and mteb: our encoders under its tasks, its models under ours.
+
+mteb keeps a result under the model's name and revision and returns it without encoding when both are known.
+So the name says what was run, the revision is made from the encoder's bytes, and results lie in a folder of
+ours. Results on local copies of its data sets are kept apart and carry a revision made from the copy's bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.data.sts import read_pairs_jsonl
+from harness.errors import InputError, near_matches
+from harness.files import sha256_of
+from harness.tasks.interface import Encode
+from harness.tasks.sts import unit_rows
+
+LOCAL = "local"
+LOCAL_STS = {
+    **{f"STS{year}": f"sts{year}-sts" for year in range(12, 17)},
+    "STSBenchmark": "stsbenchmark-sts",
+    "SICK-R": "sickr-sts",
+}
+"""mteb's task -> its folder below a local copy of the hub's data sets, which holds test.jsonl."""
+
+
+def identity_of(label: str, encoder_sha256: str) -> tuple[str, str]:
+    """Returns mteb's name and revision of an encoder: `sentbench/LABEL` and 40 digits of its sha256."""
+    if not re.fullmatch(r"[0-9a-f]{64}", encoder_sha256):
+        raise InputError(
+            f"encoder sha256 {encoder_sha256!r}: expected 64 hexadecimal digits; hash its weights"
+        )
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-")
+    if not plain:
+        raise InputError(f"model label {label!r}: expected letters or digits; name the model")
+    return f"sentbench/{plain}", encoder_sha256[:40]
+
+
+class MtebModel:
+    """An encoder as mteb calls one: texts come in batches of a data loader, cosines are float64."""
+
+    def __init__(self, encoder: Any, meta: Any) -> None:
+        self.encoder, self.mteb_model_meta = encoder, meta
+
+    def encode(self, inputs: Iterable[Mapping[str, Any]], **_: Any) -> np.ndarray:
+        """Returns [N, dim]; mteb's prompts, splits and batch size have no bearing on the vectors."""
+        texts = [text for batch in inputs for text in batch["text"]]
+        return np.asarray(self.encoder.encode(texts))
+
+    def similarity(self, first: Any, second: Any) -> np.ndarray:
+        """Returns the cosines of all rows of `first` [N, d] with all of `second` [M, d]: [N, M]."""
+        return unit_rows(np.atleast_2d(first)) @ unit_rows(np.atleast_2d(second)).T
+
+    def similarity_pairwise(self, first: Any, second: Any) -> np.ndarray:
+        """Returns the cosines of equal rows [N]."""
+        return np.einsum("nd,nd->n", unit_rows(np.atleast_2d(first)), unit_rows(np.atleast_2d(second)))
+
+
+def as_mteb_model(
+    encoder: Any,
+    *,
+    name: str,
+    revision: str,
+    seed: int | None = None,
+    experiment: Mapping[str, Any] | None = None,
+) -> MtebModel:
+    """Returns `encoder` (with `encode` and `dim`) as a model that `mteb.evaluate` accepts.
+
+    `seed` and `experiment` become mteb's experiment: a folder of their own below the revision.
+    Errors: InputError for a name that is not ORGANISATION/MODEL, or an empty revision.
+    """
+    from mteb.models import ModelMeta
+    from mteb.models.model_meta import ScoringFunction
+
+    if not re.fullmatch(r"[^/\s]+/[^/\s]+", name) or not revision:
+        raise InputError(
+            f"mteb model {name!r} of revision {revision!r}: expected ORGANISATION/MODEL and a revision; "
+            "make both with identity_of"
+        )
+    settings = {**(experiment or {}), **({} if seed is None else {"seed": seed})}
+    meta = ModelMeta.create_empty(
+        overwrites={
+            "name": name,
+            "revision": revision,
+            "embed_dim": encoder.dim,
+            "languages": ["eng-Latn"],
+            "similarity_fn_name": ScoringFunction.COSINE,
+            "framework": ["PyTorch"],
+            "experiment_kwargs": settings or None,
+        }
+    )
+    return MtebModel(encoder, meta)
+
+
+def run_mteb(
+    model: MtebModel, tasks: Sequence[str], *, out: Path, local: Path | None = None, progress: bool = False
+) -> dict[str, float]:
+    """Returns mteb's main score of each task; result files and model meta lie below `out`/results.
+
+    `local` names a folder with copies of the hub's STS data sets (see LOCAL_STS). Its results are always
+    computed anew, lie below `out`/local/results, and carry the revision `local-` and the copy's hash.
+    Errors: InputError for a task mteb does not know or a copy that is not there.
+    """
+    import mteb
+
+    chosen = [_mteb_task(name) if local is None else local_sts_task(name, local) for name in tasks]
+    results = mteb.evaluate(
+        model,
+        chosen,
+        cache=mteb.ResultCache(out if local is None else out / LOCAL),
+        overwrite_strategy="only-missing" if local is None else "always",
+        show_progress_bar=progress,
+    )
+    return {result.task_name: float(result.get_score()) for result in results}
+
+
+def local_sts_task(name: str, folder: Path) -> Any:
+    """Returns mteb's STS task with the pairs of a local copy, marked by the revision `local-HASH`."""
+    from datasets import Dataset, DatasetDict
+
+    if name not in LOCAL_STS:
+        raise InputError(
+            f"mteb task {name!r} has no local copy, expected one of {', '.join(LOCAL_STS)}"
+            f"{near_matches(name, list(LOCAL_STS))}; leave the local folder out"
+        )
+    path = folder / LOCAL_STS[name] / "test.jsonl"
+    pairs = read_pairs_jsonl(path)
+    task = _mteb_task(name)
+    source = {"path": f"{LOCAL}/{LOCAL_STS[name]}", "revision": f"{LOCAL}-{sha256_of(path)[:16]}"}
+    task.metadata = task.metadata.model_copy(update={"dataset": source})
+    columns = {
+        "sentence1": [pair.first for pair in pairs],
+        "sentence2": [pair.second for pair in pairs],
+        "score": [pair.score for pair in pairs],
+    }
+    task.dataset = DatasetDict({"test": Dataset.from_dict(columns)})
+    task.data_loaded = True
+    return task
+
+
+def encode_with(model: Any, *, batch_size: int = 32) -> Encode:
+    """Returns a model of mteb or sentence-transformers as the function our tasks take.
+
+    Errors: InputError for an object without `encode`.
+    """
+    if not callable(getattr(model, "encode", None)):
+        raise InputError(
+            f"{type(model).__name__} has no encode, expected a model of mteb or SentenceTransformer"
+        )
+    if hasattr(model, "mteb_model_meta"):
+        return lambda texts: _from_mteb(model, texts, batch_size)
+    return lambda texts: np.asarray(
+        model.encode(list(texts), batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False)
+    )
+
+
+def _from_mteb(model: Any, texts: Sequence[str], batch_size: int) -> np.ndarray:
+    from datasets import Dataset
+    from torch.utils.data import DataLoader
+
+    loader: Any = DataLoader(Dataset.from_dict({"text": list(texts)}), batch_size=batch_size)
+    task = _mteb_task("STSBenchmark")
+    answer = model.encode(
+        loader, task_metadata=task.metadata, hf_split="test", hf_subset="default", batch_size=batch_size
+    )
+    return np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
+
+
+def _mteb_task(name: str) -> Any:
+    import mteb
+
+    try:
+        return mteb.get_task(name)
+    except KeyError:
+        known = [task.metadata.name for task in mteb.get_tasks()]
+        raise InputError(
+            f"mteb has no task {name!r}, expected one of its {len(known)} names{near_matches(name, known)}"
+        ) from None

@@ -1,0 +1,196 @@
+"""Re-ranking: candidates ordered by cosine similarity to a query; MAP, P@1, P@5 and MRR.
+
+Ties. Candidates with equal similarity have no order of their own, and the order of a file must not stand in
+for one: where relevant candidates come first, a constant encoder would score 1. Every metric is therefore
+its exact expectation over all orders of tied candidates. An encoder that ties everything scores chance.
+Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from math import comb
+from pathlib import Path
+
+import numpy as np
+
+from harness.data.download import folder_of
+from harness.data.reranking import Queries, RankingQuery, read_askubuntu, read_scidocs, read_trecqa
+from harness.errors import InputError
+from harness.tasks.interface import Encode, Score
+from harness.tasks.transfer import text_form
+from harness.tasks.vectors import Encoded, encode_unique
+
+TIED_DECIMALS = 12
+METRICS = ("map", "p@1", "p@5", "mrr")
+
+
+class RerankingTask:
+    """One re-ranking set; its groups of queries are settings, averaged without weights as `mean`."""
+
+    suite = "reranking"
+
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        read: Callable[[Path], Queries],
+        text: str,
+        *,
+        folder: Path | None = None,
+    ) -> None:
+        self.name, self.sources, self.read, self.folder = name, (source,), read, folder
+        self.as_text = text_form(text)
+
+    @cached_property
+    def queries(self) -> Queries:
+        """The queries of every group, read once, in the text form asked for."""
+        folder = self.folder or folder_of(self.sources[0])
+        return {
+            group: [self._in_form(query) for query in queries] for group, queries in self.read(folder).items()
+        }
+
+    def texts(self) -> Iterable[str]:
+        for queries in self.queries.values():
+            for query in queries:
+                yield query.text
+                yield from query.candidates
+
+    def evaluate(self, encode: Encode) -> list[Score]:
+        encoded = encode_unique(encode, self.texts(), self.name)
+        return ranking_scores(self, lambda queries: (_similarities(encoded, query) for query in queries))
+
+    def _in_form(self, query: RankingQuery) -> RankingQuery:
+        candidates = tuple(map(self.as_text, query.candidates))
+        return query._replace(text=self.as_text(query.text), candidates=candidates)
+
+
+def ranking_scores(
+    task: RerankingTask, similarities: Callable[[Sequence[RankingQuery]], Iterable[np.ndarray]]
+) -> list[Score]:
+    """Returns the scores of any ranking of the task's queries: `similarities` gives one array a query."""
+    scores, means = [], {}
+    for group, queries in task.queries.items():
+        rows = [ranking_metrics(s, query) for query, s in zip(queries, similarities(queries), strict=True)]
+        means[group] = np.mean(rows, axis=0)
+        scores += _as_scores(task.name, group, means[group], len(queries))
+    if len(means) > 1:
+        total = sum(len(queries) for queries in task.queries.values())
+        scores += _as_scores(task.name, "mean", np.mean(list(means.values()), axis=0), total)
+    return scores
+
+
+def bm25_scores(task: RerankingTask) -> list[Score]:
+    """Returns the scores of BM25 with the term statistics of all candidates of a query group.
+
+    bm25s supplies the ranking function with its default constants; words are its tokens, lower-cased and
+    without a stop list or stemming.
+    """
+    return ranking_scores(task, _bm25_similarities)
+
+
+def first_stage_scores(task: RerankingTask) -> list[Score]:
+    """Returns the scores of the retrieval that chose the candidates, from the values the set ships."""
+
+    def shipped(queries: Sequence[RankingQuery]) -> Iterator[np.ndarray]:
+        for query in queries:
+            if query.first_stage is None:
+                raise InputError(f"{task.name} ships no first-stage scores; use bm25_scores")
+            yield np.asarray(query.first_stage)
+
+    return ranking_scores(task, shipped)
+
+
+def ranking_metrics(similarities: np.ndarray, query: RankingQuery) -> tuple[float, ...]:
+    """Returns METRICS of one query, each the mean over all orders of equal similarities.
+
+    Source: USEB's definitions; average precision divides by all relevant documents, as trec_eval does, and
+    P@5 by 5 even if there are fewer candidates.
+    Errors: InputError if the similarities are not one number for each candidate.
+    """
+    if similarities.shape != (len(query.candidates),) or not np.isfinite(similarities).all():
+        raise InputError(
+            f"similarities of query {query.text!r} are not {len(query.candidates)} finite numbers, "
+            "one for each candidate; check the ranking function"
+        )
+    groups = list(_tied_groups(np.round(similarities, TIED_DECIMALS), np.asarray(query.relevant)))
+    average = sum(_precision_sum(*group) for group in groups) / query.positives
+    at_1, at_5 = (sum(_relevant_above(cut, *group) for group in groups) / cut for cut in (1, 5))
+    first = next((group for group in groups if group[3]), None)
+    return average, at_1, at_5, _reciprocal_rank(*first) if first else 0.0
+
+
+def _tied_groups(similarities: np.ndarray, relevant: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
+    """Yields (ranked, found, size, hits) of each run of equal similarities, best first.
+
+    `ranked` and `found` count candidates and relevant candidates above the run, `size` and `hits` within it.
+    """
+    _, run = np.unique(-similarities, return_inverse=True)
+    ranked = found = 0
+    for size, hits in zip(np.bincount(run), np.bincount(run, weights=relevant), strict=True):
+        yield ranked, found, int(size), int(hits)
+        ranked, found = ranked + int(size), found + int(hits)
+
+
+def _precision_sum(ranked: int, found: int, size: int, hits: int) -> float:
+    """Returns the expected sum of precisions at the relevant candidates of a run.
+
+    Place j of the run is relevant with probability hits/size, and then each of the j - 1 places before it
+    with probability (hits - 1)/(size - 1).
+    """
+    before = (hits - 1) / (size - 1) if size > 1 else 0.0
+    places = range(1, size + 1)
+    return hits / size * sum((found + 1 + (j - 1) * before) / (ranked + j) for j in places)
+
+
+def _relevant_above(cut: int, ranked: int, found: int, size: int, hits: int) -> float:
+    """Returns how many relevant candidates of a run are expected among the first `cut` of the ranking."""
+    return hits / size * min(max(cut - ranked, 0), size)
+
+
+def _reciprocal_rank(ranked: int, found: int, size: int, hits: int) -> float:
+    """Returns the expected 1/rank of the first relevant candidate if it is in this run.
+
+    It is at place j when all others are behind it: in C(size - j, hits - 1) of C(size, hits) orders.
+    """
+    places = range(1, size - hits + 2)
+    return sum(comb(size - j, hits - 1) / (ranked + j) for j in places) / comb(size, hits)
+
+
+def _similarities(encoded: Encoded, query: RankingQuery) -> np.ndarray:
+    """Returns the cosines of a query to its candidates in float64; 0 where a vector is zero."""
+    rows = encoded.rows((query.text, *query.candidates))
+    vectors = encoded.matrix[rows].astype(np.float64)
+    norms = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+    unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    return (unit[1:] * unit[0]).sum(axis=1)  # row by row: equal vectors give equal sums, unlike a product
+
+
+def _bm25_similarities(queries: Sequence[RankingQuery]) -> Iterator[np.ndarray]:
+    try:
+        import bm25s
+    except ImportError as error:
+        raise InputError("BM25 needs the package bm25s; install sentbench[bm25]") from error
+
+    documents = list(dict.fromkeys(text for query in queries for text in query.candidates))
+    number = {text: i for i, text in enumerate(documents)}
+    index = bm25s.BM25()
+    index.index(bm25s.tokenize(documents, stopwords=None, show_progress=False), show_progress=False)
+    for query in queries:
+        words = bm25s.tokenize([query.text], stopwords=None, return_ids=False, show_progress=False)[0]
+        yield index.get_scores(words)[[number[text] for text in query.candidates]].astype(np.float64)
+
+
+def _as_scores(task: str, group: str, values: Sequence[float], n: int) -> list[Score]:
+    return [
+        Score(task, metric, group, float(value), n) for metric, value in zip(METRICS, values, strict=True)
+    ]
+
+
+RERANKING_TASKS: dict[str, Callable[..., RerankingTask]] = {
+    "AskUbuntu": partial(RerankingTask, "AskUbuntu", "askubuntu", read_askubuntu),
+    "SciDocs": partial(RerankingTask, "SciDocs", "scidocs", read_scidocs),
+    "TRECQA": partial(RerankingTask, "TRECQA", "trecqa", read_trecqa),
+}
+"""Task name to factory; called with the text form, and with a folder where it is not the source's own."""

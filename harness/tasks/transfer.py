@@ -1,0 +1,176 @@
+"""The seven transfer tasks: a linear classifier on frozen vectors, in SentEval's schemes.
+
+SentEval sorts the examples of a part by length before it draws folds and batches, so the order is part of the
+protocol. The files hold one text form, already tokenised: `senteval` joins its words by single blanks, `raw`
+only strips the ends of the line. A text without words becomes a full stop, as in SentEval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.data.classification import (
+    Examples,
+    Parts,
+    read_cr,
+    read_mpqa,
+    read_mr,
+    read_mrpc,
+    read_sst,
+    read_subj,
+    read_trec,
+)
+from harness.data.download import folder_of
+from harness.errors import InputError, near_matches
+from harness.tasks.interface import Encode, Score
+from harness.tasks.protocols import SENTEVAL, Protocol
+from harness.tasks.vectors import Encoded, encode_unique
+
+if TYPE_CHECKING:
+    from harness.tasks.classifier import Outcome
+
+TEXT_FORMS = {
+    "senteval": lambda text: " ".join(text.split()) or ".",
+    "raw": lambda text: text.strip() or ".",
+}
+
+
+def text_form(name: str) -> Callable[[str], str]:
+    """Returns how a text of a file becomes the text an encoder gets."""
+    if name not in TEXT_FORMS:
+        known = list(TEXT_FORMS)
+        raise InputError(f"unknown text form {name!r}{near_matches(name, known)}; use {' or '.join(known)}")
+    return TEXT_FORMS[name]
+
+
+def by_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
+    """Returns SentEval's sort key of most tasks: the word counts of an example's texts, then its label."""
+    return (*lengths, label)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What one task classifies. `combine` names the features of a pair; None stands for single texts."""
+
+    name: str
+    suite: str
+    source: str
+    read: Callable[[Path], Parts]
+    combine: str | None = None
+    sort_key: Callable[[tuple[int, ...], int, str], tuple[object, ...]] = by_length
+    with_f1: bool = False
+
+
+class ClassificationTask:
+    """One data set under one classifier protocol."""
+
+    def __init__(
+        self,
+        dataset: DataSet,
+        text: str,
+        *,
+        protocol: Protocol = SENTEVAL,
+        device: str = "cpu",
+        folder: Path | None = None,
+    ) -> None:
+        self.dataset, self.protocol, self.device, self.folder = dataset, protocol, device, folder
+        self.name, self.suite, self.sources = dataset.name, dataset.suite, (dataset.source,)
+        self.as_text = text_form(text)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The examples of every part, read once, in the order and text form of the protocol."""
+        folder = self.folder or folder_of(self.dataset.source)
+        return {part: self._ordered(examples) for part, examples in self.dataset.read(folder).items()}
+
+    def setting(self) -> str:
+        """Returns the setting its scores are reported under."""
+        return self.protocol.name
+
+    def texts(self) -> Iterable[str]:
+        for examples in self.parts.values():
+            for texts in examples.texts:
+                yield from texts
+
+    def evaluate(self, encode: Encode) -> list[Score]:
+        encoded = encode_unique(encode, self.texts(), self.name)
+        labels = np.concatenate([np.asarray(part.labels, dtype=np.int64) for part in self.parts.values()])
+        ends = np.cumsum([len(part.labels) for part in self.parts.values()])
+        rows = dict(zip(self.parts, np.split(np.arange(ends[-1]), ends[:-1]), strict=True))
+        classes = len(self.parts["train"].classes)
+        try:
+            outcome = self._classified(encoded, labels, rows, classes)
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from error
+        return self._scores(outcome, labels, rows)
+
+    def _ordered(self, examples: Examples) -> Examples:
+        def key(position: int) -> tuple[object, ...]:
+            lengths = tuple(len(text.split()) for text in examples.texts[position])
+            label = examples.labels[position]
+            return self.dataset.sort_key(lengths, label, examples.classes[label])
+
+        order = sorted(range(len(examples.texts)), key=key)
+        texts = [tuple(map(self.as_text, examples.texts[i])) for i in order]
+        return Examples(texts, [examples.labels[i] for i in order], examples.classes)
+
+    def _classified(
+        self, encoded: Encoded, labels: np.ndarray, rows: Mapping[str, np.ndarray], classes: int
+    ) -> Outcome:
+        import torch
+
+        from harness.tasks import features
+        from harness.tasks.classifier import classify
+
+        vectors = torch.from_numpy(encoded.matrix).to(self.device)
+        examples = [texts for part in self.parts.values() for texts in part.texts]
+        sides = [torch.from_numpy(encoded.rows(side)).to(self.device) for side in zip(*examples, strict=True)]
+        built: features.Features
+        if self.dataset.combine is None:
+            built = features.MatrixFeatures(vectors[sides[0]])
+        else:
+            built = features.pair_features(
+                vectors, sides[0], sides[1], getattr(features, self.dataset.combine)
+            )
+        return classify(built, labels, rows, classes=classes, protocol=self.protocol)
+
+    def _scores(self, outcome: Outcome, labels: np.ndarray, rows: Mapping[str, np.ndarray]) -> list[Score]:
+        tested, checked = (rows.get(part, rows["train"]) for part in ("test", "dev"))
+        setting = self.setting()
+        scores = [
+            Score(self.name, "accuracy", setting, outcome.test / 100, len(tested)),
+            Score(self.name, "dev-accuracy", setting, outcome.dev / 100, len(checked)),
+        ]
+        if self.dataset.with_f1 and outcome.predicted is not None:
+            f1 = round(100 * f1_of_class_one(outcome.predicted, labels[tested]), 2)
+            scores.append(Score(self.name, "f1", setting, f1 / 100, len(tested)))
+        return scores
+
+
+def f1_of_class_one(predicted: np.ndarray, gold: np.ndarray) -> float:
+    """Returns the harmonic mean of precision and recall of class 1; 0 if it is neither predicted nor gold."""
+    agreed = int(((predicted == 1) & (gold == 1)).sum())
+    named = int((predicted == 1).sum() + (gold == 1).sum())
+    return 2 * agreed / named if named else 0.0
+
+
+_DATA_SETS = (
+    DataSet("MR", "transfer", "mr", read_mr),
+    DataSet("CR", "transfer", "cr", read_cr),
+    DataSet("SUBJ", "transfer", "subj", read_subj),
+    DataSet("MPQA", "transfer", "mpqa", read_mpqa),
+    DataSet("SST", "transfer", "sst", read_sst),
+    DataSet("TREC", "transfer", "trec", read_trec),
+    DataSet("MRPC", "transfer", "mrpc", read_mrpc, combine="difference_and_product", with_f1=True),
+)
+
+TRANSFER_TASKS: dict[str, Callable[..., ClassificationTask]] = {
+    dataset.name: partial(ClassificationTask, dataset) for dataset in _DATA_SETS
+}
+"""Task name to factory; called with the text form, and with protocol, device and folder where they differ."""

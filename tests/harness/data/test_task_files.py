@@ -1,0 +1,280 @@
+"""Readers of the classification, inference and re-ranking files: what they keep and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.data.classification import (
+    read_cr,
+    read_mpqa,
+    read_mr,
+    read_mrpc,
+    read_sst,
+    read_subj,
+    read_trec,
+)
+from harness.data.nli import SNLI_TRAIN_ROWS, read_sick_entailment, read_snli
+from harness.data.reranking import read_askubuntu, read_scidocs, read_trecqa
+from harness.errors import InputError
+from tests.harness.tasks.layouts import LAYOUTS
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    "MR": read_mr,
+    "CR": read_cr,
+    "SUBJ": read_subj,
+    "MPQA": read_mpqa,
+    "SST": read_sst,
+    "TREC": read_trec,
+    "MRPC": read_mrpc,
+    "SICK-E": read_sick_entailment,
+    "SNLI": read_snli,
+    "AskUbuntu": read_askubuntu,
+    "SciDocs": read_scidocs,
+    "TRECQA": read_trecqa,
+}
+
+
+def test_polarity_lines_end_at_line_feeds_only_and_are_latin_1(tmp_path: Path) -> None:
+    """Byte 0x85 would end a line for Python's splitlines in latin-1; here it is part of a review."""
+    (tmp_path / "rt-polarity.pos").write_bytes(b"caf\xe9 \x85 good\nfine\r\n")
+    (tmp_path / "rt-polarity.neg").write_bytes(b"bad")
+    part = read_mr(tmp_path)["train"]
+    assert part.texts == [("caf\u00e9 \x85 good",), ("fine",), ("bad",)]
+    assert part.labels == [1, 1, 0]
+
+
+def test_subj_calls_objective_sentences_class_one(tmp_path: Path) -> None:
+    (tmp_path / "subj.objective").write_text("fact\n")
+    (tmp_path / "subj.subjective").write_text("view\n")
+    part = read_subj(tmp_path)["train"]
+    assert dict(zip(part.texts, part.labels, strict=True)) == {("fact",): 1, ("view",): 0}
+
+
+def test_trec_keeps_the_coarse_type_and_the_whole_question(tmp_path: Path) -> None:
+    for name in ("train_5500.label", "TREC_10.label"):
+        (tmp_path / name).write_bytes(b"NUM:dist How far : to Caf\xe9 ?\n")
+    part = read_trec(tmp_path)["test"]
+    assert (part.texts, part.labels) == ([("How far : to Caf\u00e9 ?",)], [5])
+
+
+def test_mrpc_reads_quotes_as_text_below_its_header(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        text = 'Quality\ta\tb\tx\ty\n1\t7\t8\t"open quote\tsecond "text"\n'
+        (tmp_path / f"msr_paraphrase_{part}.txt").write_text(text)
+    part = read_mrpc(tmp_path)["train"]
+    assert (part.texts, part.labels) == ([('"open quote', 'second "text"')], [1])
+
+
+def test_the_two_inference_sets_number_their_labels_differently(tmp_path: Path) -> None:
+    LAYOUTS["SICK-E"](tmp_path)
+    LAYOUTS["SNLI"](tmp_path)
+    assert read_sick_entailment(tmp_path)["dev"].classes == ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+    assert read_snli(tmp_path)["dev"].classes == ("entailment", "neutral", "contradiction")
+
+
+def test_askubuntu_skips_queries_without_a_similar_question(tmp_path: Path) -> None:
+    LAYOUTS["AskUbuntu"](tmp_path)
+    queries = read_askubuntu(tmp_path)["all"]
+    assert [query.text for query in queries] == [f"title {1000 * q}" for q in (1, 2, 3, 4, 6, 7, 8, 9)]
+    assert {(len(query.candidates), query.positives) for query in queries} == {(20, 4)}
+    assert queries[0].first_stage is not None
+    assert queries[0].first_stage[:2] == (20.5, 19.5)
+
+
+def test_scidocs_counts_a_relevant_paper_without_a_title_but_does_not_rank_it(tmp_path: Path) -> None:
+    LAYOUTS["SciDocs"](tmp_path)
+    content = json.loads((tmp_path / "data.json").read_text())
+    content["corpus"]["cite0d0"]["title"] = None
+    del content["corpus"]["cite0d4"]
+    content["corpus"]["cite1"]["title"] = ""
+    (tmp_path / "data.json").write_text(json.dumps(content))
+    cite = read_scidocs(tmp_path)["cite"]
+    assert [query.text for query in cite] == ["title cite0", "title cite2"]
+    assert cite[0].candidates == ("title cite0d1", "title cite0d2", "title cite0d3")
+    assert (cite[0].relevant, cite[0].positives) == ((True, False, False), 2)
+
+
+def replace_line(name: str, line: int, text: str) -> Callable[[Path], None]:
+    """Returns a change that puts `text` in place of one line of a file."""
+
+    def change(folder: Path) -> None:
+        lines = (folder / name).read_text().split("\n")
+        lines[line - 1] = text
+        (folder / name).write_text("\n".join(lines))
+
+    return change
+
+
+def scidocs(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    def rewrite(folder: Path) -> None:
+        content = json.loads((folder / "data.json").read_text())
+        change(content)
+        (folder / "data.json").write_text(json.dumps(content))
+
+    return rewrite
+
+
+QA = "test.jsonl"
+IDS = " ".join(map(str, range(1001, 1021)))
+SCORES = " ".join(["1"] * 20)
+BAD_FILES = {
+    "missing file": ("CR", lambda folder: (folder / "custrev.pos").unlink(), "custrev.pos: no such file"),
+    "empty file": ("CR", lambda folder: (folder / "custrev.neg").write_text(""), "custrev.neg is empty"),
+    "not UTF-8": (
+        "SST",
+        lambda folder: (folder / "sentiment-dev").write_bytes(b"a\t1\n\xff\t1\n"),
+        "sentiment-dev: line 2 is not utf-8",
+    ),
+    "SST label": (
+        "SST",
+        replace_line("sentiment-train", 4, "text\t2"),
+        "line 4: label '2' is outside the set",
+    ),
+    "SST field": (
+        "SST",
+        replace_line("sentiment-train", 4, "text"),
+        "line 4 has 1 tab-separated fields; expected 2",
+    ),
+    "TREC label": (
+        "TREC",
+        replace_line("TREC_10.label", 2, "NUMB:x why ?"),
+        r"line 2: label 'NUMB' .* expected one of ABBR, DESC, ENTY, HUM, LOC, NUM \(did you mean NUM",
+    ),
+    "TREC form": ("TREC", replace_line("TREC_10.label", 2, "why ?"), "line 2 is not `TYPE:fine question`"),
+    "MRPC label": (
+        "MRPC",
+        replace_line("msr_paraphrase_test.txt", 3, "yes\t1\t2\ta\tb"),
+        "line 3: label 'yes' is outside the set; expected one of 0, 1",
+    ),
+    "SICK label": (
+        "SICK-E",
+        replace_line("SICK_trial.txt", 2, "1\ta\tb\t3\tneutral"),
+        "line 2: label 'neutral' is outside the set",
+    ),
+    "SNLI label": (
+        "SNLI",
+        replace_line("labels.dev", 3, "-"),
+        "labels.dev line 3: label '-' is outside the set",
+    ),
+    "SNLI length": (
+        "SNLI",
+        lambda folder: (folder / "s2.test").write_text("one\n"),
+        "have 60, 1 and 60 lines; expected equal counts",
+    ),
+    "QA empty": (
+        "TRECQA",
+        replace_line(QA, 1, '{"query": "q", "positive": [], "negative": []}'),
+        "line 1 has an empty candidate list",
+    ),
+    "QA no positive": (
+        "TRECQA",
+        replace_line(QA, 2, '{"query": "q", "positive": [], "negative": ["a"]}'),
+        "line 2 has no positive",
+    ),
+    "QA key": (
+        "TRECQA",
+        replace_line(QA, 2, '{"query": "q"}'),
+        "line 2 is not an object with query, positive",
+    ),
+    "QA JSON": ("TRECQA", replace_line(QA, 2, "query"), "line 2 is not an object"),
+    "AskUbuntu fields": (
+        "AskUbuntu",
+        replace_line("test.txt", 1, "1000\t1001"),
+        "has 2 tab-separated fields",
+    ),
+    "AskUbuntu id": (
+        "AskUbuntu",
+        replace_line("test.txt", 1, f"77\t1001\t{IDS}\t{SCORES}"),
+        "line 1: question 77 has no title",
+    ),
+    "AskUbuntu pool": (
+        "AskUbuntu",
+        replace_line("test.txt", 1, f"1000\t2001\t{IDS}\t{SCORES}"),
+        "line 1: 2001 is not a candidate",
+    ),
+    "AskUbuntu scores": (
+        "AskUbuntu",
+        replace_line("test.txt", 1, f"1000\t1001\t{IDS}\t1 2"),
+        "line 1 has 2 BM25 scores for 20 candidates",
+    ),
+    "AskUbuntu number": (
+        "AskUbuntu",
+        replace_line("test.txt", 1, f"1000\t1001\t{IDS}\tx"),
+        "the last field is not a list of BM25 scores",
+    ),
+    "SciDocs part": (
+        "SciDocs",
+        scidocs(lambda content: content["test"].pop("coread")),
+        "no test part with cite",
+    ),
+    "SciDocs empty": (
+        "SciDocs",
+        scidocs(lambda content: content["test"]["cite"].update(cite0={})),
+        "test/cite query cite0 has an empty candidate list",
+    ),
+    "SciDocs no positive": (
+        "SciDocs",
+        scidocs(lambda content: content["test"]["cite"].update(cite0={"cite0d3": 0})),
+        "test/cite query cite0 has no positive",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_file_is_one_clear_line(case: str, tmp_path: Path) -> None:
+    name, spoil, message = BAD_FILES[case]
+    LAYOUTS[name](tmp_path)
+    READERS[name](tmp_path)
+    spoil(tmp_path)
+    with pytest.raises(InputError, match=message) as error:
+        READERS[name](tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_every_reader_has_a_layout_and_bad_files_cover_each_format() -> None:
+    assert list(READERS) == list(LAYOUTS)
+    assert len(BAD_FILES) == 23
+    formats = {"CR", "SST", "TREC", "MRPC", "SICK-E", "SNLI", "AskUbuntu", "SciDocs", "TRECQA"}
+    assert {name for name, *_ in BAD_FILES.values()} == formats
+
+
+PUBLISHED_ROWS = {
+    "MR": ("senteval/downstream/MR", {"train": 10662}),
+    "CR": ("senteval/downstream/CR", {"train": 3775}),
+    "SUBJ": ("senteval/downstream/SUBJ", {"train": 10000}),
+    "MPQA": ("senteval/downstream/MPQA", {"train": 10606}),
+    "SST": ("senteval/downstream/SST/binary", {"train": 67349, "dev": 872, "test": 1821}),
+    "TREC": ("senteval/downstream/TREC", {"train": 5452, "test": 500}),
+    "MRPC": ("senteval/downstream/MRPC", {"train": 4076, "test": 1725}),
+    "SICK-E": ("senteval/downstream/SICK", {"train": 4500, "dev": 500, "test": 4927}),
+}
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("name", PUBLISHED_ROWS)
+def test_mirror_files_have_the_published_rows_and_every_class(name: str, mirror: Path) -> None:
+    folder, rows = PUBLISHED_ROWS[name]
+    parts = READERS[name](mirror / folder)
+    assert {part: len(examples.labels) for part, examples in parts.items()} == rows
+    assert all(len(Counter(examples.labels)) == len(examples.classes) for examples in parts.values())
+
+
+@pytest.mark.mirror
+def test_the_mirror_holds_whole_snli_test_and_a_stand_in_for_train(mirror: Path) -> None:
+    parts = read_snli(mirror / "senteval/downstream/SNLI")
+    assert len(parts["test"].labels) == 9824
+    assert len(parts["train"].labels) < SNLI_TRAIN_ROWS
+
+
+@pytest.mark.mirror
+def test_trecqa_of_the_mirror_has_its_queries(mirror: Path) -> None:
+    assert [len(read_trecqa(mirror / "reranking/trecqa", part)["all"]) for part in ("dev", "test")] == [
+        65,
+        68,
+    ]

@@ -1,0 +1,187 @@
+"""SentEval's three schemes, batched, against the plain loop; the library mode; sentinels; bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from harness.errors import InputError
+from harness.tasks import classifier
+from harness.tasks.classifier import Outcome, classify, stratified_folds
+from harness.tasks.features import MatrixFeatures
+from harness.tasks.protocols import FAST, LIBRARY, PROTOCOLS, SENTEVAL, Protocol, without_search
+from tests.harness.tasks import plain_loop
+
+SHORT = replace(SENTEVAL, folds=3, training=replace(SENTEVAL.training, learning_rate=1e-2, max_epochs=12))
+SHORT_FAST = replace(FAST, folds=3, training=replace(FAST.training, max_epochs=8))
+
+
+def two_classes(n: int, width: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = (rng.random(n) < 0.4).astype(np.int64)
+    return (labels[:, None] * 0.8 + rng.standard_normal((n, width))).astype(np.float32), labels
+
+
+def outcome(x: np.ndarray, y: np.ndarray, protocol: Protocol, *ends: int, classes: int = 2) -> Outcome:
+    """Classifies rows cut at `ends` into train, then test or dev and test."""
+    names = {0: ["train"], 1: ["train", "test"], 2: ["train", "dev", "test"]}[len(ends)]
+    parts = dict(zip(names, np.split(np.arange(len(y)), ends), strict=True))
+    return classify(MatrixFeatures(torch.from_numpy(x)), y, parts, classes=classes, protocol=protocol)
+
+
+@pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST], ids=lambda protocol: protocol.name)
+def test_nested_scheme_equals_the_plain_loop(protocol: Protocol) -> None:
+    x, y = two_classes(200)
+    ours = outcome(x, y, protocol)
+    assert (ours.dev, ours.test) == plain_loop.nested(x, y, 2, protocol)
+
+
+@pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST], ids=lambda protocol: protocol.name)
+def test_train_test_scheme_equals_the_plain_loop(protocol: Protocol) -> None:
+    x, y = two_classes(300)
+    ours = outcome(x, y, protocol, 200)
+    dev, test, predicted = plain_loop.train_test(x[:200], y[:200], x[200:], y[200:], 2, protocol)
+    assert (ours.dev, ours.test) == (dev, test)
+    assert np.array_equal(ours.predicted, predicted)
+
+
+@pytest.mark.parametrize("protocol", [SHORT, without_search(SHORT)], ids=["search", "no-search"])
+def test_three_part_scheme_equals_the_plain_loop_that_refits(protocol: Protocol) -> None:
+    x, y = two_classes(300)
+    parts = {"train": slice(0, 150), "dev": slice(150, 220), "test": slice(220, 300)}
+    plain = plain_loop.train_dev_test({name: (x[at], y[at]) for name, at in parts.items()}, 2, protocol)
+    ours = outcome(x, y, protocol, 150, 220)
+    assert (ours.dev, ours.test) == plain
+
+
+def test_rounding_comes_before_the_best_penalty_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dev accuracies 66.666 and 66.668 percent are both 66.67 once rounded, so the first penalty wins.
+
+    66,666 and 66,668 of 100,000 rows right; unrounded, the second would win and its test rows be reported.
+    """
+    chosen = []
+
+    class Fits:
+        correct = np.array([[66_666, 66_668]])
+
+        def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
+            chosen.append(penalty)
+            return np.zeros(len(rows), dtype=np.int64)
+
+    monkeypatch.setattr(classifier.BatchedClassifier, "fit", lambda self, folds, values: Fits())
+    y = np.zeros(100_012, dtype=np.int64)
+    y[0] = 1
+    result = outcome(np.zeros((len(y), 1), np.float32), y, SHORT, 2, 100_002)
+    assert chosen == [0]
+    assert (result.dev, result.test) == (66.67, 100.0)
+
+
+def test_fold_accuracies_are_averaged_before_rounding_within_a_grid() -> None:
+    """1/3 and 2/7 right: mean 0.30952..., so 30.95; the rounded accuracies 33.33 and 28.57 agree here."""
+    folds = [classifier.Fold(np.arange(1), np.arange(n)) for n in (3, 7)]
+    assert classifier._mean_percentages(np.array([[1], [2]]), folds) == [30.95]
+
+
+def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """6, 7 and 18 of 42 right: (14.29 + 16.67 + 42.86) / 3 = 24.6067, so 24.61.
+
+    Unrounded, 31 of 126 is 24.6032 and would print as 24.60.
+    """
+    y = np.tile([0, 1], 63)
+
+    class Fits:
+        correct = np.zeros((9, 4))
+
+        def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
+            right = np.arange(len(rows)) < (6, 7, 18)[fold]
+            return np.where(right, y[rows], 1 - y[rows])
+
+    monkeypatch.setattr(classifier.BatchedClassifier, "fit", lambda self, folds, values: Fits())
+    assert outcome(np.zeros((126, 1), np.float32), y, SHORT).test == 24.61
+
+
+def test_protocols_are_those_of_senteval_and_simcse() -> None:
+    assert list(PROTOCOLS) == ["senteval", "fast", "library"]
+    training = SENTEVAL.training
+    assert training is not None
+    assert (training.optimiser, training.batch_size, training.tenacity, training.epoch_size) == (
+        "adam",
+        64,
+        5,
+        4,
+    )
+    assert (SENTEVAL.folds, SENTEVAL.grid, training.seed) == (10, (1e-5, 1e-4, 1e-3, 1e-2), 1111)
+    once = without_search(SENTEVAL)
+    assert once.training is not None
+    assert (once.grid, once.training.epoch_size, once.training.max_epochs) == ((1e-9,), 1, 15)
+
+
+def test_library_mode_is_scikit_learn_fold_by_fold() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+
+    x, y = two_classes(160)
+    protocol = replace(LIBRARY, folds=3, two_part_grid=(0.01, 1.0, 100.0))
+    splitter = StratifiedKFold(3, shuffle=True, random_state=1111)
+    grid = []
+    for c in (0.01, 1.0, 100.0):
+        models = [
+            (LogisticRegression(C=c, max_iter=1000).fit(x[a], y[a]), b)
+            for a, b in splitter.split(x[:100], y[:100])
+        ]
+        grid.append(round(100 * np.mean([model.score(x[b], y[b]) for model, b in models]), 2))
+    best = LogisticRegression(C=(0.01, 1.0, 100.0)[int(np.argmax(grid))], max_iter=1000).fit(x[:100], y[:100])
+    ours = outcome(x, y, protocol, 100)
+    assert (ours.dev, ours.test) == (max(grid), round(100 * best.score(x[100:], y[100:]), 2))
+
+
+def test_library_mode_has_the_other_two_schemes() -> None:
+    x, y = two_classes(160)
+    protocol = replace(LIBRARY, folds=2, grid=(0.1, 1.0))
+    nested, three_parts = outcome(x, y, protocol), outcome(x, y, protocol, 80, 120)
+    assert nested.predicted is None
+    assert min(nested.test, nested.dev, three_parts.test, three_parts.dev) > 60
+
+
+ALL_SCHEMES = {"nested": (), "train-test": (150,), "train-dev-test": (100, 150)}
+
+
+@pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST, replace(LIBRARY, folds=3)], ids=lambda p: p.name)
+@pytest.mark.parametrize("ends", ALL_SCHEMES.values(), ids=ALL_SCHEMES)
+def test_sentinel_vectors_score_what_theory_says(ends: tuple[int, ...], protocol: Protocol) -> None:
+    """300 rows, 60 % of class 0 everywhere: constant vectors give 60, vectors that hold the label give 100.
+
+    Random vectors of width 2 stay within 12 points of 60: they can learn no more than chance.
+    """
+    y = np.tile([0, 1, 0, 1, 0], 60)
+    constant = outcome(np.ones((300, 3), np.float32), y, protocol, *ends)
+    assert (constant.dev, constant.test) == (60.0, 60.0)
+    oracle = outcome(np.eye(2, dtype=np.float32)[y] * 5, y, protocol, *ends)
+    assert (oracle.dev, oracle.test) == (100.0, 100.0)
+    noise = np.random.default_rng(1).standard_normal((300, 2)).astype(np.float32)
+    assert abs(outcome(noise, y, protocol, *ends).test - 60) < 12
+
+
+def test_number_of_schemes_and_protocols_tested() -> None:
+    assert len(ALL_SCHEMES) == len(PROTOCOLS) == 3
+
+
+def test_a_class_with_fewer_rows_than_folds_is_an_error() -> None:
+    labels = np.array([0] * 20 + [1] * 4)
+    with pytest.raises(InputError, match="class 1 has 4 rows, so it is missing in a fold; 10 folds need"):
+        stratified_folds(labels, np.arange(24), 10)
+
+
+def test_a_class_without_training_rows_is_an_error() -> None:
+    x, y = two_classes(90)
+    with pytest.raises(InputError, match="no training row has class 2; expected rows of all 3 classes"):
+        outcome(x, y, SHORT, 30, 60, classes=3)
+
+
+def test_too_few_rows_for_a_held_out_twentieth_are_an_error() -> None:
+    y = np.tile([0, 1], 9)
+    with pytest.raises(InputError, match="training rows are too few"):
+        outcome(np.ones((18, 2), np.float32), y, SHORT, 12)

@@ -1,0 +1,157 @@
+"""Alignment, uniformity, anisotropy and the pairs whose lengths mislead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.data.sts import ScoredPair
+from harness.errors import InputError
+from harness.tasks.geometry import (
+    GeometryTask,
+    alignment,
+    anisotropy,
+    hard_length_task,
+    misleading_lengths,
+    read_thresholds,
+    uniformity,
+)
+
+SQUARE = np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -5.0]])
+
+
+def test_geometry_of_a_square_worked_by_hand() -> None:
+    """Four directions at right angles: 4 pairs at squared distance 2, 2 pairs at 4.
+
+    uniformity log((4 exp(-4) + 2 exp(-8)) / 6); mean cosine (4 * 0 + 2 * -1) / 6 = -1/3.
+    Alignment of rows with their neighbours (squared distance 2) is 2.
+    """
+    assert uniformity(SQUARE) == pytest.approx(np.log((4 * np.exp(-4) + 2 * np.exp(-8)) / 6))
+    assert anisotropy(SQUARE) == pytest.approx(-1 / 3)
+    assert alignment(SQUARE, np.roll(SQUARE, 1, axis=0)) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("count", [2, 7, 1024, 1025, 2100])
+def test_uniformity_and_anisotropy_equal_sums_over_all_pairs(count: int) -> None:
+    vectors = np.random.default_rng(count).normal(size=(count, 6)) + 0.3
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    kernels, cosines = 0.0, 0.0
+    for place in range(count - 1):
+        rest = unit[place + 1 :]
+        kernels += np.exp(-2 * ((unit[place] - rest) ** 2).sum(axis=1)).sum()
+        cosines += (rest @ unit[place]).sum()
+    pairs = count * (count - 1) / 2
+    assert uniformity(vectors) == pytest.approx(np.log(kernels / pairs), abs=1e-10)
+    assert anisotropy(vectors) == pytest.approx(cosines / pairs, abs=1e-10)
+
+
+def test_limits() -> None:
+    same = np.tile([1.0, 2.0, 2.0], (5, 1)) * np.arange(1, 6)[:, None]
+    assert uniformity(same) == pytest.approx(0.0, abs=1e-12)
+    assert anisotropy(same) == pytest.approx(1.0)
+    assert alignment(same, 7 * same) == pytest.approx(0.0, abs=1e-12)
+    assert uniformity(np.array([[1.0, 0.0], [-2.0, 0.0]])) == pytest.approx(-8.0)
+
+
+def test_alignment_is_two_minus_twice_the_mean_cosine() -> None:
+    first, second = np.random.default_rng(0).normal(size=(2, 50, 8))
+    cosine = (first * second).sum(1) / np.linalg.norm(first, axis=1) / np.linalg.norm(second, axis=1)
+    assert alignment(first, second) == pytest.approx(2 - 2 * cosine.mean())
+
+
+def test_bad_vectors_are_refused() -> None:
+    with pytest.raises(InputError, match="positive pairs"):
+        alignment(np.empty((0, 3)), np.empty((0, 3)))
+    with pytest.raises(InputError, match="positive pairs"):
+        alignment(SQUARE, SQUARE[:2])
+    for measure in (uniformity, anisotropy):
+        with pytest.raises(InputError, match="N of 2 or more"):
+            measure(SQUARE[:1])
+    with pytest.raises(InputError, match="zero"):
+        anisotropy(np.zeros((2, 3)))
+
+
+def write_stsb(folder: Path, rows: Sequence[tuple[float, str, str]]) -> None:
+    lines = [f"g\tf\t2014\t{number}\t{score}\t{a}\t{b}\n" for number, (score, a, b) in enumerate(rows)]
+    (folder / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
+
+
+def test_positive_pairs_are_strictly_above_four_and_texts_count_once(tmp_path: Path) -> None:
+    """Gold 4 is no positive pair; of six sentences four are distinct."""
+    write_stsb(tmp_path, [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")])
+    directions = dict(zip("enws", SQUARE, strict=True))
+    task = GeometryTask("geometry-dev", "raw", tiers=["embedded"], folder=tmp_path)
+    scores = task.evaluate(lambda texts: np.stack([directions[text] for text in texts]))
+    assert {score.metric: score.n for score in scores} == {"alignment": 1, "uniformity": 4, "anisotropy": 4}
+    assert {score.metric: score.value for score in scores} == pytest.approx(
+        {"alignment": 2.0, "uniformity": uniformity(SQUARE), "anisotropy": -1 / 3}
+    )
+
+
+def test_a_zero_vector_has_no_geometry(tmp_path: Path) -> None:
+    write_stsb(tmp_path, [(5.0, "e", "n")])
+    task = GeometryTask("geometry-dev", "raw", tiers=["embedded"], folder=tmp_path)
+    with pytest.raises(InputError, match="2 of 2 vectors are zero"):
+        task.evaluate(lambda texts: np.zeros((len(texts), 2)))
+
+
+def test_lengths_that_mislead_at_their_borders() -> None:
+    """positive 4, negative 2, longer 5, closer 2: gold borders count, length borders do not."""
+
+    def pair(gold: float, difference: int) -> ScoredPair:
+        return ScoredPair("w", " ".join("w" * (1 + difference)), gold)
+
+    kept, dropped = (
+        [pair(4, 6), pair(2, 1), pair(0, 0)],
+        [pair(4, 5), pair(2, 2), pair(3, 6), pair(3, 0), pair(5, 1)],
+    )
+    assert misleading_lengths(kept + dropped, positive=4, negative=2, longer=5, closer=2) == kept
+
+
+THRESHOLDS = ["positive=4", "negative=2.5", "longer=5", "closer=2"]
+
+
+def test_thresholds_are_part_of_the_name(tmp_path: Path) -> None:
+    lines = [
+        {"sentence1": "a", "sentence2": "b", "score": 1},
+        {"sentence1": "a", "sentence2": "c", "score": 3},
+    ]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    task = hard_length_task("STS13", "raw", arguments=THRESHOLDS, folder=tmp_path)
+    assert task.name == "STS13-hard-length:positive=4:negative=2.5:longer=5:closer=2"
+    assert task.pairs == [("a", "b", 1.0)]
+
+
+BAD_THRESHOLDS = {
+    "no threshold 'positive'": [],
+    "no threshold 'closer'": THRESHOLDS[:3],
+    "'longr' is not known": ["longr=5"],
+    "given twice": [*THRESHOLDS, "closer=3"],
+    "is no float": ["positive=four"],
+    "is no int": [*THRESHOLDS[:2], "longer=5.5"],
+    "not below positive": ["positive=2", *THRESHOLDS[1:]],
+}
+
+
+@pytest.mark.parametrize("said", BAD_THRESHOLDS)
+def test_bad_thresholds_are_one_clear_line(said: str) -> None:
+    assert len(BAD_THRESHOLDS) == 7
+    with pytest.raises(InputError, match=said):
+        read_thresholds("STS12-hard-length", BAD_THRESHOLDS[said])
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize(
+    ("year", "negative", "size"),
+    [("STS13", 1, 275), ("STS13", 3, 509), ("STS14", 2, 713), ("STS15", 1, 374), ("STS16", 3, 378)],
+)
+def test_hard_subsets_have_the_sizes_counted_on_the_public_files(
+    year: str, negative: int, size: int, mirror: Path
+) -> None:
+    arguments = ["positive=4", f"negative={negative}", "longer=5", "closer=2"]
+    task = hard_length_task(year, "raw", arguments=arguments, folder=mirror / f"mteb/{year.lower()}-sts")
+    assert len(task.pairs) == size

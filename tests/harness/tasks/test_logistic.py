@@ -1,0 +1,196 @@
+"""The batched solver against one regression at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from harness.tasks import logistic
+from harness.tasks.features import MatrixFeatures
+from harness.tasks.logistic import Fold, fit, initial_weights
+from harness.tasks.protocols import Training
+from tests.harness.tasks.plain_loop import PlainRegression
+
+ADAM = Training("adam", 1e-2, 16, tenacity=2, epoch_size=2, max_epochs=20, seed=1111)
+RMSPROP = Training("rmsprop", 1e-2, 24, tenacity=1, epoch_size=1, max_epochs=12, seed=7)
+
+
+def three_classes(n: int = 150, width: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, n)
+    centres = rng.standard_normal((3, width))
+    return (centres[labels] + rng.standard_normal((n, width))).astype(np.float32), labels
+
+
+def folds_of_three_sizes(n: int) -> list[Fold]:
+    """Two folds of one size, one a row larger, and one whose rows were permuted first."""
+    rows = np.arange(n)
+    return [
+        Fold(rows[40:], rows[:40]),
+        Fold(np.delete(rows, rows[20:60]), rows[20:60]),
+        Fold(rows[39:], rows[:39]),
+        Fold(rows[::-1][:100].copy(), rows[:50], shuffled=n),
+    ]
+
+
+def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, training: Training):
+    model = PlainRegression(x.shape[1], 3, penalty, training)
+    if fold.shuffled:
+        np.random.permutation(fold.shuffled)  # noqa: NPY002
+    accuracy = model.fit(x[fold.train], y[fold.train], (x[fold.dev], y[fold.dev]))
+    weight = torch.cat([model.model.weight, model.model.bias[:, None]], dim=1).detach().numpy()
+    return round(accuracy * len(fold.dev)), weight
+
+
+@pytest.mark.parametrize("training", [ADAM, RMSPROP], ids=lambda training: training.optimiser)
+def test_every_fit_equals_its_own_loop(training: Training) -> None:
+    x, y = three_classes()
+    folds, penalties = folds_of_three_sizes(len(x)), np.array([[1e-5, 1e-2, 0.3]] * 3 + [[0.0, 1e-3, 1e-1]])
+    fits = fit(MatrixFeatures(torch.from_numpy(x)), y, folds, penalties, classes=3, training=training)
+    compared = 0
+    for f, fold in enumerate(folds):
+        for i, penalty in enumerate(penalties[f]):
+            correct, weight = plain_fit(x, y, fold, float(penalty), training)
+            assert fits.correct[f, i] == correct
+            np.testing.assert_allclose(fits.weights[f, i].numpy(), weight, atol=2e-5)
+            compared += 1
+    assert compared == 12
+
+
+def test_first_adam_step_moves_each_weight_by_the_learning_rate_against_its_gradient() -> None:
+    """Adam's first step is lr * g / (|g| + eps), so lr * sign(g).
+
+    One row x = (1, -2) of class 0 of two: the gradient of class 0 is (p0 - 1) x, of class 1 p1 x. With
+    p0 < 1 the signs are -, + and - for the bias of class 0, and the opposite for class 1; Adam moves against.
+    """
+    once = Training("adam", 0.1, 1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    features = MatrixFeatures(torch.tensor([[1.0, -2.0]]))
+    row = np.zeros(1, dtype=np.int64)
+    fits = fit(features, row, [Fold(row, row)], np.array([[0.0]]), classes=2, training=once)
+    moved = fits.weights[0, 0] - initial_weights(3, 2, seed=3)
+    expected = 0.1 * torch.tensor([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
+    torch.testing.assert_close(moved, expected, atol=1e-5, rtol=0)
+
+
+def test_penalty_pulls_weights_through_the_gradient_before_adam_scales_it() -> None:
+    """With a penalty far above the data's gradient Adam's first step is -lr * sign(weight).
+
+    Decoupled decay would shrink every weight by the same share instead.
+    """
+    once = Training("adam", 0.1, 1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    features = MatrixFeatures(torch.tensor([[1e-6, 1e-6]]))
+    row = np.zeros(1, dtype=np.int64)
+    fits = fit(features, row, [Fold(row, row)], np.array([[1e4]]), classes=2, training=once)
+    start = initial_weights(3, 2, seed=3)[:, :2]
+    torch.testing.assert_close(fits.weights[0, 0][:, :2], start - 0.1 * start.sign(), atol=1e-5, rtol=0)
+
+
+def test_initial_weights_are_those_of_a_seeded_linear_layer() -> None:
+    torch.manual_seed(1111)
+    layer = torch.nn.Linear(384, 6)
+    ours = initial_weights(385, 6, seed=1111)
+    assert torch.equal(ours, torch.cat([layer.weight, layer.bias[:, None]], dim=1))
+
+
+SCRIPT = [3, 2, 4, 4, 4, 4, 4, 4, 9, 9]
+"""Improve, fail, improve, then five failures: the sixth failure in all is check 8, before the 9 is seen."""
+
+
+def test_the_count_of_failed_checks_survives_an_improvement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter reset by the improvement at check 3 would go on to check 9 and keep its 9 right rows."""
+    x, y = three_classes(60)
+    training = Training("adam", 1e-3, 64, tenacity=5, epoch_size=1, max_epochs=200, seed=1)
+    seen = []
+
+    def scripted(features, weights, rows, classes):
+        seen.append(SCRIPT[len(seen)])
+        right = torch.arange(rows.shape[1]) < seen[-1]
+        gold = torch.as_tensor(y)[rows]
+        return torch.where(right, gold, (gold + 1) % 3)[:, None]
+
+    monkeypatch.setattr(logistic, "_predicted", scripted)
+    fold = Fold(np.arange(20, 60), np.arange(20))
+    fits = fit(
+        MatrixFeatures(torch.from_numpy(x)), y, [fold], np.array([[0.0]]), classes=3, training=training
+    )
+    assert seen == SCRIPT[:8]
+    assert fits.correct.tolist() == [[4]]
+
+
+def test_plain_loop_stops_at_the_same_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = three_classes(60)
+    seen = []
+
+    def scripted(self, rows, labels):
+        seen.append(SCRIPT[len(seen)])
+        return seen[-1] / 20
+
+    monkeypatch.setattr(PlainRegression, "score", scripted)
+    training = Training("adam", 1e-3, 64, tenacity=5, epoch_size=1, max_epochs=200, seed=1)
+    best = PlainRegression(6, 3, 0.0, training).fit(x[20:], y[20:], (x[:20], y[:20]))
+    assert (seen, best) == (SCRIPT[:8], 0.2)
+
+
+def test_a_fit_that_keeps_improving_ends_with_the_block_after_max_epochs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Blocks of 4 passes start while at most 8 were done: at 0, 4 and 8, so three checks."""
+    x, y = three_classes(60)
+    checks = []
+
+    def improving(features, weights, rows, classes):
+        checks.append(len(checks))
+        gold = torch.as_tensor(y)[rows]
+        return torch.where(torch.arange(rows.shape[1]) <= len(checks), gold, (gold + 1) % 3)[:, None]
+
+    monkeypatch.setattr(logistic, "_predicted", improving)
+    training = Training("adam", 1e-3, 64, tenacity=5, epoch_size=4, max_epochs=8, seed=1)
+    fold = Fold(np.arange(20, 60), np.arange(20))
+    fit(MatrixFeatures(torch.from_numpy(x)), y, [fold], np.array([[0.0]]), classes=3, training=training)
+    assert len(checks) == 3
+
+
+def test_results_do_not_depend_on_how_many_folds_are_solved_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, y = three_classes()
+    folds, penalties = folds_of_three_sizes(len(x)), np.full((4, 2), 1e-4)
+    features = MatrixFeatures(torch.from_numpy(x))
+    together = fit(features, y, folds, penalties, classes=3, training=ADAM)
+    monkeypatch.setitem(logistic.BATCH_BYTES, "cpu", 1)
+    alone = fit(features, y, folds, penalties, classes=3, training=ADAM)
+    assert np.array_equal(together.correct, alone.correct)
+    torch.testing.assert_close(together.weights, alone.weights, atol=2e-5, rtol=0)
+
+
+def test_the_rows_gathered_for_one_step_stay_within_the_limit() -> None:
+    """[F, 64, 769] fp32 is F * 196,864 bytes: 26 folds fit in 5 MiB, so 100 folds make 4 groups."""
+    features = MatrixFeatures(torch.zeros(1, 768))
+    folds = [Fold(np.arange(10), np.arange(2))] * 100
+    groups = list(logistic._groups_of_one_size(folds, features, batch_size=64))
+    assert [len(group) for group in groups] == [26, 26, 26, 22]
+    assert sorted(i for group in groups for i in group) == list(range(100))
+
+
+def test_fitting_leaves_the_global_random_streams_alone() -> None:
+    x, y = three_classes(60)
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    fold = Fold(np.arange(20, 60), np.arange(20), shuffled=60)
+    fit(MatrixFeatures(torch.from_numpy(x)), y, [fold], np.array([[0.0]]), classes=3, training=ADAM)
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert np.array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_gpu_classifies_the_same_rows_right() -> None:
+    x, y = three_classes()
+    folds, penalties = folds_of_three_sizes(len(x)), np.full((4, 2), 1e-4)
+    cpu, gpu = (
+        fit(MatrixFeatures(torch.from_numpy(x).to(device)), y, folds, penalties, classes=3, training=ADAM)
+        for device in ("cpu", "cuda")
+    )
+    assert np.array_equal(cpu.correct, gpu.correct)

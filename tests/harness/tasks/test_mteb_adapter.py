@@ -1,0 +1,171 @@
+"""The bridge to mteb, with encoders made of hashes and data sets of a few pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.errors import InputError
+from harness.tasks import evaluate_tasks
+from harness.tasks.mteb_adapter import (
+    LOCAL_STS,
+    as_mteb_model,
+    encode_with,
+    identity_of,
+    local_sts_task,
+    run_mteb,
+)
+from harness.tasks.sentinels import random
+from harness.tasks.sts import year_task
+
+SHA = {"first": "a" * 64, "second": "b" * 64}
+
+
+class Hashing:
+    """Random vectors of a seed; counts how often it is asked."""
+
+    dim = 64
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.calls = seed, 0
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.calls += 1
+        return random(self.seed)(texts).astype(np.float32)
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    """A folder of local copies with 40 pairs of STS12 of different sentences."""
+    folder = tmp_path / "copies" / "sts12-sts"
+    folder.mkdir(parents=True)
+    rows = [
+        {"sentence1": f"left {i}", "sentence2": f"right {i % 7}", "score": (i * 7 % 26) / 5}
+        for i in range(40)
+    ]
+    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder.parent
+
+
+def test_identity_comes_from_the_bytes_of_the_encoder() -> None:
+    assert identity_of("my model", SHA["first"]) == ("sentbench/my-model", "a" * 40)
+    assert identity_of("same", SHA["first"]) != identity_of("same", SHA["second"])
+    with pytest.raises(InputError, match="64 hexadecimal"):
+        identity_of("model", "abc")
+    with pytest.raises(InputError, match="letters or digits"):
+        identity_of("//", SHA["first"])
+
+
+def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
+    model = as_mteb_model(Hashing(0), name="a/b", revision="r")
+    first, second = np.random.default_rng(0).normal(size=(2, 6, 4)).astype(np.float32)
+    square = model.similarity(first, second)
+    assert square.dtype == np.float64
+    np.testing.assert_allclose(np.diag(square), model.similarity_pairwise(first, second), atol=1e-15)
+    expected = first[2] @ second[3] / np.linalg.norm(first[2]) / np.linalg.norm(second[3])
+    assert square[2, 3] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "revision"), [("plain", "r"), ("a/b", ""), ("a/b/c", "r")])
+def test_a_model_without_a_proper_name_is_refused(name: str, revision: str) -> None:
+    with pytest.raises(InputError, match="ORGANISATION/MODEL"):
+        as_mteb_model(Hashing(0), name=name, revision=revision)
+
+
+def test_mteb_scores_equal_native_scores_of_raw_text(copies: Path, tmp_path: Path) -> None:
+    name, revision = identity_of("model", SHA["first"])
+    model = as_mteb_model(Hashing(0), name=name, revision=revision)
+    through_mteb = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    native = year_task("STS12", "raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
+    assert through_mteb == pytest.approx({"STS12": native[0].value}, abs=1e-4)
+
+
+def test_two_models_of_one_name_give_two_results(copies: Path, tmp_path: Path) -> None:
+    scores = {}
+    for seed, label in enumerate(SHA):
+        name, revision = identity_of("same folder name", SHA[label])
+        model = as_mteb_model(Hashing(seed), name=name, revision=revision)
+        scores[label] = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)["STS12"]
+    assert scores["first"] != scores["second"]
+    files = sorted((tmp_path / "out").rglob("STS12.json"))
+    assert [path.parent.name for path in files] == ["a" * 40, "b" * 40]
+
+
+def test_local_results_never_carry_the_hub_revision_and_lie_apart(copies: Path, tmp_path: Path) -> None:
+    import mteb
+
+    model = as_mteb_model(Hashing(0), name="a/b", revision="r", seed=3, experiment={"text": "raw"})
+    run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    place = tmp_path / "out/local/results/a__b/r/experiments/seed_3__text_raw/STS12.json"
+    written = json.loads(place.read_text(encoding="utf-8"))
+    assert written["dataset_revision"].startswith("local-")
+    assert written["dataset_revision"] != mteb.get_task("STS12").metadata.revision
+    assert (place.parent / "model_meta.json").is_file()
+
+
+def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
+    encoder = Hashing(0)
+    model = as_mteb_model(encoder, name="a/b", revision="r")
+    before = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    path = copies / "sts12-sts/test.jsonl"
+    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:20]), encoding="utf-8")
+    asked = encoder.calls
+    assert run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies) != before
+    assert encoder.calls > asked
+
+
+def test_an_mteb_model_runs_under_our_tasks(copies: Path) -> None:
+    task = year_task("STS12", "raw", folder=copies / "sts12-sts")
+    wrapped = encode_with(as_mteb_model(Hashing(5), name="a/b", revision="r"))
+    assert evaluate_tasks([task], wrapped) == evaluate_tasks([task], Hashing(5).encode)
+
+
+def test_a_model_with_the_interface_of_sentence_transformers_runs_under_our_tasks(copies: Path) -> None:
+    class Like:
+        def encode(
+            self, inputs: list[str], *, batch_size: int, convert_to_numpy: bool, show_progress_bar: bool
+        ) -> np.ndarray:
+            assert convert_to_numpy
+            return random(1)(inputs)
+
+    task = year_task("STS12", "raw", folder=copies / "sts12-sts")
+    assert evaluate_tasks([task], encode_with(Like())) == evaluate_tasks([task], random(1))
+    with pytest.raises(InputError, match="has no encode"):
+        encode_with(object())
+
+
+def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Path) -> None:
+    model = as_mteb_model(Hashing(0), name="a/b", revision="r")
+    with pytest.raises(InputError, match="mteb has no task 'STS121'"):
+        run_mteb(model, ["STS121"], out=tmp_path)
+    with pytest.raises(InputError, match="no local copy"):
+        local_sts_task("Banking77Classification", copies)
+    with pytest.raises(InputError, match=r"sts13-sts/test\.jsonl: no such file"):
+        local_sts_task("STS13", copies)
+
+
+@pytest.mark.mirror
+def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
+    mirror: Path, tmp_path: Path
+) -> None:
+    """Texts become bags of hashed words, which correlate with gold and tie often: the hard case."""
+
+    class Bags(Hashing):
+        def encode(self, texts: Sequence[str]) -> np.ndarray:
+            words = {word for text in texts for word in text.lower().split()}
+            table = dict(zip(sorted(words), random(0)(sorted(words)), strict=True))
+            return np.stack([sum(table[word] for word in text.lower().split()) for text in texts]).astype(
+                np.float32
+            )
+
+    model = as_mteb_model(Bags(0), name="a/b", revision="r")
+    scores = run_mteb(model, list(LOCAL_STS), out=tmp_path, local=mirror / "mteb")
+    assert len(scores) == 7
+    for name, folder in LOCAL_STS.items():
+        task = year_task("STS12", "raw", folder=mirror / "mteb" / folder)  # one layout for all seven
+        native = task.evaluate(Bags(0).encode)[0].value
+        assert 100 * scores[name] == pytest.approx(100 * native, abs=0.01), name

@@ -1,0 +1,116 @@
+"""The registry of tasks: names, suites, and every unique text encoded once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.data.sources import SOURCES
+from harness.data.sts import ScoredPair
+from harness.errors import InputError
+from harness.tasks import SUITES, TASKS, build_tasks, evaluate_tasks, sources_of, unique_texts
+from harness.tasks.sts import StsTask
+
+THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
+
+
+def full(name: str) -> str:
+    return name + THRESHOLDS if name.endswith("hard-length") else name
+
+
+def test_every_listed_name_has_a_factory_and_every_factory_is_listed() -> None:
+    tables = {group.factories for group in TASKS.values()}
+    found = set()
+    for table in tables:
+        module, _, name = table.partition(":")
+        found |= set(getattr(import_module(module), name))
+    assert found == set(TASKS)
+    assert len(TASKS) == 9 + 5 + 7 + 2 + 3 + 3 + 5
+
+
+@pytest.mark.parametrize("form", ["senteval", "raw"])
+def test_tasks_have_the_name_they_are_asked_by_and_known_sources(form: str) -> None:
+    names = [full(name) for name in TASKS]
+    tasks = build_tasks(names, text=form, tiers=["embedded", "mirror", "hub"])
+    assert [task.name for task in tasks] == names
+    for task in tasks:
+        assert task.suite in ("sts", "transfer", "nli", "reranking", "geometry")
+        assert set(task.sources) <= set(SOURCES)
+
+
+def test_suites_expand_in_order_and_once() -> None:
+    names = [task.name for task in build_tasks(["STSB", "sts"], text="raw", tiers=["embedded"])]
+    assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
+    assert set(SUITES) == {"sts", "sts-part", "transfer", "nli", "reranking", "geometry"}
+    assert {name for suite in SUITES.values() for name in suite} <= set(TASKS)
+
+
+def test_sources_follow_text_form_and_tiers() -> None:
+    names = ["STSB", "STS12", "STS12-part", "geometry-dev"]
+    assert sources_of(names, text="senteval", tiers=["mirror"]) == ["sts12", "stsb-senteval"]
+    assert sources_of(names, text="senteval", tiers=["embedded"]) == ["sts12", "stsb"]
+    assert sources_of(names, text="raw", tiers=["mirror"]) == ["sts12-raw", "stsb", "stsb-raw"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("STS17", "did you mean STS1"),
+        ("geometri", "did you mean geometry"),
+        ("STSB:closer=2", "no arguments"),
+        ("STS12-hard-length", "no threshold"),
+    ],
+)
+def test_unknown_names_are_refused_with_what_is_near(name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        build_tasks([name], text="raw", tiers=["embedded"])
+
+
+def test_an_unknown_text_form_is_refused() -> None:
+    with pytest.raises(InputError, match="did you mean senteval"):
+        build_tasks(["STSB"], text="sent-eval")
+
+
+def task_of(name: str, *pairs: tuple[str, str, float]) -> StsTask:
+    scored = [ScoredPair(*pair) for pair in pairs]
+    return StsTask(name, "none", lambda folder: {"test": scored}, folder=Path())
+
+
+ONE = task_of("one", ("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 4.0))
+TWO = task_of("two", ("b", "a", 5.0), ("d", "a", 3.0), ("d", "b", 2.0))
+
+
+def letters(texts: Sequence[str]) -> np.ndarray:
+    return np.stack([np.random.default_rng(ord(text)).normal(size=4) for text in texts]).astype(np.float32)
+
+
+def test_every_unique_text_is_encoded_once_for_all_tasks() -> None:
+    asked: list[list[str]] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.append(list(texts))
+        return letters(texts)
+
+    together = evaluate_tasks([ONE, TWO], encode)
+    assert asked == [["a", "b", "c", "d"]] == [unique_texts([ONE, TWO])]
+    assert together == [*ONE.evaluate(letters), *TWO.evaluate(letters)]
+
+
+def test_evaluating_together_keeps_double_precision() -> None:
+    """Cosines differ in the ninth digit only; in single precision they would be equal and refused."""
+    vectors = {"a": [1.0, 0.5], "b": [1.0, 0.5 + 1e-9], "c": [1.0, 0.5 + 3e-9], "d": [0.0, 1.0]}
+    task = task_of("fine", ("d", "a", 1.0), ("d", "b", 2.0), ("d", "c", 3.0))
+    scores = evaluate_tasks([task], lambda texts: np.array([vectors[text] for text in texts]))
+    assert scores[0].value == pytest.approx(1.0)
+
+
+def test_listing_tasks_loads_neither_numpy_nor_torch() -> None:
+    code = "import sys, harness.tasks; print(sorted({'numpy', 'torch', 'scipy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

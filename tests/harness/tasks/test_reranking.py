@@ -1,0 +1,242 @@
+"""Re-ranking metrics: worked orders, ties against every permutation, sentinels, BM25, bad input."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.data.reranking import RankingQuery
+from harness.errors import InputError
+from harness.tasks.interface import Score
+from harness.tasks.reranking import (
+    METRICS,
+    RERANKING_TASKS,
+    RerankingTask,
+    bm25_scores,
+    first_stage_scores,
+    ranking_metrics,
+)
+from tests.harness.tasks.layouts import LAYOUTS
+
+
+def query(*relevant: int, positives: int | None = None) -> RankingQuery:
+    flags = tuple(map(bool, relevant))
+    texts = tuple(f"candidate {i}" for i in range(len(flags)))
+    return RankingQuery("query", texts, flags, sum(flags) if positives is None else positives)
+
+
+def metrics_of_order(relevant: Sequence[bool], positives: int) -> tuple[float, ...]:
+    """The four metrics of one strict order, by their definitions."""
+    found, precisions, first = 0, [], 0.0
+    for rank, hit in enumerate(relevant, start=1):
+        if hit:
+            found += 1
+            precisions.append(found / rank)
+            first = first or 1 / rank
+    return sum(precisions) / positives, float(relevant[0]), sum(relevant[:5]) / 5, first
+
+
+def mean_over_orders(similarities: Sequence[float], asked: RankingQuery) -> np.ndarray:
+    """The mean of the metrics over every permutation that sorts the similarities."""
+    rows = [
+        metrics_of_order([asked.relevant[i] for i in order], asked.positives)
+        for order in itertools.permutations(range(len(similarities)))
+        if all(similarities[a] >= similarities[b] for a, b in itertools.pairwise(order))
+    ]
+    return np.mean(rows, axis=0)
+
+
+def test_metrics_of_a_strict_order_worked_by_hand() -> None:
+    """Order: no, yes, no, yes, no, yes. AP = (1/2 + 2/4 + 3/6) / 3 = 1/2; P@1 = 0; P@5 = 2/5; RR = 1/2."""
+    similarities = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    assert ranking_metrics(similarities, query(0, 1, 0, 1, 0, 1)) == pytest.approx((0.5, 0, 0.4, 0.5))
+
+
+def test_metrics_of_a_tie_worked_by_hand() -> None:
+    """One relevant of two tied candidates: first half the time, so AP = RR = (1 + 1/2) / 2 and P@1 = 1/2."""
+    assert ranking_metrics(np.zeros(2), query(1, 0)) == pytest.approx((0.75, 0.5, 0.2, 0.75))
+
+
+def test_a_relevant_document_outside_the_candidates_lowers_average_precision() -> None:
+    """One of two relevant documents can be ranked, and is first: AP = 1/2, RR = 1."""
+    assert ranking_metrics(np.array([2.0, 1.0]), query(1, 0, positives=2)) == pytest.approx((0.5, 1, 0.2, 1))
+
+
+def test_no_relevant_candidate_scores_zero() -> None:
+    assert ranking_metrics(np.array([2.0, 1.0]), query(0, 0, positives=1)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tied_metrics_are_the_mean_over_all_orders(seed: int) -> None:
+    """Seven candidates with similarities of three values: each set of ties against all 5,040 permutations."""
+    rng = np.random.default_rng(seed)
+    relevant = rng.random(7) < 0.4
+    relevant[rng.integers(7)] = True
+    asked = query(*relevant, positives=int(relevant.sum()) + seed % 2)
+    similarities = rng.integers(0, 3, 7) / 2
+    expected = mean_over_orders(similarities, asked)
+    np.testing.assert_allclose(ranking_metrics(similarities, asked), expected, atol=1e-12)
+
+
+def test_metrics_do_not_depend_on_the_order_of_the_file() -> None:
+    similarities = np.array([0.5, 0.5, 0.2, 0.5, 0.2, 0.1])
+    asked = query(1, 0, 1, 0, 0, 1)
+    reference = ranking_metrics(similarities, asked)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        order = rng.permutation(6)
+        moved = asked._replace(relevant=tuple(asked.relevant[i] for i in order))
+        assert ranking_metrics(similarities[order], moved) == pytest.approx(reference)
+
+
+def small(name: str, folder: Path, text: str = "raw") -> RerankingTask:
+    LAYOUTS[name](folder)
+    return RERANKING_TASKS[name](text, folder=folder)
+
+
+def scores_of(scores: Sequence[Score], setting: str) -> tuple[float, ...]:
+    chosen = {score.metric: score.value for score in scores if score.setting == setting}
+    return tuple(chosen[metric] for metric in METRICS)
+
+
+def settings_of(task: RerankingTask) -> list[str]:
+    return [*task.queries, "mean"] if len(task.queries) > 1 else list(task.queries)
+
+
+@pytest.mark.parametrize("name", RERANKING_TASKS)
+def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) -> None:
+    """All queries of a small set have one shape, so chance is the mean over all places of the positives."""
+    task = small(name, tmp_path)
+    asked = next(iter(task.queries.values()))[0]
+    size, hits = len(asked.candidates), sum(asked.relevant)
+    placings = itertools.combinations(range(size), hits)
+    chance = np.mean([metrics_of_order([i in at for i in range(size)], hits) for at in placings], axis=0)
+    scores = task.evaluate(lambda texts: np.full((len(texts), 7), 0.3))
+    for setting in settings_of(task):
+        np.testing.assert_allclose(scores_of(scores, setting), chance, atol=1e-12)
+    assert chance[0] < 0.7
+
+
+@pytest.mark.parametrize("name", RERANKING_TASKS)
+def test_an_encoder_that_knows_the_positives_scores_one(name: str, tmp_path: Path) -> None:
+    task = small(name, tmp_path)
+    good = {
+        text
+        for queries in task.queries.values()
+        for asked in queries
+        for text, hit in zip((asked.text, *asked.candidates), (True, *asked.relevant), strict=True)
+        if hit
+    }
+    scores = task.evaluate(
+        lambda texts: np.array([[1.0, 0.0] if text in good else [0.0, 1.0] for text in texts])
+    )
+    assert {score.value for score in scores if score.metric in ("map", "p@1", "mrr")} == {1.0}
+
+
+@pytest.mark.parametrize("name", RERANKING_TASKS)
+def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None:
+    task = small(name, tmp_path)
+    rng = np.random.default_rng(3)
+    draws = [task.evaluate(lambda texts: rng.standard_normal((len(texts), 16))) for _ in range(30)]
+    chance = task.evaluate(lambda texts: np.ones((len(texts), 1)))
+    setting = settings_of(task)[-1]
+    mean = np.mean([scores_of(draw, setting) for draw in draws], axis=0)
+    np.testing.assert_allclose(mean, scores_of(chance, setting), atol=0.06)
+
+
+@pytest.mark.parametrize("name", RERANKING_TASKS)
+def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
+    task = small(name, tmp_path)
+    asked: list[str] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.extend(texts)
+        return np.ones((len(texts), 2))
+
+    task.evaluate(encode)
+    assert len(asked) == len(set(asked))
+    assert set(asked) == set(task.texts())
+
+
+def test_the_tasks_are_the_three_sets() -> None:
+    assert list(RERANKING_TASKS) == ["AskUbuntu", "SciDocs", "TRECQA"]
+
+
+def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) -> None:
+    """One cite query more does not weigh more: the mean is over sub-tasks, not over queries."""
+    task = small("SciDocs", tmp_path)
+    task.queries["cite"].append(task.queries["cite"][0])
+    rng = np.random.default_rng(0)
+    scores = task.evaluate(lambda texts: rng.standard_normal((len(texts), 4)))
+    groups = [scores_of(scores, group) for group in ("cite", "cocite", "coview", "coread")]
+    np.testing.assert_allclose(scores_of(scores, "mean"), np.mean(groups, axis=0))
+    assert {score.setting: score.n for score in scores} == {
+        "cite": 4,
+        "cocite": 3,
+        "coview": 3,
+        "coread": 3,
+        "mean": 13,
+    }
+
+
+def test_cosine_ignores_length_and_a_zero_vector_is_similar_to_nothing(tmp_path: Path) -> None:
+    """Positives point along the query at any length, negatives are zero vectors: cosine 1 against 0."""
+    task = small("TRECQA", tmp_path)
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        return np.array([[len(text) * (not text.startswith("bad")), 0.0] for text in texts], dtype=np.float16)
+
+    assert scores_of(task.evaluate(encode), "all") == pytest.approx((1, 1, 0.4, 1))
+
+
+def test_bm25_ranks_shared_rare_words_first() -> None:
+    """Only one candidate of each query has a word of it, so BM25 is right; the others tie at zero."""
+
+    def read(folder: Path) -> dict[str, list[RankingQuery]]:
+        first = RankingQuery(
+            "red fox", ("a red fox runs", "a dog sleeps", "a cat eats"), (True, False, False), 1
+        )
+        second = RankingQuery(
+            "cat", ("a dog sleeps", "a cat eats", "a red fox runs"), (False, True, False), 1
+        )
+        return {"all": [first, second]}
+
+    task = RerankingTask("two", "none", read, "raw", folder=Path())
+    assert scores_of(bm25_scores(task), "all") == pytest.approx((1, 1, 0.2, 1))
+
+
+def test_bm25_without_a_shared_word_scores_chance() -> None:
+    def read(folder: Path) -> dict[str, list[RankingQuery]]:
+        return {"all": [RankingQuery("zebra", ("a dog", "a cat"), (True, False), 1)]}
+
+    task = RerankingTask("one", "none", read, "raw", folder=Path())
+    assert scores_of(bm25_scores(task), "all") == pytest.approx((0.75, 0.5, 0.2, 0.75))
+
+
+def test_first_stage_scores_rank_by_the_values_a_set_ships(tmp_path: Path) -> None:
+    """AskUbuntu's small file puts its four similar questions first: AP 1, P@5 4/5."""
+    assert scores_of(first_stage_scores(small("AskUbuntu", tmp_path)), "all") == pytest.approx((1, 1, 0.8, 1))
+    (tmp_path / "qa").mkdir()
+    with pytest.raises(InputError, match="TRECQA ships no first-stage scores; use bm25_scores"):
+        first_stage_scores(small("TRECQA", tmp_path / "qa"))
+
+
+@pytest.mark.parametrize("similarities", [np.zeros(3), np.array([0.0, np.nan])], ids=["length", "nan"])
+def test_similarities_that_do_not_match_the_candidates_are_an_error(similarities: np.ndarray) -> None:
+    with pytest.raises(InputError, match="'query' are not 2 finite numbers"):
+        ranking_metrics(similarities, query(1, 0))
+
+
+def test_vectors_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
+    task = small("TRECQA", tmp_path)
+    with pytest.raises(InputError, match="TRECQA: 180 of 180 vectors are not finite"):
+        task.evaluate(lambda texts: np.full((len(texts), 2), np.nan))
+
+
+def test_an_unknown_text_form_is_an_error() -> None:
+    with pytest.raises(InputError, match="unknown text form 'tokens'; use senteval or raw"):
+        RERANKING_TASKS["TRECQA"]("tokens")

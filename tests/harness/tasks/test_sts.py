@@ -1,0 +1,297 @@
+"""STS tasks: correlations, settings, text forms, sources and bad input, without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from harness.data.sts import ScoredPair
+from harness.errors import InputError
+from harness.tasks.interface import Encode, Score
+from harness.tasks.sts import (
+    PARTS,
+    StsTask,
+    cosines_of_pairs,
+    in_form,
+    pearson,
+    read_stsb_split,
+    spearman,
+    stsb_source,
+    unit_rows,
+    year_task,
+)
+
+ANGLES = {"east": 0.0, "ne": 45.0, "north": 90.0, "west": 180.0}
+
+
+def by_angle(texts: Sequence[str]) -> np.ndarray:
+    turned = np.deg2rad([ANGLES[text] for text in texts])
+    return np.stack([np.cos(turned), np.sin(turned)], axis=1)
+
+
+def task_of(**subsets: list[tuple[str, str, float]]) -> StsTask:
+    read = {name: [ScoredPair(*pair) for pair in pairs] for name, pairs in subsets.items()}
+    return StsTask("toy", "none", lambda folder: read, folder=Path())
+
+
+def values(scores: list[Score]) -> dict[tuple[str, str], float]:
+    return {(score.metric, score.setting): score.value for score in scores}
+
+
+def test_scores_of_three_pairs_worked_by_hand() -> None:
+    """Cosines of (east, east), (east, north), (east, west) are 1, 0, -1; gold 5, 1, 3.
+
+    Ranks 3 2 1 against 3 1 2: Spearman 1 - 6 * 2 / (3 * 8) = 0.5.
+    Pearson: gold minus its mean is 2, -2, 0; the product sum is 2 - 0 - 0 = 2; lengths sqrt(2), sqrt(8): 0.5.
+    """
+    scores = task_of(one=[("east", "east", 5.0), ("east", "north", 1.0), ("east", "west", 3.0)]).evaluate(
+        by_angle
+    )
+    assert [(score.metric, score.setting, score.n) for score in scores] == [
+        ("spearman", "all", 3),
+        ("pearson", "all", 3),
+    ]
+    assert [score.value for score in scores] == pytest.approx([0.5, 0.5])
+
+
+def test_mean_and_wmean_over_subsets_worked_by_hand() -> None:
+    """Subset a (2 pairs) is ordered as gold: 1. Subset b (3 pairs) as above: 0.5.
+
+    mean (1 + 0.5) / 2 = 0.75, wmean (2 * 1 + 3 * 0.5) / 5 = 0.7.
+    """
+    scores = values(
+        task_of(
+            a=[("east", "east", 4.0), ("east", "west", 2.0)],
+            b=[("east", "east", 5.0), ("east", "north", 1.0), ("east", "west", 3.0)],
+        ).evaluate(by_angle)
+    )
+    assert scores["spearman", "subset:a"] == pytest.approx(1.0)
+    assert scores["spearman", "subset:b"] == pytest.approx(0.5)
+    assert scores["spearman", "mean"] == pytest.approx(0.75)
+    assert scores["spearman", "wmean"] == pytest.approx(0.7)
+    assert len(scores) == 2 * 5
+
+
+def test_all_is_one_correlation_over_the_pairs_of_every_subset() -> None:
+    pairs = [("east", "east", 4.0), ("east", "ne", 1.0), ("north", "west", 3.0), ("east", "west", 2.0)]
+    split = values(task_of(a=pairs[:2], b=pairs[2:]).evaluate(by_angle))
+    whole = values(task_of(one=pairs).evaluate(by_angle))
+    assert split["spearman", "all"] == whole["spearman", "all"] != split["spearman", "mean"]
+    assert split["pearson", "all"] == whole["pearson", "all"]
+
+
+def test_correlations_equal_those_of_scipy_on_tied_data() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 6, 300).astype(float), rng.normal(size=300).round(1)
+    assert spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
+    assert pearson(first, second) == pytest.approx(stats.pearsonr(first, second).statistic, abs=1e-12)
+
+
+def test_cosines_equal_a_loop_over_pairs_and_ignore_length() -> None:
+    rng = np.random.default_rng(1)
+    vectors = {name: rng.normal(size=5) for name in "abcd"}
+    pairs = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0), ScoredPair("a", "d", 2.0)]
+    expected = [
+        vectors[p.first]
+        @ vectors[p.second]
+        / np.linalg.norm(vectors[p.first])
+        / np.linalg.norm(vectors[p.second])
+        for p in pairs
+    ]
+    for scale in (1.0, 1e-6, 1e6):
+        found = cosines_of_pairs(
+            lambda texts, s=scale: np.stack([s * vectors[t] for t in texts]), pairs, "toy"
+        )
+        np.testing.assert_allclose(found, expected, atol=1e-11)
+
+
+def test_cosines_equal_on_paper_are_tied() -> None:
+    """(1,1,1) with (1,1,0) and (2,2,2) with (0,3,3) have the cosine sqrt(2/3), whatever rounding does."""
+    vectors = {
+        "a": [1, 1, 1],
+        "b": [1, 1, 0],
+        "c": [2, 2, 2],
+        "d": [0, 3, 3],
+        "e": [7, 7, 7],
+        "f": [0.1, 0, 0.1],
+    }
+    pairs = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0), ScoredPair("e", "f", 3.0)]
+    found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts], float), pairs, "toy")
+    assert len(set(found)) == 1
+
+
+def test_a_zero_vector_has_cosine_zero() -> None:
+    assert unit_rows(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist() == [[0.0, 0.0], [0.6, 0.8]]
+
+
+def test_scores_do_not_depend_on_the_precision_of_narrow_cones() -> None:
+    """Vectors near one direction: in half precision cosines would collapse, in float64 they do not."""
+    rng = np.random.default_rng(2)
+    base = rng.normal(size=64)
+    vectors = {str(i): (base + 0.1 * rng.normal(size=64)).astype(np.float16) for i in range(200)}
+    pairs = [(str(2 * i), str(2 * i + 1), float(rng.uniform(0, 5))) for i in range(100)]
+    task = task_of(one=pairs)
+    half = values(task.evaluate(lambda texts: np.stack([vectors[t] for t in texts])))
+    full = values(task.evaluate(lambda texts: np.stack([vectors[t].astype(np.float64) for t in texts])))
+    assert half == full
+
+
+BAD_ENCODERS: dict[str, tuple[Encode, str]] = {
+    "constant": (lambda texts: np.ones((len(texts), 3)), "not defined"),
+    "nan": (lambda texts: np.full((len(texts), 3), np.nan), "not finite"),
+    "short": (lambda texts: np.ones((len(texts) - 1, 3)), "shape"),
+    "flat": (lambda texts: np.ones(len(texts)), "shape"),
+    "text": (lambda texts: np.array([["x"]] * len(texts)), "not one array of numbers"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_ENCODERS)
+def test_bad_vectors_are_one_clear_line(kind: str) -> None:
+    assert len(BAD_ENCODERS) == 5
+    encode, said = BAD_ENCODERS[kind]
+    with pytest.raises(InputError, match=said) as caught:
+        task_of(one=[("east", "east", 5.0), ("east", "north", 1.0)]).evaluate(encode)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_subset_without_spread_in_gold_is_refused() -> None:
+    pairs = [("east", "east", 2.0), ("east", "north", 2.0)]
+    with pytest.raises(InputError, match="subset:b"):
+        task_of(a=[("east", "east", 1.0), ("east", "west", 2.0)], b=pairs).evaluate(by_angle)
+
+
+def test_text_forms() -> None:
+    assert in_form("  It's  \u201cfine\u201d. ", "raw", published=True) == "It's  \u201cfine\u201d."
+    assert in_form("A dog's tail.", "senteval", published=True) == "a dog 's tail ."
+    assert in_form("A dog 's  tail .", "senteval", published=False) == "A dog 's tail ."
+    assert in_form("  ", "senteval", published=False) == "."
+
+
+def write_year(folder: Path) -> None:
+    (folder / "STS.input.MSRvid.txt").write_text("a b\tc\nd\te\nf\tg\n", encoding="utf-8")
+    (folder / "STS.gs.MSRvid.txt").write_text("1\n\n3.5\n", encoding="utf-8")
+    (folder / "STS.input.surprise.OnWN.txt").write_text("h\ti\n", encoding="utf-8")
+    (folder / "STS.gs.surprise.OnWN.txt").write_text("5\n", encoding="utf-8")
+
+
+def test_a_year_is_read_by_subset_without_unscored_pairs(tmp_path: Path) -> None:
+    write_year(tmp_path)
+    task = year_task("STS12", "senteval", folder=tmp_path)
+    assert task.subsets == {"MSRvid": [("a b", "c", 1.0), ("f", "g", 3.5)], "OnWN": [("h", "i", 5.0)]}
+    assert list(task.texts()) == ["a b", "c", "f", "g", "h", "i"]
+    assert (task.sources, year_task("STS12", "raw").sources) == (("sts12",), ("sts12-raw",))
+
+
+def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
+    raw, tokenised = tmp_path / "raw", tmp_path / "senteval"
+    raw.mkdir()
+    tokenised.mkdir()
+    head = "main-captions\tMSRvid\t2012test\t0001\t2.5\t"
+    (raw / "sts-dev.csv").write_text(head + "A girl's dog, sitting.\tDon't go!\n", encoding="utf-8")
+    (tokenised / "sts-dev.csv").write_text(
+        head + "a girl 's dog , sitting .\tdon 't go !\n", encoding="utf-8"
+    )
+    assert read_stsb_split(raw, "dev", form="senteval", source="stsb") == read_stsb_split(
+        tokenised, "dev", form="senteval", source="stsb-senteval"
+    )
+
+
+def test_the_order_of_tiers_decides_which_stsb_is_read() -> None:
+    assert stsb_source("senteval", ["embedded", "mirror", "hub"]) == "stsb"
+    assert stsb_source("senteval", ["mirror", "embedded"]) == "stsb-senteval"
+    assert stsb_source("raw", ["mirror"]) == "stsb-raw"
+    assert stsb_source("raw", ["embedded"]) == "stsb"
+
+
+@pytest.fixture
+def data_of_the_mirror(
+    mirror: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path_factory.getbasetemp() / "mirror-data"))
+    monkeypatch.setenv("SENTBENCH_TIERS", "mirror")
+
+
+SIZES = {
+    "STS12": 3108,
+    "STS13": 1500,
+    "STS14": 3750,
+    "STS15": 3000,
+    "STS16": 1186,
+    "STSB": 1379,
+    "SICKR-mteb": 9927,
+}
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("data_of_the_mirror")
+@pytest.mark.parametrize("form", ["senteval", "raw"])
+def test_test_sets_have_their_published_sizes(form: str) -> None:
+    from harness.tasks import build_tasks
+
+    sizes = {**SIZES, "STSB-dev": 1500, "SICKR": 4927}
+    tasks = build_tasks(list(sizes), text=form)
+    assert {task.name: len(task.pairs) for task in tasks if isinstance(task, StsTask)} == sizes
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("data_of_the_mirror")
+@pytest.mark.parametrize("year", PARTS)
+def test_parts_rebuilt_from_stsb_are_whole_subsets_of_their_year(year: str) -> None:
+    from harness.tasks import build_tasks
+
+    assert len(PARTS) == 5
+    part, whole = build_tasks([f"{year}-part", year], text="senteval")
+    assert isinstance(part, StsTask)
+    assert isinstance(whole, StsTask)
+    for name, pairs in part.subsets.items():
+        assert sorted(pairs) == sorted(whole.subsets[name]), name
+    assert set(part.subsets) == set(PARTS[year][1])
+
+
+@pytest.mark.mirror
+def test_every_sentence_of_stsb_converts_to_senteval_form(mirror: Path) -> None:
+    """Raw mteb rows converted equal SentEval's file, in all 8,628 pairs."""
+    from harness.data.sts import read_pairs_jsonl
+
+    compared = 0
+    for split, name in (("train", "train"), ("dev", "validation"), ("test", "test")):
+        rows = read_stsb_split(
+            mirror / "senteval/downstream/STS/STSBenchmark", split, form="senteval", source="stsb-senteval"
+        )
+        raw = read_pairs_jsonl(mirror / f"mteb/stsbenchmark-sts/{name}.jsonl")
+        for row, pair in zip(rows, raw, strict=True):
+            assert row.first == in_form(pair.first.strip(), "senteval", published=True)
+            assert row.second == in_form(pair.second.strip(), "senteval", published=True)
+            compared += 1
+    assert compared == 8628
+
+
+PUBLISHED = {
+    "STS12": 72.37,
+    "STS13": 80.60,
+    "STS14": 75.59,
+    "STS15": 85.39,
+    "STS16": 78.99,
+    "STSB": 82.03,
+    "SICKR-mteb": 77.58,
+}
+"""Spearman of all-MiniLM-L6-v2 on raw text as the public results of mteb state it."""
+
+
+@pytest.mark.mirror
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_of_the_mirror")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_public_model_scores_what_is_published(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.data.download import folder_of
+    from harness.tasks import build_tasks, evaluate_tasks
+    from methods.core.folders import load_encoder
+
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,mirror")
+    encoder = load_encoder(folder_of("minilm-l6"), pooling="mean")
+    scores = values(evaluate_tasks(build_tasks([name], text="raw"), encoder.encode))
+    assert 100 * scores["spearman", "all"] == pytest.approx(PUBLISHED[name], abs=0.03)

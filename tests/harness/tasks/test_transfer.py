@@ -1,0 +1,241 @@
+"""Transfer and inference tasks end to end on small files: order, texts, features, sentinels, bad input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from harness.data.classification import Examples
+from harness.errors import InputError
+from harness.tasks import features
+from harness.tasks.nli import NLI_TASKS, SNLI
+from harness.tasks.protocols import PROTOCOLS, SENTEVAL
+from harness.tasks.transfer import TRANSFER_TASKS, ClassificationTask, f1_of_class_one
+from tests.harness.tasks import plain_loop
+from tests.harness.tasks.layouts import LAYOUTS
+
+TASKS = {**TRANSFER_TASKS, **NLI_TASKS}
+QUICK = replace(
+    SENTEVAL,
+    folds=3,
+    grid=(1e-4, 1e-2),
+    training=replace(SENTEVAL.training, learning_rate=5e-2, max_epochs=16),
+)
+
+
+def small(name: str, folder: Path, text: str = "senteval") -> ClassificationTask:
+    LAYOUTS[name](folder)
+    return TASKS[name](text, protocol=QUICK, folder=folder)
+
+
+def labels_by_text(task: ClassificationTask) -> dict[str, tuple[int, int]]:
+    """Returns for every text its label and its side in the example."""
+    return {
+        text: (label, side)
+        for part in task.parts.values()
+        for texts, label in zip(part.texts, part.labels, strict=True)
+        for side, text in enumerate(texts)
+    }
+
+
+def oracle(task: ClassificationTask, texts: Sequence[str]) -> np.ndarray:
+    """The label's own axis for a first text, ones for a second: both pair features then hold the label."""
+    known = labels_by_text(task)
+    rows = [np.ones(6) if side else 4 * np.eye(6)[label] for label, side in map(known.__getitem__, texts)]
+    return np.array(rows, dtype=np.float32)
+
+
+def accuracy(task: ClassificationTask, encode) -> float:
+    return task.evaluate(encode)[0].value
+
+
+def test_the_tasks_are_the_papers_seven_and_two() -> None:
+    assert list(TRANSFER_TASKS) == ["MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"]
+    assert list(NLI_TASKS) == ["SICK-E", "SNLI"]
+    suites = {name: factory("raw").suite for name, factory in TASKS.items()}
+    assert [name for name, suite in suites.items() if suite == "transfer"] == list(TRANSFER_TASKS)
+    assert [name for name, suite in suites.items() if suite == "nli"] == list(NLI_TASKS)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_an_encoder_that_knows_the_label_scores_one(name: str, tmp_path: Path) -> None:
+    task = small(name, tmp_path)
+    assert accuracy(task, lambda texts: oracle(task, texts)) == 1.0
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_constant_encoder_scores_the_share_of_one_class(name: str, tmp_path: Path) -> None:
+    """Every part of the small sets has all classes in equal shares."""
+    task = small(name, tmp_path)
+    share = 1 / len(task.parts["train"].classes)
+    assert accuracy(task, lambda texts: np.ones((len(texts), 4))) == pytest.approx(share, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_random_encoder_scores_about_the_share_of_one_class(name: str, tmp_path: Path) -> None:
+    """Within three standard deviations of a guess on the test rows (at least 40 of them)."""
+    task = small(name, tmp_path)
+    rng = np.random.default_rng(8)
+    scores = task.evaluate(lambda texts: rng.standard_normal((len(texts), 8)))
+    share = 1 / len(task.parts["train"].classes)
+    assert abs(scores[0].value - share) < 3 * np.sqrt(share * (1 - share) / scores[0].n)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
+    task = small(name, tmp_path)
+    asked: list[str] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.extend(texts)
+        return np.ones((len(texts), 2))
+
+    task.evaluate(encode)
+    assert len(asked) == len(set(asked))
+    assert set(asked) == set(task.texts())
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_scores_name_the_protocol_and_count_their_rows(name: str, tmp_path: Path) -> None:
+    task = small(name, tmp_path)
+    scores = task.evaluate(lambda texts: oracle(task, texts))
+    expected = ["accuracy", "dev-accuracy"] + (["f1"] if name == "MRPC" else [])
+    assert [score.metric for score in scores] == expected
+    sizes = {part: len(examples.labels) for part, examples in task.parts.items()}
+    counted = [sizes.get("test", sizes["train"]), sizes.get("dev", sizes["train"])]
+    assert [score.n for score in scores[:2]] == counted
+    setting = "senteval/reduced-train" if name == "SNLI" else "senteval"
+    assert {(score.task, score.setting) for score in scores} == {(name, setting)}
+
+
+def test_number_of_tasks_and_protocols_covered() -> None:
+    assert len(TASKS) == 9
+    assert len(PROTOCOLS) == 3
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_runs_and_names_its_scores(protocol: str, tmp_path: Path) -> None:
+    LAYOUTS["SST"](tmp_path)
+    task = TASKS["SST"]("raw", protocol=PROTOCOLS[protocol], folder=tmp_path)
+    scores = task.evaluate(lambda texts: oracle(task, texts))
+    assert {score.setting for score in scores} == {protocol}
+    assert scores[0].value == 1.0
+
+
+def test_whole_snli_is_not_called_reduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.tasks.nli.SNLI_TRAIN_ROWS", 90)
+    assert small("SNLI", tmp_path).setting() == "senteval"
+
+
+def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
+    """Words first, then the label; equal keys stay in file order, positives before negatives."""
+    (tmp_path / "custrev.pos").write_text("b b\na\nc c\n")
+    (tmp_path / "custrev.neg").write_text("z\n\nd d\n")
+    part = TASKS["CR"]("senteval", folder=tmp_path).parts["train"]
+    assert part.texts == [(".",), ("z",), ("a",), ("d d",), ("b b",), ("c c",)]
+    assert part.labels == [0, 0, 1, 0, 1, 1]
+
+
+def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -> None:
+    """Names sort contradiction < entailment < neutral, which is not the order of their numbers 2, 0, 1."""
+    texts = [("a a", "x"), ("a", "y"), ("a", "y"), ("a", "y"), ("a", "y y")]
+    task = ClassificationTask(SNLI, "raw")
+    ordered = task._ordered(Examples(texts, [0, 1, 0, 2, 2], ("entailment", "neutral", "contradiction")))
+    assert ordered.labels == [2, 0, 1, 0, 2]
+    assert [first for first, _ in ordered.texts] == ["a", "a", "a", "a a", "a"]
+
+
+def test_text_forms_differ_in_blanks_only(tmp_path: Path) -> None:
+    (tmp_path / "custrev.pos").write_text(" two  blanks \n")
+    (tmp_path / "custrev.neg").write_text("\n")
+    assert sorted(TASKS["CR"]("senteval", folder=tmp_path).texts()) == [".", "two blanks"]
+    assert sorted(TASKS["CR"]("raw", folder=tmp_path).texts()) == [".", "two  blanks"]
+
+
+def test_an_unknown_text_form_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"unknown text form 'sentevel' \(did you mean senteval\?\)"):
+        TASKS["MR"]("sentevel")
+
+
+def test_pair_features_are_those_of_senteval() -> None:
+    """u = (1, 2), v = (3, -1): |u - v| = (2, 3), u * v = (3, -2)."""
+    u, v = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0]])
+    assert features.difference_and_product(u, v).tolist() == [[2, 3, 3, -2]]
+    assert features.both_product_and_difference(u, v).tolist() == [[1, 2, 3, -1, 3, -2, 2, 3]]
+    assert torch.equal(features.difference_and_product(u, v), features.difference_and_product(v, u))
+    assert not torch.equal(
+        features.both_product_and_difference(u, v), features.both_product_and_difference(v, u)
+    )
+
+
+@pytest.mark.parametrize("name", ["difference_and_product", "both_product_and_difference"])
+def test_pair_features_computed_late_equal_those_held_as_a_matrix(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.randn(7, 3, generator=generator)
+    first, second = torch.tensor([0, 1, 2, 6]), torch.tensor([3, 3, 4, 5])
+    combine, rows = getattr(features, name), torch.tensor([2, 0, 3, 3])
+    held = features.pair_features(vectors, first, second, combine)
+    monkeypatch.setattr(features, "DENSE_BYTES", 0)
+    late = features.pair_features(vectors, first, second, combine)
+    assert isinstance(held, features.MatrixFeatures)
+    assert isinstance(late, features.PairFeatures)
+    assert held.width == late.width
+    assert torch.equal(held.take(rows), late.take(rows))
+    assert torch.equal(late.take(rows)[:, -1], torch.ones(4))
+
+
+def test_mrpc_equals_the_plain_loop_on_the_same_features(tmp_path: Path) -> None:
+    task = small("MRPC", tmp_path)
+    rng = np.random.default_rng(0)
+    vectors = {text: rng.standard_normal(4).astype(np.float32) for text in set(task.texts())}
+    parts = []
+    for part in ("train", "test"):
+        a, b = (
+            np.array([vectors[text] for text in side]) for side in zip(*task.parts[part].texts, strict=True)
+        )
+        parts += [np.c_[np.abs(a - b), a * b], np.array(task.parts[part].labels)]
+    dev, test, predicted = plain_loop.train_test(*parts, 2, QUICK)
+    scores = task.evaluate(lambda texts: np.array([vectors[text] for text in texts]))
+    f1 = round(100 * f1_of_class_one(predicted, parts[3]), 2)
+    assert [round(100 * score.value, 2) for score in scores] == [test, dev, f1]
+
+
+def test_f1_is_the_harmonic_mean_of_precision_and_recall() -> None:
+    """Three named, two of them right, four gold: 2 * 2 / (3 + 4) = 4/7."""
+    gold, predicted = np.array([1, 1, 1, 1, 0, 0]), np.array([1, 1, 0, 0, 1, 0])
+    assert f1_of_class_one(predicted, gold) == pytest.approx(4 / 7)
+    assert f1_of_class_one(np.zeros(2), np.zeros(2)) == 0.0
+
+
+BAD_VECTORS = {
+    "nan": (lambda n: np.full((n, 3), np.nan), r"160 of 160 vectors are not finite"),
+    "infinite": (lambda n: np.where(np.arange(n)[:, None] == 2, np.inf, np.ones((n, 3))), "1 of 160 vectors"),
+    "one short": (lambda n: np.ones((n - 1, 3)), r"shape \[159, 3\] for 160 texts; expected \[160, d\]"),
+    "flat": (lambda n: np.ones(n), r"shape \[160\] for 160 texts"),
+    "empty": (lambda n: np.ones((n, 0)), r"shape \[160, 0\] for 160 texts"),
+    "ragged": (lambda n: [[1.0]] * (n - 1) + [[1.0, 2.0]], "not one array of numbers"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_VECTORS)
+def test_bad_vectors_are_one_clear_line(case: str, tmp_path: Path) -> None:
+    task = small("SST", tmp_path)
+    make, message = BAD_VECTORS[case]
+    with pytest.raises(InputError, match=f"SST: .*{message}") as error:
+        task.evaluate(lambda texts: make(len(texts)))
+    assert "\n" not in str(error.value)
+
+
+def test_an_error_of_the_classifier_names_the_task(tmp_path: Path) -> None:
+    (tmp_path / "custrev.pos").write_text("a\nb\n")
+    (tmp_path / "custrev.neg").write_text("c\nd\n")
+    task = TASKS["CR"]("raw", protocol=QUICK, folder=tmp_path)
+    with pytest.raises(InputError, match="CR: class 0 has 2 rows, so it is missing in a fold"):
+        task.evaluate(lambda texts: np.ones((len(texts), 2)))
