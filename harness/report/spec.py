@@ -93,7 +93,8 @@ class TableSpec(Declaration):
 
     key: `paper/table2`, or one word. published: key of the published table the row references are in.
     parts: columns that feed a mean and are not shown.
-    compete: rows are ranked within their group or over the whole table; methods in `unranked` take no part.
+    compete: rows are ranked within their group or over the whole table; a method or `method/variant` in
+    `unranked` takes no part.
     logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
     values at the selected checkpoint.
     """

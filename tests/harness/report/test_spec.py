@@ -20,7 +20,7 @@ TASKS = [
     *YEARS,
     *(f"{year}-part" for year in YEARS),
     *(f"{year}-hard-length" for year in YEARS),
-    *("STSB", "STSB-dev", "SICKR"),
+    *("STSB", "STSB-dev", "SICKR", "geometry-dev"),
     *("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"),
     *("AskUbuntu", "SciDocs", "SICK-E", "SNLI"),
 ]
