@@ -49,6 +49,7 @@ def build_cell(seeds: Sequence[SeedScore], statistic: Statistic, against: Yardst
         published=against.published,
         runs=tuple(score.key for score in seeds),
         note=against.remark,
+        values=tuple(values),
     )
     best = _best_on_dev(seeds, against.dev)
     if statistic == "best-by-dev":
@@ -89,7 +90,7 @@ def _best_cell(cell: Cell, values: Sequence[float], best: int | None, against: Y
             published=cell.published, note="; ".join(filter(None, [cell.note, "no dev scores recorded"]))
         )
     found = statistics.spread(values, against.known_sd)
-    picked = replace(cell, value=values[best], sd=None, n=1, runs=(cell.runs[best],))
+    picked = replace(cell, value=values[best], sd=None, n=1, runs=(cell.runs[best],), values=(values[best],))
     judged = _judged(picked, [values[best]], found.sd if found else None, against)
     place = None if cell.published is None else statistics.place(values, cell.published)
     return replace(judged, place=place, seeds_needed=None)
@@ -98,6 +99,7 @@ def _best_cell(cell: Cell, values: Sequence[float], best: int | None, against: Y
 def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     """Returns the size of the test set; it agrees or differs exactly."""
     pairs = float(seeds[0].pairs)
+    cell = replace(cell, values=())
     if cell.published is None:
         return replace(cell, value=pairs, sd=None, verdict="ours")
     delta = pairs - cell.published

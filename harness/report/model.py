@@ -24,6 +24,7 @@ class Cell:
     note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
     rank: place of our value, published_rank: place of the published one, each within the rows that compete.
     best_by_dev: value of our seed with the best development score; None unless those scores are known.
+    values: what each of `runs` scored, in their order; empty where the cell is not made of scores.
     """
 
     value: float | None = None
@@ -39,6 +40,7 @@ class Cell:
     note: str = ""
     published_rank: Rank = ""
     best_by_dev: float | None = None
+    values: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
