@@ -184,9 +184,9 @@ def check_spec(
 ) -> None:
     """Raises InputError with near matches if a spec names something that does not exist.
 
-    methods, tasks: the names known besides `PAPER_METHODS` and `PAPER_TASKS`. runs: (method, variant, backbone)
-    of every declared run; None skips that check, because a paper's table may be declared before all of its
-    runs are.
+    methods, tasks: the names known besides `PAPER_METHODS` and `PAPER_TASKS`. runs: (method, variant,
+    backbone) of every declared run; None skips that check, because a paper's table may be declared before all
+    of its runs are.
     """
     methods, tasks = {*methods, *PAPER_METHODS}, {*tasks, *PAPER_TASKS}
     columns = [*spec.columns, *spec.parts]
