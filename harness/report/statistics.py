@@ -234,8 +234,8 @@ def verdict(
        seeds that q is above 2 and the interval still covers the value. `seeds_needed` then says how many
        seeds in all would show a difference of this size with 80 % power (2 if there is no spread to plan by).
 
-    A deterministic system has `known_sd` 0. The published value is a fixed number here; whether it was a lucky
-    draw, `place` answers. Units: `point` (one point) and `rounding` (half a printed digit) as the values.
+    A deterministic system has `known_sd` 0. The published value is a fixed number here; whether it was a
+    lucky draw, `place` answers. `point` (one point) and `rounding` (half a printed digit): same unit.
     """
     if not values:
         return Judgement("missing", None, None)
