@@ -93,10 +93,12 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         for group, row in zip(group_starts(table), table.rows, strict=True)
     ]
     legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
+    size = _font_size(table, rows)
     values = {
         "key": table.key,
         "label": "tab:" + table.key.replace("/", "-"),
-        "size": _font_size(table, rows),
+        "size": size,
+        "remark_size": r"\tiny" if size.startswith(r"\tiny") else r"\scriptsize",
         "alignment": "lr" + "r" * len(table.columns),
         "width": len(table.columns) + 2,
         "columns": [_header(column) for column in table.columns],
@@ -114,7 +116,7 @@ def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
     """Returns a font size with which the table fits a page."""
     lines = sum(bool(row["ours"]) + bool(row["published"]) + bool(row["group"]) for row in rows)
     if lines > 60:
-        return r"\tiny"
+        return r"\tiny\renewcommand{\arraystretch}{0.85}"
     return r"\small" if len(table.columns) <= 9 and lines <= 45 else r"\scriptsize"
 
 

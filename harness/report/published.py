@@ -220,7 +220,10 @@ class KnownSpreads(Declaration):
     entries: list[KnownSpread]
 
     def floor(self, backbone: str, metric: str) -> float | None:
-        """Returns the known sd of a backbone for a metric in raw units, None if no study gave one."""
+        """Returns the known sd of a backbone for a metric in raw units, None if no study gave one.
+
+        The studies give the sd of an average; it stands in for single tasks too, which usually scatter more.
+        """
         found = [entry.sd for entry in self.entries if (entry.backbone, entry.metric) == (backbone, metric)]
         return min(found) / self.scale if found else None
 

@@ -234,17 +234,15 @@ def verdict(
        seeds that q is above 2 and the interval still covers the value. `seeds_needed` then says how many
        seeds in all would show a difference of this size with 80 % power (2 if there is no spread to plan by).
 
-    A deterministic system has `known_sd` 0. The published value counts as a fixed number: whether it was a
-    lucky draw is the question `place` answers.
-    Units: `point` is one point and `rounding` half a printed digit, in the unit of the values.
+    A deterministic system has `known_sd` 0. The published value is a fixed number here; whether it was a
+    lucky draw, `place` answers. `point` (one point) and `rounding` (half a printed digit): same unit.
     """
     if not values:
         return Judgement("missing", None, None)
     if published is None:
         return Judgement("ours", None, None)
     delta = mean(values) - published
-    distance = abs(delta)
-    found = spread(values, known_sd)
+    distance, found = abs(delta), spread(values, known_sd)
     error = standard_error(found.sd, len(values)) if found else 0.0
     if distance <= AGREEMENT * error + rounding:
         return Judgement("agrees", delta, None)

@@ -69,7 +69,7 @@ def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
         RowSpec(
             title=run_name(system.method or "*", system.variant or "*", system.backbone or "*"),
             runs=system,
-            competes=system.method not in spec.unranked,
+            competes=not {system.method, f"{system.method}/{system.variant}"} & set(spec.unranked),
         )
         for system in systems
     ]

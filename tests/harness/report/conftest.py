@@ -50,6 +50,7 @@ def frame_of(records: list[Record], **fields: object) -> pd.DataFrame:
         rows.append(
             {
                 "key": f"{method}-{variant}-{backbone}-{seed}",
+                "id": method,
                 "method": method,
                 "variant": variant,
                 "backbone": backbone,

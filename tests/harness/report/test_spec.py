@@ -9,21 +9,10 @@ import yaml
 
 from harness.errors import InputError
 from harness.report.published import Published
-from harness.report.spec import Selector, TableSpec, check_spec, load_specs
+from harness.report.spec import PAPER_METHODS, PAPER_TASKS, Selector, TableSpec, check_spec, load_specs
 
-YEARS = ["STS12", "STS13", "STS14", "STS15", "STS16"]
-METHODS = [
-    *("simcse", "pooled", "glove", "whitening", "distill", "moco", "pcl"),
-    *("dclr", "pt-bert", "sct", "congen", "ckd", "una"),
-]
-TASKS = [
-    *YEARS,
-    *(f"{year}-part" for year in YEARS),
-    *(f"{year}-hard-length" for year in YEARS),
-    *("STSB", "STSB-dev", "SICKR"),
-    *("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"),
-    *("AskUbuntu", "SciDocs", "SICK-E", "SNLI"),
-]
+METHODS = ["simcse", "constant"]
+TASKS = [f"STS{year}-part" for year in range(12, 17)]
 TABLES = {
     "pcl": ["table2", "table3", "table4", "table5"],
     "dclr": ["table1", "table2"],
@@ -74,6 +63,13 @@ def test_every_name_in_every_spec_is_known(specs: dict[str, TableSpec], publishe
     assert len(specs) == 41
 
 
+def test_the_names_allowed_ahead_of_their_code_are_all_used(specs: dict[str, TableSpec]) -> None:
+    columns = [column for spec in specs.values() for column in [*spec.columns, *spec.parts]]
+    assert {column.task for column in columns if column.task} - set(TASKS) == PAPER_TASKS
+    selectors = [selector for spec in specs.values() for selector in spec.selectors()]
+    assert {selector.method for selector in selectors} == PAPER_METHODS
+
+
 def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], published: Published) -> None:
     shown = [spec for spec in specs.values() if spec.published]
     for spec in shown:
@@ -83,12 +79,10 @@ def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], 
     assert len(shown) == 36
 
 
-def test_run_variants_are_fit_for_run_ids(specs: dict[str, TableSpec]) -> None:
+def test_every_cell_that_runs_fill_names_their_method_and_variant(specs: dict[str, TableSpec]) -> None:
     selectors = [selector for spec in specs.values() for selector in spec.selectors()]
     assert len(selectors) > 300
-    for selector in selectors:
-        name = f"{selector.method}-{selector.variant}-{selector.backbone or ''}"
-        assert all(sign.islower() or sign.isdigit() or sign in "-_" for sign in name), name
+    assert all(selector.method and selector.variant and selector.backbone for selector in selectors)
 
 
 def test_a_cell_selector_is_the_row_s_over_which_column_and_cell_go() -> None:

@@ -209,11 +209,12 @@ def test_published_values_are_ranked_among_themselves(evidence: MakeEvidence) ->
 
 
 def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
-    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle"])
+    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle", "a/w"])
     records = [("b/v@x", 1, "STSB", 0.6), ("a/v@x", 1, "STSB", 0.5), ("oracle/v@x", 1, "STSB", 0.9)]
+    records.append(("a/w@x", 1, "STSB", 0.8))
     table = build_table(spec, evidence(records))
-    assert [row.title for row in table.rows] == ["b/v@x", "a/v@x", "oracle/v@x"]
-    assert [row.cells[0].rank for row in table.rows] == ["best", "second", ""]
+    assert [row.title for row in table.rows] == ["b/v@x", "a/v@x", "oracle/v@x", "a/w@x"]
+    assert [row.cells[0].rank for row in table.rows] == ["best", "second", "", ""]
     plan = [Selector(method=name, variant="v", backbone="x") for name in ("a", "a", "new", "b")]
     planned = build_table(spec, evidence(records, systems=plan))
     assert [row.title for row in planned.rows] == ["a/v@x", "new/v@x", "b/v@x"]
