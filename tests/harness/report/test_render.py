@@ -21,7 +21,8 @@ from harness.report.text import TEMPLATES
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
     75.107, 0.84, 3, 76.25, -1.143, "not separable", place=1.0, seeds_needed=14,
-    runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9, values=(74.3, 75.1, 75.92),
+    runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9,
+    values=(74.3, 75.1, 75.92),
 )  # fmt: skip
 
 
@@ -239,7 +240,7 @@ def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
 
 
 def test_templates_fetch_nothing() -> None:
-    files = sorted(TEMPLATES.glob("*.html.j2")) + [TEMPLATES / "report.css", TEMPLATES / "report.js"]
+    files = [*sorted(TEMPLATES.glob("*.html.j2")), TEMPLATES / "report.css", TEMPLATES / "report.js"]
     assert len(files) == 6
     for file in files:
         assert not re.search(
