@@ -10,7 +10,13 @@ from methods.core.errors import InputError, near_matches
 if TYPE_CHECKING:
     from methods.core.interface import Method
 
-METHODS: dict[str, str] = {}
+METHODS: dict[str, str] = {
+    "distill": "methods.distill.method:Distill",
+    "glove": "methods.glove.method:Glove",
+    "pooled": "methods.pooled.method:Pooled",
+    "simcse": "methods.simcse.method:SimCSE",
+    "whitening": "methods.whitening.method:Whitening",
+}
 """System id -> "module:Class". A new method is one line here, its package, its runs, its test file."""
 
 
@@ -25,4 +31,4 @@ def load_method(name: str) -> type[Method]:
             f"{near_matches(name, sorted(METHODS))}"
         )
     module, _, attribute = METHODS[name].partition(":")
-    return getattr(import_module(module), attribute)  # type: ignore[no-any-return]
+    return getattr(import_module(module), attribute)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.report.model import Cell, Column, Rank, Table, TableRow, Verdict
 from harness.report.text import (
@@ -14,6 +17,7 @@ from harness.report.text import (
     group_starts,
     list_remarks,
     more_seeds,
+    row_seeds,
     used_verdicts,
 )
 
@@ -39,6 +43,9 @@ SPECIAL = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "[": "{[}",  # a row that starts with a bracket would be an argument of the line break before it
+        "]": "{]}",
+        "*": "{*}",  # so would a star
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
@@ -65,7 +72,7 @@ DELIMITERS = {
 
 def escape(text: str) -> str:
     """Returns text that LaTeX prints as it is."""
-    return " ".join(text.split()).translate(SPECIAL)
+    return re.sub(r"\s+", " ", text).translate(SPECIAL)
 
 
 def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
@@ -78,28 +85,37 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         {
             "group": escape(group),
             "title": escape(row.title),
+            "n": row_seeds(row).replace("-", "--"),
             "runs": list_runs(row),
             "ours": format_ours(table, row),
             "published": format_published(table, row),
         }
         for group, row in zip(group_starts(table), table.rows, strict=True)
     ]
-    legend = [f"${MARKS[verdict]}$ {escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
+    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
     values = {
         "key": table.key,
         "label": "tab:" + table.key.replace("/", "-"),
-        "size": r"\small" if len(table.columns) <= 9 else r"\scriptsize",
-        "alignment": "l" + "r" * len(table.columns),
-        "width": len(table.columns) + 1,
+        "size": _font_size(table, rows),
+        "alignment": "lr" + "r" * len(table.columns),
+        "width": len(table.columns) + 2,
         "columns": [_header(column) for column in table.columns],
         "rows": rows,
         "caption": [
             escape(text) for text in (table.title + ".", describe_seeds(table), table.protocol) if text
         ],
         "legend": "; ".join(legend),
-        "remarks": [escape(remark) for remark in list_remarks(table)],
+        "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
     }
     return fill_template("table.tex.j2", DELIMITERS, values, templates)
+
+
+def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Returns a font size with which the table fits a page."""
+    lines = sum(bool(row["ours"]) + bool(row["published"]) + bool(row["group"]) for row in rows)
+    if lines > 60:
+        return r"\tiny"
+    return r"\small" if len(table.columns) <= 9 and lines <= 45 else r"\scriptsize"
 
 
 def list_runs(row: TableRow) -> str:
@@ -124,9 +140,7 @@ def format_published(table: Table, row: TableRow) -> list[str]:
     if all(cell.published is None for cell in row.cells):
         return []
     return [
-        DASH
-        if cell.published is None
-        else f"${_ranked(format_number(cell.published, column, table.decimals), cell.published_rank)}$"
+        _published(cell, column, table.decimals)
         for column, cell in zip(table.columns, row.cells, strict=True)
     ]
 
@@ -134,11 +148,25 @@ def format_published(table: Table, row: TableRow) -> list[str]:
 def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
         return DASH
+    number = _ranked(format_number(cell.value, column, decimals), cell.rank)
+    return f"${number}{_scripts(cell, column, decimals)}$"
+
+
+def _published(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns the published value with the width of our scripts behind it, so that the digits line up."""
+    if cell.published is None:
+        return DASH
+    number = _ranked(format_number(cell.published, column, decimals), cell.published_rank)
+    scripts = _scripts(cell, column, decimals) if cell.value is not None else ""
+    return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
+
+
+def _scripts(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns the sd as a subscript and the verdict as a superscript."""
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
     more = more_seeds(cell)
     mark = MARKS[cell.verdict] + ("" if more is None else f"+{more}")
-    above = f"^{{{mark}}}" if mark else ""
-    return f"${_ranked(format_number(cell.value, column, decimals), cell.rank)}{below}{above}$"
+    return below + (f"^{{{mark}}}" if mark else "")
 
 
 def _ranked(number: str, rank: Rank) -> str:

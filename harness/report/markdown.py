@@ -15,6 +15,7 @@ from harness.report.text import (
     group_starts,
     list_remarks,
     more_seeds,
+    row_seeds,
     used_verdicts,
 )
 
@@ -32,7 +33,7 @@ DASH = "–"
 
 def escape(text: str) -> str:
     """Returns text that Markdown shows as it is, also inside a table cell."""
-    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(text.split()))
+    escaped = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", " ".join(text.split()))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -45,6 +46,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
         {
             "group": escape(group),
             "title": escape(row.title),
+            "n": row_seeds(row),
             "source": escape(row.source),
             "cells": format_row(table, row),
         }
@@ -60,7 +62,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
         "rows": rows,
         "seeds": escape(describe_seeds(table)),
         "protocol": escape(table.protocol),
-        "legend": [f"{MARKS[verdict]} {MEANINGS[verdict]}" for verdict in used_verdicts(table)],
+        "legend": [f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table)],
         "remarks": [escape(remark) for remark in list_remarks(table)],
     }
     return fill_template("table.md.j2", {}, values, templates)

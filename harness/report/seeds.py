@@ -32,38 +32,43 @@ class SeedScore(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreIndex:
-    """The scores that the columns of one table ask for."""
+    """All scores by column and method, and the systems they belong to in the order of their first score."""
 
-    spec: TableSpec
-    by_column: Mapping[ScoreKey, Sequence[SeedScore]]
+    by_column: Mapping[tuple[ScoreKey, str], Sequence[SeedScore]]
+    systems: Sequence[Selector]
 
-    def seeds(self, column: ColumnSpec, selector: Selector) -> list[SeedScore]:
+    def seeds(self, spec: TableSpec, column: ColumnSpec, selector: Selector) -> list[SeedScore]:
         """Returns the selected runs' scores in a column, one a seed, by seed.
 
         The score of a mean is the unrounded mean of its parts, for the runs that have all of them.
         Errors: InputError if two runs claim one seed or come from different recipes.
         """
         if column.mean_of:
-            return _mean_scores([self.seeds(self.spec.column(key), selector) for key in column.mean_of])
-        wanted = selector.model_dump(exclude_none=True)
+            return _mean_scores([self.seeds(spec, spec.column(key), selector) for key in column.mean_of])
+        key = (column.task or "", column.metric, column.setting, column.selection, column.text)
         found = [
             score
-            for score in self.by_column.get(_score_key(column), ())
-            if all(getattr(score, name) == value for name, value in wanted.items())
+            for score in self.by_column.get((key, selector.method or ""), ())
+            if _agrees(score, selector)
         ]
         found.sort(key=lambda score: score.seed)
         for one, other in pairwise(found):
             if one.seed == other.seed or one.recipe != other.recipe:
                 fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
                 raise InputError(
-                    f"table {self.spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
+                    f"table {spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
                     f"one cell but {fault}, expected one recipe and one run a seed; narrow the row's runs"
                 )
         return found
 
 
-def _score_key(column: ColumnSpec) -> ScoreKey:
-    return (column.task or "", column.metric, column.setting, column.selection, column.text)
+def _agrees(score: SeedScore, selector: Selector) -> bool:
+    """Returns whether a run of the selector's method agrees with its other fields."""
+    return (
+        selector.variant in (None, score.variant)
+        and selector.backbone in (None, score.backbone)
+        and selector.seed in (None, score.seed)
+    )
 
 
 def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
@@ -79,20 +84,21 @@ def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
     ]
 
 
-def index_scores(frame: pd.DataFrame, spec: TableSpec) -> ScoreIndex:
-    """Returns the index over `frame` (see `harness.results.store.to_frame`) that one table needs."""
-    wanted = {_score_key(column) for column in [*spec.columns, *spec.parts] if column.task}
-    by_column: dict[ScoreKey, list[SeedScore]] = {key: [] for key in wanted}
-    rows = frame[frame["task"].isin([key[0] for key in wanted])]
-    for row in rows.to_dict("records"):
+def index_scores(frame: pd.DataFrame) -> ScoreIndex:
+    """Returns the index over a frame of scores (see `harness.results.store.to_frame`)."""
+    by_column: dict[tuple[ScoreKey, str], list[SeedScore]] = {}
+    systems: dict[tuple[str, str, str], None] = {}
+    for row in frame.to_dict("records"):
         key = (row["task"], row["metric"], row["setting"], row["selection"], row["text"])
-        if key in wanted:
-            score = {name: row[name] for name in SeedScore._fields if name != "pairs"}
-            by_column[key].append(SeedScore(**score, pairs=int(row["n"])))
-    return ScoreIndex(spec, by_column)
-
-
-def list_systems(frame: pd.DataFrame) -> list[Selector]:
-    """Returns the systems (method, variant, backbone) of a frame in the order of their first score."""
-    rows = frame[["method", "variant", "backbone"]].drop_duplicates().to_dict("records")
-    return [Selector(method=row["method"], variant=row["variant"], backbone=row["backbone"]) for row in rows]
+        score = SeedScore(
+            *(row[name] for name in ("key", "method", "variant", "backbone", "seed", "recipe", "value", "n"))
+        )
+        by_column.setdefault((key, score.method), []).append(score)
+        systems[score.method, score.variant, score.backbone] = None
+    return ScoreIndex(
+        by_column,
+        [
+            Selector(method=method, variant=variant, backbone=backbone)
+            for method, variant, backbone in systems
+        ],
+    )

@@ -93,9 +93,10 @@ class TableSpec(Declaration):
 
     key: `paper/table2`, or one word. published: key of the published table the row references are in.
     parts: columns that feed a mean and are not shown.
-    compete: rows are ranked within their group or over the whole table; methods in `unranked` take no part.
-    log: the quantity of the training logs that a figure draws over steps; its columns then are that curve's
-    value at the selected checkpoint.
+    compete: rows are ranked within their group or over the whole table; a method or `method/variant` in
+    `unranked` takes no part.
+    logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
+    values at the selected checkpoint.
     """
 
     key: str
@@ -111,7 +112,7 @@ class TableSpec(Declaration):
     rows_from: Literal["spec", "runs"] = "spec"
     unranked: list[str] = Field(default_factory=list)
     x_title: str = ""
-    log: str = ""
+    logs: list[str] = Field(default_factory=list)
     protocol: str = ""
     notes: list[str] = Field(default_factory=list)
 

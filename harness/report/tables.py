@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from harness.report.cells import Yardstick, build_cell
 from harness.report.model import Cell, Column, Table, TableRow
 from harness.report.published import KnownSpreads, Published, PublishedRow
 from harness.report.ranks import rank_rows
-from harness.report.seeds import ScoreIndex, index_scores, list_systems
+from harness.report.seeds import ScoreIndex, index_scores
 from harness.report.spec import ColumnSpec, RowSpec, Selector, TableSpec, run_name
 
 
@@ -30,6 +31,11 @@ class Evidence:
     dev: Mapping[str, float] = field(default_factory=dict)
     systems: Sequence[Selector] = ()
 
+    @cached_property
+    def index(self) -> ScoreIndex:
+        """The scores by column; built once for all tables."""
+        return index_scores(self.scores)
+
 
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     """Returns the table of a spec: our seeds and the published value in every cell, ranks and remarks.
@@ -37,9 +43,8 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     A cell that no run fills has value None and the verdict `missing`, or `cited` if no run is meant to.
     Errors: InputError if runs are ambiguous or a published row is unknown.
     """
-    index = index_scores(evidence.scores, spec)
     declared = _rows_from_runs(spec, evidence) if spec.rows_from == "runs" else spec.rows
-    rows = [_build_row(spec, row, index, evidence) for row in declared]
+    rows = [_build_row(spec, row, evidence) for row in declared]
     return Table(
         key=spec.key,
         title=spec.title,
@@ -59,19 +64,19 @@ def _shown_column(column: ColumnSpec) -> Column:
 
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
-    systems = list(dict.fromkeys(evidence.systems)) or list_systems(evidence.scores)
+    systems = dict.fromkeys(evidence.systems) or evidence.index.systems
     return [
         RowSpec(
             title=run_name(system.method or "*", system.variant or "*", system.backbone or "*"),
             runs=system,
-            competes=system.method not in spec.unranked,
+            competes=not {system.method, f"{system.method}/{system.variant}"} & set(spec.unranked),
         )
         for system in systems
     ]
 
 
-def _build_row(spec: TableSpec, row: RowSpec, index: ScoreIndex, evidence: Evidence) -> TableRow:
-    cells = [_build_cell(spec, row, column, index, evidence) for column in spec.columns]
+def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
+    cells = [_build_cell(spec, row, column, evidence) for column in spec.columns]
     for place, column in enumerate(spec.columns):
         if column.mean_of and spec.statistic(row, column) in ("mean", "best-by-dev"):
             cells[place] = _with_rounded_mean(spec, column, cells, place)
@@ -87,9 +92,7 @@ def _build_row(spec: TableSpec, row: RowSpec, index: ScoreIndex, evidence: Evide
     )
 
 
-def _build_cell(
-    spec: TableSpec, row: RowSpec, column: ColumnSpec, index: ScoreIndex, evidence: Evidence
-) -> Cell:
+def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evidence) -> Cell:
     selector = spec.selector(row, column)
     printed = _published_row(spec, row, column, evidence.published)
     against = Yardstick(
@@ -113,7 +116,7 @@ def _build_cell(
             verdict="missing" if against.published is None else "cited",
             note=against.remark,
         )
-    return build_cell(index.seeds(column, selector), spec.statistic(row, column), against)
+    return build_cell(evidence.index.seeds(spec, column, selector), spec.statistic(row, column), against)
 
 
 def _published_row(

@@ -11,6 +11,7 @@ from harness.report.text import (
     group_starts,
     list_remarks,
     more_seeds,
+    row_seeds,
     used_verdicts,
 )
 
@@ -20,13 +21,23 @@ def to_terminal(table: Table) -> str:
 
     `*` marks the best and `'` the second best of our values.
     """
-    header = ["", *(column.title + (f" ({column.mark})" if column.mark else "") for column in table.columns)]
+    header = [
+        "",
+        "n",
+        *(column.title + (f" ({column.mark})" if column.mark else "") for column in table.columns),
+    ]
     lines: list[list[str]] = [header]
     for group, row in zip(group_starts(table), table.rows, strict=True):
         if group:
             lines.append([f"{group}:"])
         cells = zip(table.columns, row.cells, strict=True)
-        lines.append([row.title, *(format_cell(cell, column, table.decimals) for column, cell in cells)])
+        lines.append(
+            [
+                row.title,
+                row_seeds(row),
+                *(format_cell(cell, column, table.decimals) for column, cell in cells),
+            ]
+        )
     widths = [max(len(line[i]) for line in lines if i < len(line)) for i in range(len(header))]
     body = [
         "  ".join(
@@ -37,7 +48,7 @@ def to_terminal(table: Table) -> str:
         ).rstrip()
         for line in lines
     ]
-    legend = "; ".join(f"{MARKS[verdict]} {MEANINGS[verdict]}" for verdict in used_verdicts(table))
+    legend = "; ".join(f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table))
     foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
     return "\n".join([f"{table.title} [{table.key}]", "", *body, "", *filter(None, foot)]) + "\n"
 

@@ -12,12 +12,12 @@ from harness.report.model import Cell, Column, Table, TableRow, Verdict
 
 TEMPLATES = LEADERBOARDS / "templates"
 
-MEANINGS: dict[Verdict, str] = {
-    "agrees": "agrees (within 2 standard errors)",
-    "near": "near (within 1 point)",
-    "differs": "differs",
-    "not separable": "not separable (needs that many more seeds)",
-    "cited": "cited, not ours",
+MEANINGS: dict[Verdict, str] = {  # each follows its mark
+    "agrees": " agrees (within 2 standard errors)",
+    "near": " near (within 1 point)",
+    "differs": " differs",
+    "not separable": "+n: not separable (needs n more seeds)",
+    "cited": " cited, not ours",
 }
 
 
@@ -40,15 +40,14 @@ def row_seeds(row: TableRow) -> str:
 
 
 def describe_seeds(table: Table) -> str:
-    """Returns the sentence on n: one number if all rows share it, else one a row."""
-    by_row = {f"{row.group} {row.title}".strip(): row_seeds(row) for row in table.rows}
-    counts = {count for count in by_row.values() if count}
+    """Returns the sentence on n: one number if all cells share it, else their range."""
+    counts = {cell.n for row in table.rows for cell in row.cells if cell.value is not None}
     if not counts:
-        return "Nothing run yet: published values only."
-    if len(counts) == 1:
-        return f"Ours: mean ± standard deviation over n = {counts.pop()} seeds."
-    listed = ", ".join(f"{title} {count}" for title, count in by_row.items() if count)
-    return f"Ours: mean ± standard deviation over n seeds: {listed}."
+        return "Nothing run yet."
+    few, many = min(counts), max(counts)
+    seeds = "seed" if many == 1 else "seeds"
+    number = str(few) if few == many else f"{few} to {many}"
+    return f"Ours: mean ± standard deviation over n = {number} {seeds}."
 
 
 def list_remarks(table: Table) -> list[str]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
+
+from methods.core.corpus import TokenizedCorpus
 
 if TYPE_CHECKING:
     from methods.core.encoder import SentenceEncoder
@@ -27,7 +29,7 @@ Batch = dict[str, Any]
 class Row(NamedTuple):
     """One training example; `index` is its place in the corpus and the key of per-sentence caches."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which no one calls on a row
     text: str
     paraphrase: tuple[str, ...] = ()
 
@@ -73,9 +75,15 @@ class Method(nn.Module):
         super().__init__()
         self.config = config
         self.encoder: SentenceEncoder = new_encoder()
+        self.corpus: TokenizedCorpus | None = None
+        self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Returns the rows to train on; may fill registered buffers, never create them (law 4)."""
+        """Returns the rows to train on; may fill registered buffers, never create them (law 4).
+
+        The default tokenises the corpus; a method that overrides it calls this one first.
+        """
+        self.corpus = TokenizedCorpus(self.encoder, rows, max_length=self.config.max_length)
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
@@ -83,7 +91,7 @@ class Method(nn.Module):
 
         The default is one view named `anchor`, the tokens of the texts.
         """
-        return {"anchor": self.tokens([row.text for row in rows])}
+        return {"anchor": self.encoder.pad(self.token_ids(rows))}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the loss of one batch; may push to queues kept in registered buffers."""
@@ -96,6 +104,15 @@ class Method(nn.Module):
         """Returns the encoder that is evaluated and published: by default without any training head."""
         return self.encoder
 
-    def tokens(self, texts: Sequence[str]) -> Tokens:
-        """Returns the padded word pieces of `texts`, each [B, L], truncated to the configured length."""
-        return self.encoder.tokenize(texts, max_length=self.config.max_length)
+    def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
+        """Returns the word pieces of each row's text, truncated, special tokens included."""
+        if self.corpus is None:
+            raise RuntimeError("collate before prepare: the corpus is not tokenised yet")
+        return [self.corpus.ids(row) for row in rows]
+
+    def train(self, mode: bool = True) -> Self:
+        """Sets the mode of everything but the submodules that state theirs in `fixed_modes`."""
+        super().train(mode)
+        for name, active in self.fixed_modes.items():
+            self.get_submodule(name).train(active)
+        return self

@@ -1,0 +1,41 @@
+"""Which texts are encoded together: every unique text once, batches with next to no padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+MAX_PADDING = 0.02
+"""Share of padded positions allowed in one batch; time is computed tokens, padding included."""
+
+
+def unique(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Returns the unique texts in order of first use and, for every text, its place among them [N]."""
+    place: dict[str, int] = {}
+    inverse = np.fromiter((place.setdefault(text, len(place)) for text in texts), dtype=np.int64)
+    return list(place), inverse
+
+
+def plan_batches(
+    lengths: np.ndarray, *, token_budget: int, max_padding: float = MAX_PADDING
+) -> list[np.ndarray]:
+    """Returns index arrays that partition the sequences, longest first.
+
+    A batch holds at most `token_budget` positions (a longer sequence stands alone) and at most the share
+    `max_padding` of them is padding.
+    Shapes: lengths [N] in tokens, each at least 1; the arrays together hold 0..N-1 once.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    batches: list[np.ndarray] = []
+    start, real = 0, 0
+    for end in range(len(order)):
+        longest, length = int(lengths[order[start]]), int(lengths[order[end]])
+        padded = longest * (end - start + 1)
+        if end > start and (padded > token_budget or padded - real - length > max_padding * padded):
+            batches.append(order[start:end])
+            start, real = end, 0
+        real += length
+    if len(order):
+        batches.append(order[start:])
+    return batches

@@ -1,0 +1,35 @@
+"""A tokenised corpus: each text becomes word pieces once, before step 0, and never again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from methods.core.encoder import SentenceEncoder
+    from methods.core.interface import Row
+
+CHUNK = 10_000
+
+
+class TokenizedCorpus:
+    """The word pieces of every row's text in one flat array of 4 bytes each, looked up by `Row.index`."""
+
+    def __init__(self, encoder: SentenceEncoder, rows: Sequence[Row], *, max_length: int) -> None:
+        pieces: list[np.ndarray] = []
+        lengths: list[int] = []
+        for start in range(0, len(rows), CHUNK):
+            ids = encoder.token_ids([row.text for row in rows[start : start + CHUNK]], max_length=max_length)
+            lengths.extend(len(row) for row in ids)
+            pieces.append(np.fromiter((piece for row in ids for piece in row), dtype=np.int32))
+        self.flat = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
+        self.ends = np.cumsum([0, *lengths])
+        self.place = np.full(max((row.index for row in rows), default=-1) + 1, -1, dtype=np.int64)
+        self.place[[row.index for row in rows]] = np.arange(len(rows))
+
+    def ids(self, row: Row) -> np.ndarray:
+        """Returns the word pieces of one row of the corpus, special tokens included; int32 [length]."""
+        place = self.place[row.index]
+        return self.flat[self.ends[place] : self.ends[place + 1]]

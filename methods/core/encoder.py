@@ -1,0 +1,171 @@
+"""A backbone with pooling and an optional output layer: what is trained, evaluated and published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from methods.core.batching import plan_batches, unique
+from methods.core.pooling import LAYERS, check_pooling, pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from methods.core.interface import Tokens
+
+EVALUATION_LENGTH = 512
+"""Longest input at evaluation in word pieces; training truncates earlier, evaluation must not."""
+
+TOKENS_PER_TEXT = 32
+"""Budget of one encoding batch: batch_size texts of this many tokens."""
+
+
+COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
+"""Architectures whose first position is padding_idx + 1."""
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """Puts `module` into eval mode without gradients and restores the mode of every submodule after."""
+    modes = {part: part.training for part in module.modules()}
+    module.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+
+
+class SentenceEncoder(nn.Module):
+    """Maps texts to vectors: tokenizer, transformer, pooling, optional linear layer, optional normalisation.
+
+    Shapes: B texts, L tokens, d backbone width; `forward` returns [B, d], `encode` returns [N, dim].
+    """
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        tokenizer: Any,
+        *,
+        pooling: str,
+        output: nn.Linear | None = None,
+        normalize: bool = False,
+    ) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.tokenizer = tokenizer  # never called, so that it is saved as it was loaded
+        self.pooling = check_pooling(pooling)
+        self.output = output
+        self.normalize = normalize
+        self._tokenizers: dict[int, Tokenizer] = {}
+
+    @property
+    def width(self) -> int:
+        """Width d of the backbone's hidden states."""
+        return int(self.backbone.config.hidden_size)  # type: ignore[union-attr, arg-type]
+
+    @property
+    def dim(self) -> int:
+        """Width of the vectors that `encode` returns."""
+        return self.width if self.output is None else self.output.out_features
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.backbone.parameters()).device
+
+    def token_ids(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> list[list[int]]:
+        """Returns the word-piece ids of each text with special tokens, truncated to `max_length`."""
+        if max_length not in self._tokenizers:
+            fresh = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
+            fresh.no_padding()
+            fresh.enable_truncation(max_length=min(max_length, self._position_limit()))
+            self._tokenizers[max_length] = fresh
+        return [encoding.ids for encoding in self._tokenizers[max_length].encode_batch(list(texts))]
+
+    def pad(self, ids: Sequence[Sequence[int] | np.ndarray]) -> Tokens:
+        """Returns `input_ids` and `attention_mask`, each [B, L] int64 on the CPU, padded on the right."""
+        longest = max(len(row) for row in ids)
+        input_ids = np.full((len(ids), longest), self.tokenizer.pad_token_id, dtype=np.int64)
+        mask = np.zeros((len(ids), longest), dtype=np.int64)
+        for place, row in enumerate(ids):
+            input_ids[place, : len(row)] = row
+            mask[place, : len(row)] = 1
+        return {"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)}
+
+    def tokenize(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> Tokens:
+        """Returns the padded word pieces of `texts`, each tensor [B, L]."""
+        return self.pad(self.token_ids(texts, max_length=max_length))
+
+    def states(self, tokens: Tokens, **embeddings: Tensor) -> tuple[Tensor, ...]:
+        """Returns all hidden states [B, L, d], embedding layer first, where the pooling needs them.
+
+        For `cls` and `mean` only the last one is kept. `embeddings` replaces inputs, as `inputs_embeds`.
+        """
+        inputs = {**tokens, **embeddings}
+        if "inputs_embeds" in inputs:
+            inputs.pop("input_ids", None)
+        every = LAYERS[self.pooling] != (-1,)
+        output = self.backbone(**inputs, output_hidden_states=every, return_dict=True)
+        return tuple(output.hidden_states) if every else (output.last_hidden_state,)
+
+    def hidden(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
+        """Returns the last hidden states [B, L, d]."""
+        return self.states(tokens, **embeddings)[-1]
+
+    def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
+        """Returns pooled vectors [B, d] before the output layer: what training objectives see."""
+        return pool(self.states(tokens, **embeddings), tokens.get("attention_mask"), self.pooling)
+
+    def finish(self, pooled: Tensor) -> Tensor:
+        """Returns the vectors that are exported: output layer and normalisation applied; [B, dim]."""
+        if self.output is not None:
+            pooled = self.output(pooled)
+        return nn.functional.normalize(pooled, dim=-1) if self.normalize else pooled
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
+        """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
+
+        `batch_size` sets the token budget of one batch: batch_size times 32 positions.
+        """
+        distinct, inverse = unique(texts)
+        if not distinct:
+            return np.zeros((0, self.dim), dtype=np.float32)
+        ids = self.token_ids(distinct)
+        lengths = np.array([len(row) for row in ids])
+        vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
+        batches = plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT)
+        with (
+            evaluating(self),
+            tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
+        ):
+            for batch in batches:
+                vectors[batch] = self._encode_ids([ids[place] for place in batch])
+                bar.update(len(batch))
+        return vectors[inverse]
+
+    def save(self, directory: Path) -> None:
+        """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""
+        from methods.core.folders import save_encoder
+
+        save_encoder(self, directory)
+
+    def _encode_ids(self, ids: list[list[int]]) -> np.ndarray:
+        tokens = {name: tensor.to(self.device) for name, tensor in self.pad(ids).items()}
+        if len(ids[0]) == len(ids[-1]):  # sorted by length: nothing is padded, so nothing is masked
+            tokens.pop("attention_mask")
+        return self.finish(self(tokens).float()).cpu().numpy()
+
+    def _position_limit(self) -> int:
+        config: Any = self.backbone.config
+        positions = int(getattr(config, "max_position_embeddings", EVALUATION_LENGTH))
+        taken = config.pad_token_id + 1 if config.model_type in COUNTS_FROM_PADDING else 0
+        return min(EVALUATION_LENGTH, positions - taken)

@@ -1,0 +1,97 @@
+"""Objectives that several methods share, as pure functions; always computed in fp32 or wider.
+
+Legend: B batch, M further negatives, d width. Similarity is the cosine, temperature divides it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from methods.core.errors import InputError
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Returns rows of length one, in fp32 or wider; a zero row stays zero. Shapes: [..., d] to [..., d]."""
+    wide = vectors if vectors.dtype == torch.float64 else vectors.float()
+    return functional.normalize(wide, dim=-1)
+
+
+def cosine_similarities(queries: Tensor, keys: Tensor) -> Tensor:
+    """Returns all cosines between two sets of vectors, outside autocast.
+
+    Shapes: queries [B, d], keys [M, d]; returns [B, M] in fp32 or wider.
+    Errors: ValueError if the widths differ.
+    """
+    if queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(f"queries have width {queries.shape[-1]} and keys {keys.shape[-1]}, expected equal")
+    with torch.autocast(queries.device.type, enabled=False):
+        return unit(queries) @ unit(keys).T
+
+
+def info_nce(
+    anchors: Tensor, positives: Tensor, *, temperature: float, negatives: Tensor | None = None
+) -> Tensor:
+    """Returns the mean cross-entropy of picking each anchor's own positive by cosine similarity.
+
+    Source: SimCSE eq. 1; MoCo eq. 1 where `negatives` is a queue.
+    Shapes: anchors [B, d], positives [B, d], negatives [M, d] or None; returns a scalar in nats.
+    Gradients: flow to every argument that requires them.
+    Facts: log(B + M) when all vectors are equal; tends to 0 with the temperature if each positive is nearest.
+    Errors: ValueError if the widths differ or the temperature is not positive.
+    """
+    _check_temperature(temperature)
+    keys = positives if negatives is None else torch.cat([positives, negatives.to(positives.dtype)])
+    logits = cosine_similarities(anchors, keys) / temperature  # [B, B+M]
+    return functional.cross_entropy(logits, torch.arange(len(anchors), device=logits.device))
+
+
+def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor:
+    """Returns the symmetric NT-Xent loss: 2B anchors, each against 2B - 1 others.
+
+    Source: SimCLR eq. 1, the form of UNA's rows (paper eq. 3): the vector itself is excluded, the other
+    view of the sentence is the positive, all other 2B - 2 vectors are negatives.
+    Shapes: anchors [B, d], positives [B, d]; returns a scalar in nats.
+    Facts: log(2B - 1) when all vectors are equal; exactly 0 for B = 1; symmetric in its arguments.
+    Errors: ValueError if the widths differ or the temperature is not positive.
+    """
+    _check_temperature(temperature)
+    both = torch.cat([anchors, positives])  # [2B, d]
+    logits = cosine_similarities(both, both) / temperature  # [2B, 2B]
+    logits = logits.masked_fill(torch.eye(len(both), dtype=torch.bool, device=both.device), -torch.inf)
+    place = torch.arange(len(both), device=both.device)
+    return functional.cross_entropy(logits, (place + len(anchors)) % len(both))
+
+
+def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:
+    """Returns the mean squared distance between unit vectors, 2 - 2 cos per sentence.
+
+    Shapes: vectors [B, d], targets [B, d]; returns a scalar between 0 and 4.
+    Errors: ValueError if the shapes differ.
+    """
+    if vectors.shape != targets.shape:
+        raise ValueError(f"vectors {tuple(vectors.shape)} and targets {tuple(targets.shape)} differ in shape")
+    with torch.autocast(vectors.device.type, enabled=False):
+        return (unit(vectors) - unit(targets)).square().sum(dim=-1).mean()
+
+
+def alignment(first: Tensor, second: Tensor) -> Tensor:
+    """Returns the mean squared distance of positive pairs of unit vectors (Wang and Isola 2020, alpha 2).
+
+    Shapes: first [N, d], second [N, d]; returns a scalar, 0 for equal directions.
+    """
+    return (unit(first) - unit(second)).square().sum(dim=-1).mean()
+
+
+def uniformity(vectors: Tensor, *, t: float = 2.0) -> Tensor:
+    """Returns log of the mean over distinct pairs of exp(-t |x - y|^2), unit vectors (Wang and Isola 2020).
+
+    Shapes: vectors [N, d] with N >= 2; returns a scalar, 0 when all are equal, never below -4 t.
+    """
+    return torch.pdist(unit(vectors)).square().mul(-t).exp().mean().log()
+
+
+def _check_temperature(temperature: float) -> None:
+    if temperature <= 0:
+        raise InputError(f"temperature {temperature}, expected a positive number; mend the recipe")

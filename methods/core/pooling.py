@@ -1,0 +1,60 @@
+"""How the token vectors of a backbone become one vector per sentence.
+
+Two different averages are called "first-last" in the literature; the names here say which layers enter.
+`first-last-avg` takes the first transformer layer and the last (SimCSE's current code); `static-last-avg`
+takes the embedding layer and the last (the rows of PCL, DCLR and PT-BERT).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from methods.core.errors import InputError, near_matches
+
+LAYERS: dict[str, tuple[int, ...]] = {
+    "cls": (-1,),
+    "mean": (-1,),
+    "first-last-avg": (1, -1),
+    "static-last-avg": (0, -1),
+    "last-two-avg": (-2, -1),
+}
+"""Pooling -> which hidden states are averaged; 0 is the embedding layer, -1 the last layer."""
+
+PORTABLE = ("cls", "mean")
+"""Poolings that a sentence-transformers folder can express without code of ours."""
+
+
+def check_pooling(pooling: str) -> str:
+    """Returns the name if it is a known pooling; InputError otherwise."""
+    if pooling not in LAYERS:
+        raise InputError(
+            f"pooling {pooling!r} is not known; expected one of {', '.join(LAYERS)}"
+            f"{near_matches(pooling, list(LAYERS))}"
+        )
+    return pooling
+
+
+def masked_mean(hidden: Tensor, mask: Tensor | None) -> Tensor:
+    """Returns the mean over unmasked tokens.
+
+    Shapes: hidden [B, L, d], mask [B, L] of 0 and 1 or None for no padding; returns [B, d].
+    """
+    if mask is None:
+        return hidden.mean(dim=1)
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def pool(states: Sequence[Tensor], mask: Tensor | None, pooling: str) -> Tensor:
+    """Returns one vector per sentence.
+
+    Shapes: states is a list of hidden states [B, L, d], embedding layer first (or only the last layer where
+    the pooling needs no other); mask [B, L] or None; returns [B, d].
+    """
+    if pooling == "cls":
+        return states[-1][:, 0]
+    chosen = [states[layer] for layer in LAYERS[pooling]]
+    hidden = chosen[0] if len(chosen) == 1 else (chosen[0] + chosen[1]) / 2
+    return masked_mean(hidden, mask)

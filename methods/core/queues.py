@@ -1,0 +1,55 @@
+"""A first-in-first-out queue of vectors that lives in registered buffers."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from methods.core.errors import InputError
+
+
+class VectorQueue(nn.Module):
+    """The newest `size` vectors that were pushed, stored detached; part of the state dict.
+
+    A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows.
+    Shapes: `ring` [size, width]; `next` the place of the next write; `count` filled rows.
+    Errors: InputError if the size is not positive.
+    """
+
+    ring: Tensor
+    next: Tensor
+    count: Tensor
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__()
+        if size < 1:
+            raise InputError(f"queue size {size}, expected at least 1; mend the recipe")
+        self.register_buffer("ring", torch.zeros(size, width))
+        self.register_buffer("next", torch.zeros((), dtype=torch.long))
+        self.register_buffer("count", torch.zeros((), dtype=torch.long))
+
+    def __len__(self) -> int:
+        return int(self.count)
+
+    @property
+    def size(self) -> int:
+        return len(self.ring)
+
+    @torch.no_grad()
+    def push(self, vectors: Tensor) -> None:
+        """Adds vectors [B, width] as the newest; of more than `size` only the last `size` stay."""
+        kept = vectors.detach()[-self.size :].to(self.ring.dtype)
+        places = (int(self.next) + torch.arange(len(kept), device=self.ring.device)) % self.size
+        self.ring[places] = kept
+        self.next.fill_((int(self.next) + len(kept)) % self.size)
+        self.count.fill_(min(self.size, int(self.count) + len(kept)))
+
+    def stored(self) -> Tensor:
+        """Returns the filled rows in storage order, a view; [count, width]."""
+        return self.ring[: int(self.count)]
+
+    def oldest_first(self) -> Tensor:
+        """Returns the filled rows from oldest to newest; [count, width]."""
+        if int(self.count) < self.size:
+            return self.stored()
+        return torch.roll(self.ring, -int(self.next), dims=0)

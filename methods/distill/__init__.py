@@ -1,0 +1,1 @@
+"""A student fitted to a teacher's vectors by squared error."""

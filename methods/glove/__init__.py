@@ -1,0 +1,1 @@
+"""The average of GloVe word vectors."""

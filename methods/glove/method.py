@@ -1,0 +1,28 @@
+"""The average of word vectors, the oldest row of every table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from methods.core.errors import InputError
+from methods.core.interface import Method, MethodConfig, Row
+from methods.core.parents import EncoderFactory
+from methods.core.word_average import WordAverageEncoder
+
+
+class Glove(Method):
+    """Exports the mean of known words' vectors; its runs have zero steps."""
+
+    Config = MethodConfig
+
+    def __init__(self, config: MethodConfig, new_encoder: EncoderFactory) -> None:
+        super().__init__(config, new_encoder)
+        if not isinstance(self.encoder, WordAverageEncoder):
+            raise InputError(
+                f"{new_encoder.backbone} is a transformer, glove expects word vectors; "
+                "use glove-6b-50d or glove-6b-300d as backbone, or the method pooled"
+            )
+
+    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Returns the rows as they are: nothing is trained."""
+        return rows

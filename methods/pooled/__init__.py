@@ -1,0 +1,1 @@
+"""A backbone as it is, under one pooling: the untrained rows of every table."""

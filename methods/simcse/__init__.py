@@ -1,0 +1,1 @@
+"""SimCSE: the same sentence twice through one encoder, apart by dropout only."""

@@ -1,0 +1,1 @@
+"""Sentence vectors centred, or centred and whitened, with statistics of a corpus."""

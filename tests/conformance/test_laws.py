@@ -1,0 +1,287 @@
+"""The laws every method obeys, over every sample of every entry of METHODS."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from methods import METHODS
+from methods.core import streams
+from methods.core.folders import load_encoder
+from methods.core.interface import Method, Row
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+
+def samples_of(name: str) -> list[Sample]:
+    package = METHODS[name].split(".")[1]
+    found: list[Sample] = import_module(f"tests.methods.{package}.sample").SAMPLES
+    return found
+
+
+SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
+TRAINED = [sample for sample in SAMPLES if sample.trained]
+every_sample = pytest.mark.parametrize(
+    "sample", SAMPLES, ids=lambda sample: f"{sample.method}-{sample.label}"
+)
+every_trained = pytest.mark.parametrize(
+    "sample", TRAINED, ids=lambda sample: f"{sample.method}-{sample.label}"
+)
+
+
+class Ground(NamedTuple):
+    """The folders and rows a sample is built on."""
+
+    backbone: Path
+    parent: Path | None
+    rows: list[Row]
+
+
+@pytest.fixture(scope="session")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
+    """Returns what a sample is built on; backbones and parents are written once."""
+    top = tmp_path_factory.mktemp("ground")
+    corpus = tiny.rows(paraphrases=2)
+    backbones = {"bert": tiny.write_backbone(top / "bert"), "words": write_words(top / "words")}
+    parents = {
+        kind: tiny.write_parent(top / str(kind), kind, corpus) for kind in (None, "teacher", "encoder")
+    }
+    return lambda sample: Ground(backbones[sample.backbone], parents[sample.parent], corpus)
+
+
+def write_words(folder: Path) -> Path:
+    folder.mkdir()
+    vectors = torch.randn(len(tiny.WORDS), 16, generator=torch.Generator().manual_seed(5))
+    save_file({"vectors": vectors}, folder / "vectors.safetensors")
+    (folder / "vocab.txt").write_text("\n".join(tiny.WORDS) + "\n", encoding="utf-8")
+    (folder / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}', encoding="utf-8")
+    return folder
+
+
+def make(sample: Sample, base: Ground, seed: int = 3) -> Method:
+    return tiny.build(sample, base.backbone, parent=base.parent, seed=seed)
+
+
+def steps_of(sample: Sample) -> int:
+    return tiny.TRAIN["steps"] if sample.trained else 0
+
+
+def fit(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Any:
+    trainer = tiny.trainer(make(sample, base, seed), folder, seed=seed, steps=steps_of(sample))
+    trainer.fit(base.rows)
+    return trainer
+
+
+def flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return {prefix: value}
+    return {k: t for name, entry in value.items() for k, t in flat(entry, f"{prefix}/{name}").items()}
+
+
+def folder_bytes(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_every_method_has_samples_and_none_is_counted_twice() -> None:
+    assert {sample.method for sample in SAMPLES} == set(METHODS)
+    assert len({(sample.method, sample.label) for sample in SAMPLES}) == len(SAMPLES)
+    assert len(SAMPLES) >= 2 * len(METHODS) - 2
+
+
+@every_trained
+def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+    base = ground(sample)
+    method = make(sample, base)
+    rows = list(method.prepare(base.rows))[:8]
+
+    def collate() -> dict[str, torch.Tensor]:
+        return flat(method.collate(rows, step=4, rng=streams.generator(3, streams.COLLATE, 4)))
+
+    torch.manual_seed(1)
+    first = collate()
+    torch.manual_seed(2)
+    method.train()
+    with ThreadPoolExecutor(1) as other:
+        second = other.submit(collate).result()
+    assert first.keys() == second.keys()
+    assert len(first) > 0
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert all(tensor.device.type == "cpu" for tensor in first.values())
+
+
+@every_sample
+def test_law_2_same_seed_same_bytes_other_seed_other_bytes(
+    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    base = ground(sample)
+    first, second = (fit(sample, base, tmp_path / name) for name in "ab")
+    assert first.record == second.record
+    assert folder_bytes(first.best_folder) == folder_bytes(second.best_folder)
+    assert folder_bytes(first.last_folder) == folder_bytes(second.last_folder)
+    assert (tmp_path / "a/train.jsonl").read_bytes() == (tmp_path / "b/train.jsonl").read_bytes()
+    if sample.trained:
+        other = fit(sample, base, tmp_path / "c", seed=4)
+        assert folder_bytes(other.last_folder) != folder_bytes(first.last_folder)
+
+
+@every_trained
+@pytest.mark.parametrize("stop", [1, 2, 4])
+def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
+    sample: Sample, stop: int, ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    base = ground(sample)
+    whole = fit(sample, base, tmp_path / "whole")
+
+    class Killed(Exception):
+        pass
+
+    class Dying(type(make(sample, base))):  # type: ignore[misc]
+        def after_step(self, step: int) -> None:
+            super().after_step(step)
+            if step == stop:
+                raise Killed
+
+    method = make(sample, base)
+    method.__class__ = Dying
+    with pytest.raises(Killed):
+        tiny.trainer(method, tmp_path / "cut").fit(base.rows)
+    resumed = tiny.trainer(make(sample, base, seed=99), tmp_path / "cut")
+    resumed.fit(base.rows)
+    assert resumed.record == whole.record
+    assert folder_bytes(resumed.best_folder) == folder_bytes(whole.best_folder)
+    assert folder_bytes(resumed.last_folder) == folder_bytes(whole.last_folder)
+    assert (tmp_path / "cut/train.jsonl").read_bytes() == (tmp_path / "whole/train.jsonl").read_bytes()
+
+
+@every_sample
+def test_law_4_prepare_and_training_create_no_state(
+    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    base = ground(sample)
+    method = make(sample, base)
+    before = {name: tensor.shape for name, tensor in method.state_dict().items()}
+    tiny.trainer(method, tmp_path, steps=steps_of(sample)).fit(base.rows)
+    assert {name: tensor.shape for name, tensor in method.state_dict().items()} == before
+
+
+@every_trained
+def test_law_5_stated_dropout_modes_survive_train_and_eval(
+    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    base = ground(sample)
+    method = make(sample, base)
+    for mode in (True, False, True):
+        method.train(mode)
+        for name, active in method.fixed_modes.items():
+            assert all(part.training is active for part in method.get_submodule(name).modules())
+    method.prepare(base.rows)
+    method.exported().encode(["the man runs"])
+    assert method.encoder.training
+    for name, active in method.fixed_modes.items():
+        assert method.get_submodule(name).training is active
+
+
+@every_trained
+def test_law_6_parents_are_outside_the_module_tree(
+    sample: Sample, ground: Callable[[Sample], Ground]
+) -> None:
+    base = ground(sample)
+    method = make(sample, base)
+    for value in vars(method).values():
+        module = getattr(value, "module", None)
+        if isinstance(module, torch.nn.Module):
+            inside = {id(parameter) for parameter in method.parameters()}
+            assert not any(id(parameter) in inside for parameter in module.parameters())
+            assert not any(parameter.requires_grad for parameter in module.parameters())
+    assert any(parameter.requires_grad for parameter in method.parameters())
+
+
+@every_sample
+def test_law_7_a_vector_does_not_depend_on_its_neighbours(
+    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    base = ground(sample)
+    encoder = fit(sample, base, tmp_path).method.exported()
+    texts = [row.text for row in base.rows]
+    together = encoder.encode(texts)
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
+    scale = np.abs(alone).max() if sample.export_tolerance > 1e-5 else 1.0
+    assert together.shape == (len(texts), encoder.dim)
+    assert together.dtype == np.float32
+    np.testing.assert_allclose(together, alone, atol=sample.export_tolerance * scale)
+    np.testing.assert_array_equal(together, encoder.encode(texts))
+
+
+@every_trained
+def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
+    sample: Sample, ground: Callable[[Sample], Ground]
+) -> None:
+    base = ground(sample)
+    method = make(sample, base).train()
+    rows = list(method.prepare(base.rows))[:8]
+    batch = method.collate(rows, step=0, rng=streams.generator(3, streams.COLLATE, 0))
+    torch.manual_seed(1)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = method.loss(batch)
+    assert loss.total.shape == ()
+    assert loss.total.dtype == torch.float32
+    assert torch.isfinite(loss.total)
+
+
+@every_trained
+def test_law_9_parts_are_detached_scalars(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+    base = ground(sample)
+    method = make(sample, base).train()
+    rows = list(method.prepare(base.rows))[:8]
+    loss = method.loss(method.collate(rows, step=0, rng=streams.generator(3, streams.COLLATE, 0)))
+    assert loss.total.requires_grad
+    for name, part in loss.parts.items():
+        assert part.shape == (), name
+        assert not part.requires_grad, name
+
+
+@every_sample
+def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
+    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    base = ground(sample)
+    encoder = fit(sample, base, tmp_path / "run").method.exported()
+    encoder.save(tmp_path / "folder")
+    texts = [row.text for row in base.rows]
+    expected = encoder.encode(texts)
+    np.testing.assert_array_equal(load_encoder(tmp_path / "folder").encode(texts), expected)
+    if sample.portable:
+        from sentence_transformers import SentenceTransformer
+
+        theirs = SentenceTransformer(str(tmp_path / "folder"), device="cpu").encode(texts)
+        np.testing.assert_allclose(
+            theirs, expected, rtol=0, atol=sample.export_tolerance * np.abs(expected).max()
+        )
+    shutil.rmtree(tmp_path / "folder")
+
+
+@every_trained
+def test_trained_parameters_receive_gradients_unless_a_fact_says_zero(
+    sample: Sample, ground: Callable[[Sample], Ground]
+) -> None:
+    base = ground(sample)
+    method = make(sample, base).train()
+    rows = list(method.prepare(base.rows))
+    for step in range(3):
+        batch = method.collate(rows[:8], step=step, rng=streams.generator(3, streams.COLLATE, step))
+        method.zero_grad()
+        torch.manual_seed(step)
+        method.loss(batch).total.backward()
+        method.after_step(step)
+    trained = {name: p for name, p in method.named_parameters() if p.requires_grad}
+    moved = {name for name, p in trained.items() if p.grad is not None and bool(p.grad.ne(0).any())}
+    assert set(trained) - moved == set(sample.zero_gradients)

@@ -1,0 +1,11 @@
+"""The configurations of simcse that the conformance kit runs."""
+
+from tests.support.tiny import Sample
+
+_PLAIN = {"max_length": 32, "temperature": 0.05, "objective": "info-nce", "head": "mlp", "dropout": None}
+
+SAMPLES = [
+    Sample("simcse", "info-nce", _PLAIN),
+    Sample("simcse", "nt-xent", {**_PLAIN, "objective": "nt-xent", "head": "none"}),
+    Sample("simcse", "no-dropout", {**_PLAIN, "dropout": 0.0}),
+]
