@@ -11,6 +11,11 @@ from harness.report.model import Table
 from harness.results.schema import ResultFile, Selection
 
 
+def slug(text: str) -> str:
+    """Returns the text as part of an id: lower-case letters and digits, anything else as one hyphen."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
 @dataclass(frozen=True)
 class RunDetail:
     """One run: what it is, what its numbers depend on, and the command that makes them again.
@@ -44,7 +49,7 @@ class RunDetail:
     @property
     def anchor(self) -> str:
         """The id of its system's section on a page."""
-        return "system-" + re.sub(r"[^a-z0-9]+", "-", self.system.lower()).strip("-")
+        return f"system-{slug(self.system)}"
 
     @classmethod
     def from_result(
