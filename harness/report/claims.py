@@ -94,7 +94,7 @@ def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
     printed = None
     if upper.published is not None and lower.published is not None:
         printed = upper.published - lower.published
-    ours = _compare(upper.values, lower.values)
+    ours = compare_seeds(upper.values, lower.values)
     finding = _finding(upper, lower, ours)
     return JudgedClaim(
         claim=claim,
@@ -117,7 +117,7 @@ def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
     return name
 
 
-def _compare(upper: Sequence[float], lower: Sequence[float]) -> Comparison | None:
+def compare_seeds(upper: Sequence[float], lower: Sequence[float]) -> Comparison | None:
     if min(len(upper), len(lower)) < 2:
         return None
     if len(set(upper)) == len(set(lower)) == 1:

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
 from harness.report.claims import JudgedClaim
+from harness.report.differences import MethodAudit, measure
 from harness.report.facts import CellView, has_published, has_spread, signed, verdict_counts, view_cell
 from harness.report.model import Cell, Column, Table, TableRow
 from harness.report.page import Paper, Report, slug
@@ -60,6 +62,18 @@ def render_claims(
     findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
     bare = replace(report, runs={}, tables=(), papers=())
     return _render("claims.html.j2", templates, bare, ledger=ledger, findings=findings, index=index)
+
+
+def render_audit(
+    report: Report, audits: Sequence[MethodAudit], templates: Path = TEMPLATES, *, index: str = "index.html"
+) -> str:
+    """Returns the page of differences between papers and code, with the effects that the runs measure.
+
+    Errors: InputError if a template is missing or wrong.
+    """
+    bare = replace(report, runs={}, tables=(), papers=())
+    effects = partial(measure, runs=list(report.runs.values()))
+    return _render("audit.html.j2", templates, bare, audits=audits, measure=effects, index=index)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:

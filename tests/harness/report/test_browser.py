@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.report.claims import Claim, judge_claims
+from harness.report.declarations import LEADERBOARDS
+from harness.report.differences import load_audits
 from harness.report.page import Report
-from harness.report.render import render_index, render_paper
+from harness.report.render import render_audit, render_claims, render_index, render_paper
 from tests.harness.report.example_report import make_report
 
 if TYPE_CHECKING:
@@ -29,6 +32,14 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 AXE = Path(os.environ.get("SENTBENCH_AXE", "node_modules/axe-core/axe.min.js"))
+CLAIM = Claim(
+    says="Distillation is above SimCSE",
+    table="small-sts",
+    column="avg",
+    better="distill-mse",
+    worse="simcse-released",
+)
+PAGES = ["index.html", "short.html", "paper.html", "claims.html", "audit.html", "empty.html"]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -52,13 +63,17 @@ Open = Callable[..., Visit]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example report as files: the main page with a wide table and without, a paper, an empty report."""
+    """The example report as files, each kind of page once; `short` is the index without its wide table."""
     report = make_report()
     folder = tmp_path_factory.mktemp("report")
     (folder / "index.html").write_text(render_index(report), encoding="utf-8")
     short = replace(report, tables=report.tables[:1])
     (folder / "short.html").write_text(render_index(short), encoding="utf-8")
     (folder / "paper.html").write_text(render_paper(report, report.papers[0]), encoding="utf-8")
+    ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
+    (folder / "claims.html").write_text(render_claims(report, ledger), encoding="utf-8")
+    audits = load_audits(LEADERBOARDS / "audit")
+    (folder / "audit.html").write_text(render_audit(report, audits), encoding="utf-8")
     (folder / "empty.html").write_text(render_index(Report("An empty report", "abc")), encoding="utf-8")
     return folder
 
@@ -98,7 +113,7 @@ def systems(page: Page, table: str) -> list[str]:
     return page.locator(f"#table-{table} tr.system th").all_inner_texts()
 
 
-@pytest.mark.parametrize("name", ["index.html", "paper.html", "empty.html"])
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_requests_nothing_but_itself_and_has_no_complaint(open_page: Open, name: str) -> None:
     visit = open_page(name)
     visit.page.wait_for_load_state("networkidle")
@@ -234,8 +249,8 @@ def test_the_switch_turns_the_scheme_over_and_is_remembered(open_page: Open, sch
     assert page.evaluate(ground) == colours["light"]
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
-@pytest.mark.parametrize("name", ["index.html", "paper.html", "empty.html"])
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("name", PAGES)
 def test_nothing_overflows_the_page(open_page: Open, name: str, width: int) -> None:
     page = open_page(name, width=width).page
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
@@ -269,7 +284,7 @@ def test_a_table_of_40_rows_and_30_columns_opens_in_under_a_second(open_page: Op
     not AXE.is_file(), reason="no axe-core: npm install axe-core, or name axe.min.js in SENTBENCH_AXE"
 )
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["short.html", "paper.html", "empty.html"])
+@pytest.mark.parametrize("name", PAGES[1:])
 def test_axe_finds_no_fault(open_page: Open, name: str, scheme: str) -> None:
     page = open_page(name, scheme=scheme).page
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
