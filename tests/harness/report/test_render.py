@@ -186,6 +186,11 @@ def test_text_is_escaped_everywhere() -> None:
     assert sum(tag == "script" for tag, _ in Page(text).tags) == 1
 
 
+def test_the_index_links_to_its_further_pages() -> None:
+    text = render_index(Report("T", "abc", pages={"Claims": "claims.html"}))
+    assert '<a class="page" href="claims.html">Claims</a>' in text
+
+
 def test_an_empty_report_says_what_to_do() -> None:
     text = render_index(Report("T", "abc"))
     assert "No scores yet" in text
