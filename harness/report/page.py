@@ -112,7 +112,8 @@ class Report:
 
     commit: the commit it was generated from. plan: the plan that was run. curves: the dev curve of a system
     as SVG, by `RunDetail.system`. protocol: one statement each. notes: what a reader must know before the
-    numbers. pages: address of each further page by its name. problems: what is wrong with the scores; an empty tuple if nothing is.
+    numbers. pages: address of each further page by its name. problems: what is wrong with the scores; an
+    empty tuple if nothing is.
     """
 
     title: str

@@ -46,6 +46,12 @@ def test_an_interval_that_holds_zero_cannot_tell_and_says_how_many_seeds_would()
     assert judged.more == 17 - 3
 
 
+def test_the_edge_between_supported_and_not_separable_is_the_interval() -> None:
+    """The interval is 2.27 to either side: a difference of 2.2 holds zero, one of 2.3 does not."""
+    assert judge((3.2, 4.2, 5.2), (1.0, 2.0, 3.0)).finding == "not separable"
+    assert judge((3.3, 4.3, 5.3), (1.0, 2.0, 3.0)).finding == "supported"
+
+
 def test_one_seed_a_side_cannot_tell_however_far_apart() -> None:
     judged = judge((90.0,), (10.0, 11.0))
     assert (judged.finding, judged.ours, judged.more) == ("not separable", None, 1)
