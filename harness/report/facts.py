@@ -57,7 +57,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     facts = [
         ("Ours", _ours(cell, column, table)),
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
-        ("Difference", "" if cell.delta is None else _signed(cell.delta, table.decimals)),
+        ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
         ("Verdict", _verdict(cell)),
         ("Place", _place(cell)),
         ("Each seed", _seed_values(cell, column, table, runs)),
@@ -90,7 +90,8 @@ def _number(value: float, column: Column, table: Table) -> str:
     return format_number(value, column, table.decimals).replace("-", "−")
 
 
-def _signed(value: float, decimals: int) -> str:
+def signed(value: float, decimals: int) -> str:
+    """Returns a difference with its sign, a true minus for negative ones."""
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 

@@ -11,6 +11,11 @@ from harness.report.model import Table
 from harness.results.schema import ResultFile, Selection
 
 
+def slug(text: str) -> str:
+    """Returns the text as part of an id: lower-case letters and digits, anything else as one hyphen."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
 @dataclass(frozen=True)
 class RunDetail:
     """One run: what it is, what its numbers depend on, and the command that makes them again.
@@ -44,7 +49,7 @@ class RunDetail:
     @property
     def anchor(self) -> str:
         """The id of its system's section on a page."""
-        return "system-" + re.sub(r"[^a-z0-9]+", "-", self.system.lower()).strip("-")
+        return f"system-{slug(self.system)}"
 
     @classmethod
     def from_result(
@@ -107,7 +112,8 @@ class Report:
 
     commit: the commit it was generated from. plan: the plan that was run. curves: the dev curve of a system
     as SVG, by `RunDetail.system`. protocol: one statement each. notes: what a reader must know before the
-    numbers. problems: what is wrong with the scores; an empty tuple if nothing is.
+    numbers. pages: address of each further page by its name. problems: what is wrong with the scores; an
+    empty tuple if nothing is.
     """
 
     title: str
@@ -120,6 +126,7 @@ class Report:
     curves: Mapping[str, str] = field(default_factory=dict)
     protocol: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    pages: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
     @property

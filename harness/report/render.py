@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
-from harness.report.facts import CellView, has_published, has_spread, verdict_counts, view_cell
+from harness.report.claims import JudgedClaim
+from harness.report.differences import MethodAudit, measure
+from harness.report.facts import CellView, has_published, has_spread, signed, verdict_counts, view_cell
 from harness.report.model import Cell, Column, Table, TableRow
-from harness.report.page import Paper, Report
+from harness.report.page import Paper, Report, slug
 from harness.report.palette import css_variables
 from harness.report.text import TEMPLATES, describe_seeds
 
@@ -42,6 +46,34 @@ def render_paper(
     named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
     own = replace(report, runs={key: run for key, run in report.runs.items() if key in named})
     return _render("paper.html.j2", templates, _complete(own, paper.tables), paper=paper, index=index)
+
+
+def render_claims(
+    report: Report,
+    ledger: Mapping[str, Sequence[JudgedClaim]],
+    templates: Path = TEMPLATES,
+    *,
+    index: str = "index.html",
+) -> str:
+    """Returns the claims ledger: `ledger` holds the judged claims by the paper's title.
+
+    Errors: InputError if a template is missing or wrong.
+    """
+    findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
+    bare = replace(report, runs={}, tables=(), papers=())
+    return _render("claims.html.j2", templates, bare, ledger=ledger, findings=findings, index=index)
+
+
+def render_audit(
+    report: Report, audits: Sequence[MethodAudit], templates: Path = TEMPLATES, *, index: str = "index.html"
+) -> str:
+    """Returns the page of differences between papers and code, with the effects that the runs measure.
+
+    Errors: InputError if a template is missing or wrong.
+    """
+    bare = replace(report, runs={}, tables=(), papers=())
+    effects = partial(measure, runs=list(report.runs.values()))
+    return _render("audit.html.j2", templates, bare, audits=audits, measure=effects, index=index)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
@@ -102,7 +134,9 @@ def _environment(templates: Path, report: Report) -> Environment:
         _inlined(templates / "report.css").replace("/*palette*/", css_variables())
     )
     environment.globals["script"] = Markup(_inlined(templates / "report.js"))
+    environment.filters["signed"] = signed
     environment.filters["seconds"] = _duration
+    environment.filters["slug"] = slug
     return environment
 
 

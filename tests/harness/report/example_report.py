@@ -97,7 +97,7 @@ def make_cell(values: list[float], runs: tuple[str, ...], published: float | Non
 
 
 def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
-    """Six systems on six columns, two of them partial; one column that nobody ran."""
+    """Six systems on six columns, two of them partial; one column that two systems ran."""
     rng = random.Random(3)
     columns = (
         Column("stsb-test", "STS-B"),
@@ -115,7 +115,9 @@ def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
             make_cell([after + shift + rng.gauss(0, 0.3) for _ in SEEDS], keys, None, ranks.get(place, ""))
             for shift in (0, 1.4, -3.2, 2.1, -1)
         ]
-        cells.insert(4, Cell())
+        # SICK-R was run for two systems only: the rows without it must sort last either way
+        keen = place in (1, 3)
+        cells.insert(4, make_cell([after + rng.gauss(0, 0.3) for _ in SEEDS], keys, None) if keen else Cell())
         note = "centred and scaled on the training corpus" if method == "whitening" else ""
         rows.append(
             TableRow(

@@ -21,7 +21,8 @@ from tests.harness.report.example_report import make_report, make_wide_table
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
     75.107, 0.84, 3, 76.25, -1.143, "not separable", place=1.0, seeds_needed=14,
-    runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9, values=(74.3, 75.1, 75.92),
+    runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9,
+    values=(74.3, 75.1, 75.92),
 )  # fmt: skip
 
 
@@ -185,6 +186,11 @@ def test_text_is_escaped_everywhere() -> None:
     assert sum(tag == "script" for tag, _ in Page(text).tags) == 1
 
 
+def test_the_index_links_to_its_further_pages() -> None:
+    text = render_index(Report("T", "abc", pages={"Claims": "claims.html"}))
+    assert '<a class="page" href="claims.html">Claims</a>' in text
+
+
 def test_an_empty_report_says_what_to_do() -> None:
     text = render_index(Report("T", "abc"))
     assert "No scores yet" in text
@@ -239,8 +245,8 @@ def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
 
 
 def test_templates_fetch_nothing() -> None:
-    files = sorted(TEMPLATES.glob("*.html.j2")) + [TEMPLATES / "report.css", TEMPLATES / "report.js"]
-    assert len(files) == 6
+    files = [*sorted(TEMPLATES.glob("*.html.j2")), TEMPLATES / "report.css", TEMPLATES / "report.js"]
+    assert len(files) == 8
     for file in files:
         assert not re.search(
             r"https?:|fetch\(|XMLHttpRequest|import\(|@import|url\(", file.read_text(encoding="utf-8")

@@ -1,0 +1,79 @@
+"""The audit: what a difference between paper and code is measured by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.report.declarations import LEADERBOARDS
+from harness.report.differences import Difference, MethodAudit, load_audits, measure
+from harness.report.page import Report, RunDetail
+from harness.report.render import render_audit
+from harness.results.schema import Selection
+from methods import METHODS
+
+DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])
+AUDIT = MethodAudit(method="m", title="Method", reading="released", differences=[DIFFERENCE])
+
+
+def run(variant: str, seed: int, dev: float, *, method: str = "m", backbone: str = "b") -> RunDetail:
+    selection = Selection(best_step=1, best_dev=dev, last_step=1, last_dev=0.1, initial_dev=0.2)
+    key = f"{method}-{variant}-{backbone}-{seed}"
+    return RunDetail(key, method, variant, backbone, seed, "", "c", "cpu", "float32", {}, selection=selection)
+
+
+def test_effect_is_the_variant_minus_the_usual_reading_on_the_same_backbone() -> None:
+    """72 and 74 against 70 and 71: 73 - 70.5 = +2.5; the run of another method does not count."""
+    runs = [run("paper", 0, 0.72), run("paper", 1, 0.74), run("released", 0, 0.70), run("released", 1, 0.71)]
+    noise = [run("paper", 0, 0.99, method="n"), run("paper", 0, 0.9, backbone="c"), run("other", 0, 0.1)]
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, [*runs, *noise])
+    assert (effect.variant, effect.backbone, effect.seeds) == ("paper", "b", (2, 2))
+    assert effect.change == pytest.approx(2.5)
+    assert effect.interval is not None
+    assert effect.interval.low < 0 < effect.interval.high
+
+
+def test_one_seed_a_side_has_a_change_but_no_interval() -> None:
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, [run("paper", 0, 0.5), run("released", 0, 0.6)])
+    assert effect.change == pytest.approx(-10)
+    assert effect.interval is None
+
+
+def test_the_page_shows_effects_and_names_what_was_not_run() -> None:
+    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
+    text = render_audit(Report("T", "abc", runs=runs), [AUDIT])
+    assert "paper, b: −10.00, 1 and 1 seeds" in text
+    assert "not run: <code>paper, third</code>" in render_audit(Report("T", "abc"), [AUDIT])
+    assert "No audit is declared" in render_audit(Report("T", "abc"), [])
+
+
+def test_the_opposite_reading_is_measured_as_a_whole_and_not_as_one_difference() -> None:
+    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
+    plain = DIFFERENCE.model_copy(update={"variants": []})
+    audit = AUDIT.model_copy(update={"opposite": "paper", "differences": [plain]})
+    text = render_audit(Report("T", "abc", runs=runs), [audit])
+    assert text.count("paper, b: −10.00") == 1
+    assert text.index("</table>") < text.index("paper, b: −10.00")
+
+
+def test_every_paper_is_audited_and_every_named_test_exists() -> None:
+    audits = load_audits(LEADERBOARDS / "audit")
+    assert [audit.method for audit in audits] == ["dclr", "pcl", "pt-bert", "sct", "una"]
+    assert all(len(audit.differences) >= 6 for audit in audits)
+    sources = "".join(
+        file.read_text(encoding="utf-8") for file in (LEADERBOARDS.parent / "tests").rglob("test_*.py")
+    )
+    for audit in audits:
+        named = [test for difference in audit.differences for test in difference.tests]
+        if audit.method in METHODS:
+            assert [test for test in named if f"def {test}(" not in sources] == []
+
+
+def test_one_method_in_two_files_is_an_input_error(tmp_path: Path) -> None:
+    text = "method: m\ntitle: M\nreading: r\ndifferences:\n  - {about: a, paper: p, code: c, ours: o}\n"
+    for name in ("one.yaml", "two.yaml"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="has a file already"):
+        load_audits(tmp_path)
