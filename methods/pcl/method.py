@@ -127,8 +127,7 @@ class PCL(Method):
 
     def loss(self, batch: Batch) -> Loss:
         """Returns contrast of each trained network plus cooperation of the two."""
-        main, peer = self.vectors(batch)
-        return self.objective(main, peer)
+        return objective.pcl_loss(*self.vectors(batch), self.config)
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Returns what the main network and the peer make of all views after their heads, each [B, V, d]."""
@@ -139,29 +138,6 @@ class PCL(Method):
             with torch.no_grad():
                 return main, self._fold(self.frozen, self.head, batch["peer_views"])
         return main, self._fold(self.peer or self.encoder, self.peer_head or self.head, batch["peer_views"])
-
-    def objective(self, main: Tensor, peer: Tensor | None) -> Loss:
-        """Returns the loss of given vectors, each [B, V, d]; its parts are the terms before weighting."""
-        config = self.config
-        logits = objective.candidate_logits(main, peer, temperature=config.temperature)
-        learners = (
-            {"main": main} if peer is None or config.coupling == "fixed" else {"main": main, "peer": peer}
-        )
-        terms: dict[str, Tensor] = {}
-        for name, vectors in learners.items():
-            own = objective.contrast(
-                vectors, logits[name[0] * 2], kind=config.contrast, temperature=config.temperature
-            )
-            terms |= {f"{term}_{name}": value for term, value in own.items()}
-        total = config.contrast_weight * torch.stack(list(terms.values())).sum()
-        if peer is not None:
-            shared = objective.cooperation(
-                logits, pairs=config.kl_pairs, direction=config.kl_direction, reduction=config.kl_reduction
-            )
-            total = total + torch.stack(list(shared.values())).sum()
-            terms |= shared
-        terms["positive_mass"] = logits["mm"].softmax(dim=1)[:, : config.positives].sum(dim=1).mean()
-        return Loss(total, {name: value.detach() for name, value in terms.items()})
 
     def _views(self, sentences: Sequence[np.ndarray], rng: np.random.Generator) -> list[np.ndarray]:
         return [view for ids in sentences for view in (ids, *(edit(ids, rng) for edit in self.edits))]

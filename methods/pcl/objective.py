@@ -6,17 +6,47 @@ M = K + B - 1 candidates of one distribution, d width; m main network, p peer ne
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from methods.core.interface import Loss
 from methods.core.losses import info_nce, unit
+
+if TYPE_CHECKING:
+    from methods.pcl.method import PCLConfig
 
 KL_PAIRS = {
     "consistency-agreement": {"kl_consistency": ("mm", "pp"), "kl_agreement": ("mp", "pm")},
     "eq5-literal": {"kl_consistency": ("mp", "pp"), "kl_agreement": ("mp", "pm")},
 }
 """Reading of eq. 5 -> term -> the distribution on the main network's side and the one on the peer's."""
+
+
+def pcl_loss(main: Tensor, peer: Tensor | None, config: PCLConfig) -> Loss:
+    """Returns the loss of what the two networks made of all views; its parts are the terms, unweighted.
+
+    Source: PCL eq. 3; which terms enter is stated by the switches of `config`.
+    Shapes: main [B, V, d], peer [B, V, d] or None. Gradients: nothing is detached.
+    """
+    logits = candidate_logits(main, peer, temperature=config.temperature)
+    learning = {"main": main} | ({} if peer is None or config.coupling == "fixed" else {"peer": peer})
+    parts: dict[str, Tensor] = {}
+    for name, vectors in learning.items():
+        own = logits[name[0] * 2]
+        terms = contrast(vectors, own, kind=config.contrast, temperature=config.temperature)
+        parts |= {f"{term}_{name}": value for term, value in terms.items()}
+    total = config.contrast_weight * torch.stack(list(parts.values())).sum()
+    if peer is not None:
+        shared = cooperation(
+            logits, pairs=config.kl_pairs, direction=config.kl_direction, reduction=config.kl_reduction
+        )
+        total = total + torch.stack(list(shared.values())).sum()
+        parts |= shared
+    parts["positive_mass"] = logits["mm"].softmax(dim=1)[:, : config.positives].sum(dim=1).mean()
+    return Loss(total, {name: value.detach() for name, value in parts.items()})
 
 
 def candidate_logits(main: Tensor, peer: Tensor | None, *, temperature: float) -> dict[str, Tensor]:
