@@ -10,13 +10,12 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from methods.core.folders import load_encoder
 from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.heads import TanhHead
 from methods.core.interface import Batch, Loss, Method, MethodConfig, Row
 from methods.core.parents import EncoderFactory, Frozen
 from methods.pcl import objective
-from methods.pcl.peers import first_pooler
+from methods.pcl.peers import OWN_POOLER, frozen_peer, with_pooler
 from methods.pcl.views import continuing_pieces, positive_edits
 
 LENGTH_GROUPS = 4
@@ -93,17 +92,13 @@ class PCL(Method):
         self.peer: nn.Module | None = None
         self.peer_head: nn.Module | None = None
         if config.coupling == "separate":
-            pooled = config.peer_head == "pooler-shared-mlp"
-            self.peer = first_pooler(new_encoder(hf_pooler=pooled), kind=config.peer_head)
+            peer = new_encoder(hf_pooler=config.peer_head == OWN_POOLER)
+            self.peer = with_pooler(peer, kind=config.peer_head)
             if config.peer_head == "cls-own-mlp":
                 self.peer_head = TanhHead(self.encoder.width)
         elif config.coupling == "fixed":
-            parent = load_encoder(
-                new_encoder.parent_folder("pcl with a fixed peer"),
-                pooling=self.encoder.pooling,
-                hf_pooler=config.peer_head == "pooler-shared-mlp",
-            )
-            self.frozen = Frozen(first_pooler(parent, kind=config.peer_head), dropout=True)
+            folder = new_encoder.parent_folder("pcl with a fixed peer")
+            self.frozen = frozen_peer(folder, self.encoder, kind=config.peer_head)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Tokenises the corpus; edits of whole words also need to know where words start."""
@@ -114,12 +109,12 @@ class PCL(Method):
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the views of all rows, sentence by sentence; [N, L] in groups of like length."""
         sentences = self.token_ids(rows)
-        views = self._views(sentences, rng)
+        views = self.views(sentences, rng)
         batch: Batch = {"views": pad_in_groups(self.encoder, views, groups=LENGTH_GROUPS)}
         if self.config.coupling == "none":
             return batch
         if self.config.peer_views == "independent":
-            views = self._views(sentences, rng)
+            views = self.views(sentences, rng)
         batch["peer_views"] = pad_in_groups(
             self.encoder, views, groups=LENGTH_GROUPS, masked=self.config.peer_attention_mask
         )
@@ -137,9 +132,12 @@ class PCL(Method):
         if self.frozen is not None:
             with torch.no_grad():
                 return main, self._fold(self.frozen, self.head, batch["peer_views"])
-        return main, self._fold(self.peer or self.encoder, self.peer_head or self.head, batch["peer_views"])
+        network = self.encoder if self.peer is None else self.peer
+        head = self.head if self.peer_head is None else self.peer_head
+        return main, self._fold(network, head, batch["peer_views"])
 
-    def _views(self, sentences: Sequence[np.ndarray], rng: np.random.Generator) -> list[np.ndarray]:
+    def views(self, sentences: Sequence[np.ndarray], rng: np.random.Generator) -> list[np.ndarray]:
+        """Returns the V views of every sentence, one sentence after the other; [N] arrays of ids."""
         return [view for ids in sentences for view in (ids, *(edit(ids, rng) for edit in self.edits))]
 
     def _fold(self, encode: Callable[..., Tensor], head: nn.Module, batch: Batch) -> Tensor:

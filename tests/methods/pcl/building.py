@@ -37,4 +37,4 @@ def parts(method: PCL, batch: Batch) -> dict[str, float]:
 
 def views_of(method: PCL, row: Row, seed: int = 0) -> list[list[int]]:
     ids = method.token_ids([row])
-    return [view.tolist() for view in method._views(ids, np.random.default_rng(seed))]
+    return [view.tolist() for view in method.views(ids, np.random.default_rng(seed))]
