@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 METHODS: dict[str, str] = {
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
+    "pcl": "methods.pcl.method:PCL",
     "pooled": "methods.pooled.method:Pooled",
     "simcse": "methods.simcse.method:SimCSE",
     "whitening": "methods.whitening.method:Whitening",

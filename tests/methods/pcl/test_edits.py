@@ -1,0 +1,149 @@
+"""PCL's views: which edits, how many, on pieces or on words, and on real sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from methods.core.errors import InputError
+from methods.core.interface import Batch, Row
+from methods.pcl.views import continuing_pieces
+from tests.methods.pcl.building import Make, batch_of, views_of
+from tests.methods.pcl.sample import PAPER
+
+
+def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(make: Make) -> None:
+    method = make()
+    rows = method.prepare([Row(0, "the man runs in the red house and a dog sleeps under two trees")])
+    sentence = method.token_ids(rows)[0].tolist()
+    views, again, other = (views_of(method, rows[0], seed) for seed in (0, 0, 1))
+    assert len(views) == 10
+    assert views[0] == views[1] == sentence
+    assert views[3] == views[7] == [sentence[0], *sentence[-2:0:-1], sentence[-1]]
+    assert views == again
+    assert views != other
+    assert views[4] != views[8]
+    assert Counter(views[2]) == Counter(sentence)
+    assert len(views[4]) < len(sentence) < len(views[5])
+
+
+def test_fewer_positives_take_the_first_edits_and_leave_the_rest(make: Make) -> None:
+    nine = make()
+    rows = nine.prepare([Row(0, "the man runs in the red house and a dog sleeps")])
+    whole = views_of(nine, rows[0])
+    for positives in (1, 3, 4, 5, 7):
+        method = make(positives=positives)
+        method.prepare(rows)
+        assert views_of(method, rows[0]) == whole[: positives + 1]
+
+
+def test_one_kind_of_edit_alone(make: Make) -> None:
+    method = make(edits=["dropout"] * 8)
+    rows = method.prepare([Row(0, "the man runs in the red house")])
+    assert len({tuple(view) for view in views_of(method, rows[0])}) == 1
+
+
+def test_shared_views_are_one_draw_and_independent_views_two(make: Make) -> None:
+    shared, independent = (make(PAPER, peer_views=kind) for kind in ("shared", "independent"))
+    same, other = batch_of(shared), batch_of(independent)
+    assert sorted_rows(same["views"]) == sorted_rows(same["peer_views"])
+    mine, peers = (sorted_rows(other[name]) for name in ("views", "peer_views"))
+    assert mine != peers
+
+
+def sorted_rows(views: Batch) -> list[list[int]]:
+    return sorted(row for name, t in views.items() if name != "rows" for row in t["input_ids"].tolist())
+
+
+def test_words_are_edited_whole_in_the_paper_preset(make: Make) -> None:
+    """ "zb" is no word of the tiny vocabulary and becomes z ##b, which stay together in every edit."""
+    method = make(PAPER)
+    rows = method.prepare([Row(0, "the zb man zb runs zb in zb house")])
+    z, b = method.encoder.tokenizer.convert_tokens_to_ids(["z", "##b"])
+    views = views_of(method, rows[0])
+    assert len({tuple(view) for view in views}) > 5
+    for view in views:
+        after = [following for piece, following in pairwise(view) if piece == z]
+        assert after == [b] * view.count(b)
+
+
+class Vocabulary:
+    """A tokenizer reduced to its pieces."""
+
+    def __init__(self, *pieces: str) -> None:
+        self.pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [self.pieces[place] for place in ids]
+
+
+def test_word_marks_of_word_pieces_and_of_byte_level_pieces() -> None:
+    assert continuing_pieces(Vocabulary("the", "##s")).tolist() == [False, True]
+    assert continuing_pieces(Vocabulary("Ġthe", "s")).tolist() == [False, True]
+    with pytest.raises(InputError, match="edit_unit: piece"):
+        continuing_pieces(Vocabulary("the", "s"))
+
+
+TABLE_1 = {
+    "shuffle": {"bag"},
+    "invert": {"n-grams", "bag"},
+    "repeat": {"order", "bag"},
+    "delete": {"order"},
+}
+
+
+@pytest.mark.parametrize("name", TABLE_1)
+def test_an_edit_keeps_the_properties_that_table_1_ticks(make: Make, name: str) -> None:
+    """Order: what is left stands as it stood; n-grams: the set of neighbours, either way round; bag: the set.
+
+    Eleven different words, over twenty draws.
+    """
+    method = make(edits=[name], positives=2)
+    rows = method.prepare([Row(0, "the man runs in a red house and two dog eats")])
+    kept = {"order", "n-grams", "bag"}
+    for seed in range(20):
+        original, _, edited = (view[1:-1] for view in views_of(method, rows[0], seed))
+        assert len(set(original)) == len(original) == 11
+        inside, whole = (original, edited) if len(edited) > len(original) else (edited, original)
+        rest = iter(whole)
+        held = {
+            "order": all(piece in rest for piece in inside),
+            "n-grams": neighbours(edited) == neighbours(original),
+            "bag": set(edited) == set(original),
+        }
+        kept &= {property_ for property_, holds in held.items() if holds}
+    assert kept == TABLE_1[name]
+    assert len(TABLE_1) == 4
+
+
+def neighbours(ids: list[int]) -> set[frozenset[int]]:
+    return {frozenset(pair) for pair in pairwise(ids)}
+
+
+@pytest.mark.mirror
+def test_edits_of_real_sentences_have_the_papers_statistics(make: Make, mirror: Path) -> None:
+    """Over 500 sentences: a fifth of the ids goes or comes, the cap of 32 and both ends hold."""
+    lines = (mirror / "corpora/wiki.txt").read_text(encoding="utf-8").splitlines()[:500]
+    method = make()
+    rows = method.prepare([Row(place, line) for place, line in enumerate(lines)])
+    for row in rows:
+        original, dropout, shuffled, inverted, deleted, repeated, *_ = views_of(method, row, row.index)
+        n = len(original) - 2
+        assert dropout == original
+        assert Counter(shuffled) == Counter(inverted) == Counter(original)
+        assert inverted[1:-1] == original[-2:0:-1]
+        assert len(deleted) == len(original) - (n + 2) // 5
+        assert len(repeated) == len(original) + min((n + 2) // 5, 30 - n)
+        assert not Counter(deleted) - Counter(original)
+        assert set(repeated) == set(original)
+        assert not Counter(original) - Counter(repeated)
+        for view in (shuffled, inverted, deleted, repeated):
+            assert len(view) <= 32
+            assert (view[0], view[-1]) == (original[0], original[-1])
+    assert len(rows) == 500

@@ -1,0 +1,162 @@
+"""PCL's networks: how the peer starts, what learns, what padding does, what is exported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from methods.core.encoder import SentenceEncoder
+from methods.core.folders import load_backbone
+from methods.core.optimizer import build_optimizer
+from methods.core.trainer import TrainConfig
+from methods.pcl.method import PCL
+from tests.methods.pcl.building import DIVERGENCES, Make, batch_of, gradient_of, parts
+from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED
+from tests.support import tiny
+
+
+def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
+    make: Make, folders: dict[str, Path]
+) -> None:
+    checkpoint = load_backbone(folders["plain"], hf_pooler=True).state_dict()
+    method = make()
+    peer, pooler = method.peer
+    shared = {name: value for name, value in checkpoint.items() if not name.startswith("pooler")}
+    assert peer.backbone.state_dict().keys() == shared.keys()
+    for network in (peer, method.encoder):
+        assert all(torch.equal(network.backbone.state_dict()[name], shared[name]) for name in shared)
+    assert torch.equal(pooler.dense.weight, checkpoint["pooler.dense.weight"])
+    assert torch.equal(pooler.dense.bias, checkpoint["pooler.dense.bias"])
+
+
+def test_the_head_is_new_and_serves_both_networks_once(make: Make) -> None:
+    """The optimiser holds main network, peer with its pooler, and one head: each parameter once."""
+    method = make()
+    optimizer = build_optimizer(method, TrainConfig.model_validate(tiny.TRAIN))
+    held = [id(p) for group in optimizer.param_groups for p in group["params"]]
+    networks = (method.encoder, method.peer, method.head)
+    assert len(held) == len(set(held)) == sum(len(list(network.parameters())) for network in networks)
+    assert method.peer_head is None
+    assert make(peer_head="cls-own-mlp").peer_head is not None
+
+
+def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(make: Make) -> None:
+    method = make(backbone="still", **PLAIN_PEER)
+    batch = batch_of(method)
+    main, peer = method.vectors(batch)
+    torch.testing.assert_close(main, peer)
+    assert max(abs(parts(method, batch)[name]) for name in DIVERGENCES) < 1e-6
+    pooled = make(backbone="still", peer_attention_mask=True)
+    main, peer = pooled.vectors(batch)
+    assert not torch.allclose(main, peer, atol=1e-3)
+    assert min(parts(pooled, batch)[name] for name in DIVERGENCES) > 1e-6
+
+
+def test_with_one_positive_and_no_dropout_the_positive_is_the_anchor(make: Make) -> None:
+    """cos(view 0, view 1) = 1, so InfoNCE is the mean of log(1 + sum_j exp((cos_ij - 1) / tau))."""
+    method = make(backbone="still", positives=1, coupling="none")
+    batch = batch_of(method)
+    main, _ = method.vectors(batch)
+    unit = torch.nn.functional.normalize(main.detach(), dim=-1)
+    cosines = unit[:, 0] @ unit[:, 0].T
+    torch.testing.assert_close((unit[:, 0] * unit[:, 1]).sum(-1), torch.ones(6))
+    others = ((cosines - 1) / 0.05).exp().sum(1) - 1
+    assert parts(method, batch)["nce_main"] == pytest.approx(others.log1p().mean().item(), rel=1e-4)
+
+
+def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> None:
+    tied = make(backbone="still", coupling="tied", **PLAIN_PEER)
+    alone = make(backbone="still", coupling="none")
+    batch = batch_of(tied)
+    main, peer = tied.vectors(batch)
+    assert torch.equal(main, peer)
+    found, single = parts(tied, batch), parts(alone, batch)
+    assert max(abs(found[name]) for name in DIVERGENCES) < 1e-7
+    assert found["total"] == pytest.approx(2 * single["total"], rel=1e-5)
+    double, once = gradient_of(tied, batch), gradient_of(alone, batch)
+    assert double.keys() == once.keys()
+    for name in once:
+        torch.testing.assert_close(double[name], 2 * once[name], rtol=1e-3, atol=1e-5)
+
+
+def test_tied_passes_differ_by_dropout(make: Make) -> None:
+    tied = make(coupling="tied", **PLAIN_PEER)
+    main, peer = tied.vectors(batch_of(tied))
+    assert not torch.allclose(main, peer, atol=1e-3)
+
+
+def test_without_a_peer_no_second_network_is_loaded(make: Make) -> None:
+    method = make(coupling="none")
+    assert {name.split(".")[0] for name, _ in method.named_parameters()} == {"encoder", "head"}
+    assert set(batch_of(method)) == {"views"}
+
+
+@pytest.mark.parametrize(("parent", "head"), [("parent", "cls-shared-mlp"), ("public", "pooler-shared-mlp")])
+def test_a_fixed_peer_learns_nothing_and_is_a_constant_to_the_head(
+    make: Make, parent: str, head: str
+) -> None:
+    method = make(coupling="fixed", parent=parent, peer_head=head)
+    batch = batch_of(method)
+    assert method.frozen is not None
+    assert not any(p.requires_grad for p in method.frozen.module.parameters())
+    assert all(part.training for part in method.frozen.module.modules())
+    peer = method.vectors(batch)[1]
+    assert peer is not None
+    assert not peer.requires_grad
+    found = parts(method, batch)
+    assert {name for name in found if name.endswith("_peer")} == set()
+    assert all(p.grad is None for p in method.frozen.module.parameters())
+
+
+def rows_of(encoder: SentenceEncoder, method: PCL, texts: list[str], *, masked: bool) -> Tensor:
+    from methods.core.grouping import encode_in_groups, pad_in_groups
+
+    ids = [np.array(row) for row in encoder.token_ids(texts)]
+    method.eval()
+    with torch.no_grad():
+        return encode_in_groups(encoder, pad_in_groups(encoder, ids, groups=2, masked=masked))
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(make: Make, masked: bool) -> None:
+    method = make()
+    short = ["the man runs", "a cat sleeps", "two dogs"]
+    alone = rows_of(method.encoder, method, short, masked=masked)
+    beside = rows_of(method.encoder, method, [*short, "the " * 20], masked=masked)[:3]
+    assert torch.allclose(alone[1], beside[1], atol=1e-5) == masked
+
+
+def test_the_peer_of_the_released_preset_gets_ids_alone_and_the_paper_preset_its_mask(make: Make) -> None:
+    released, paper = (batch_of(make(preset))["peer_views"] for preset in (RELEASED, PAPER))
+    blocks = [tokens for name, tokens in released.items() if name != "rows"]
+    assert [set(tokens) for tokens in blocks] == [{"input_ids"}] * 4
+    assert len({tokens["input_ids"].shape[1] for tokens in blocks}) == 1
+    assert any("attention_mask" in tokens for name, tokens in paper.items() if name != "rows")
+
+
+def test_grouped_rows_come_back_in_their_order(make: Make) -> None:
+    method = make(backbone="still", coupling="none")
+    batch = batch_of(method, count=5)
+    rows = list(tiny.rows())[:5]
+    method.eval()
+    with torch.no_grad():
+        main, _ = method.vectors(batch)
+        whole = method.head(method.encoder(method.encoder.tokenize([row.text for row in rows])))
+    assert main.shape == (5, 10, 16)
+    torch.testing.assert_close(main[:, 0], whole)
+    torch.testing.assert_close(main[:, 1], whole)
+
+
+@pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
+def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict[str, Any]) -> None:
+    plain, thrifty = make(preset), make(preset, recompute=True)
+    batch = batch_of(plain)
+    expected, found = gradient_of(plain, batch), gradient_of(thrifty, batch)
+    assert expected.keys() == found.keys()
+    for name in expected:
+        torch.testing.assert_close(found[name], expected[name], rtol=1e-5, atol=1e-7)

@@ -1,0 +1,273 @@
+"""The loss of given vectors: worked values, equality with a slow version, limits, invariances, bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from methods.core.losses import info_nce
+from methods.pcl import objective
+from methods.pcl.method import PCLConfig
+from tests.methods.pcl import reference
+from tests.methods.pcl.sample import PAPER, RELEASED
+
+MAIN_DEGREES = [[0, 10, 40], [90, 100, 60], [200, 190, 230]]
+PEER_DEGREES = [[5, 20, 30], [80, 95, 110], [210, 200, 180]]
+KL = ("kl_agreement", "kl_consistency")
+
+
+def settings(**changes: Any) -> PCLConfig:
+    return PCLConfig.model_validate({**RELEASED, **changes})
+
+
+def on_circle(degrees: list[list[int]]) -> Tensor:
+    angles = torch.tensor(degrees, dtype=torch.float64).deg2rad()
+    return torch.stack([angles.cos(), angles.sin()], dim=-1)
+
+
+def vectors(*shape: int, seed: int = 0) -> Tensor:
+    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return made.requires_grad_()
+
+
+def parts(main: Tensor, peer: Tensor | None, **changes: Any) -> dict[str, float]:
+    changes = {"positives": main.shape[1] - 1, **changes}
+    loss = objective.pcl_loss(main, peer, settings(**changes))
+    return {"total": loss.total.item(), **{name: part.item() for name, part in loss.parts.items()}}
+
+
+def gradients(loss: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(loss, inputs, retain_graph=True, materialize_grads=True)
+
+
+WORKED = {
+    "released": (
+        {},
+        {
+            "nce_main": 0.160817307,
+            "nce_peer": 0.199809342,
+            "group_main": 0.601925344,
+            "group_peer": 0.605511371,
+            "kl_agreement": 0.001026098,
+            "kl_consistency": 0.003419088,
+            "total": 1.572508550,
+        },
+    ),
+    "batch-mean": (
+        {"kl_reduction": "batch-mean"},
+        {"kl_agreement": 0.004104391, "kl_consistency": 0.013676353},
+    ),
+    "main-peer": (
+        {"kl_direction": "main-peer"},
+        {"kl_agreement": 0.001018597, "kl_consistency": 0.003373143},
+    ),
+    "eq5-literal": (
+        {"kl_pairs": "eq5-literal", "kl_reduction": "batch-mean", "kl_direction": "main-peer"},
+        {"kl_consistency": 0.004145111, "kl_agreement": 0.004074387},
+    ),
+    "sum": ({"contrast": "sum"}, {"nce_main": 0.331937730, "nce_peer": 0.393344432}),
+}
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_terms_have_their_worked_values_on_a_circle(name: str) -> None:
+    """B = 3, K = 2, tau = 0.5; the vectors stand on the unit circle at the angles above."""
+    changes, expected = WORKED[name]
+    found = parts(on_circle(MAIN_DEGREES), on_circle(PEER_DEGREES), temperature=0.5, **changes)
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-8)
+    assert len(WORKED) == 5
+
+
+def test_the_dropout_term_worked_by_hand() -> None:
+    """Two sentences at 0 and 90 degrees, copies on their anchors, tau = 1: cosines are 1 and 0.
+
+    Each row of InfoNCE is log(1 + e^-1); q of the anchor's own copy is e / (e + 1) = s, of the other 1 - s.
+    """
+    x = on_circle([[0, 0], [90, 90]])
+    found = parts(x, None, temperature=1.0, coupling="none")
+    s = math.e / (math.e + 1)
+    assert found["nce_main"] == pytest.approx(math.log(1 + math.exp(-1)))
+    assert found["group_main"] == pytest.approx((math.log1p(math.exp(-s)) + math.log1p(math.exp(1 - s))) / 2)
+    assert found["positive_mass"] == pytest.approx(s)
+
+
+SLOW = {
+    "released": RELEASED,
+    "paper": PAPER,
+    "eq5": {**PAPER, "kl_pairs": "eq5-literal", "kl_direction": "peer-main"},
+    "eq5-main": {**RELEASED, "kl_pairs": "eq5-literal", "kl_direction": "main-peer"},
+    "no-contrast": {**RELEASED, "contrast": "dropout", "contrast_weight": 0.5},
+    "fixed": {**RELEASED, "coupling": "fixed", "peer_head": "cls-shared-mlp"},
+    "no-peer": {**RELEASED, "coupling": "none"},
+    "no-peer-paper": {**PAPER, "coupling": "none", "contrast_weight": 2.0},
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("shape", [(4, 4, 5), (3, 2, 4), (2, 10, 3)])
+def test_loss_and_gradients_equal_the_double_loop(name: str, shape: tuple[int, int, int]) -> None:
+    config = {**SLOW[name], "positives": shape[1] - 1, "temperature": 0.3}
+    main, peer = vectors(*shape), vectors(*shape, seed=1)
+    other = None if config["coupling"] == "none" else peer
+    fast = objective.pcl_loss(main, other, PCLConfig.model_validate(config)).total
+    slow = reference.pcl(main, other, config)
+    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
+    for quick, obvious in zip(gradients(fast, main, peer), gradients(slow, main, peer), strict=True):
+        torch.testing.assert_close(quick, obvious, rtol=0, atol=1e-8)
+    assert len(SLOW) == 8
+
+
+def test_off_diagonal_keeps_the_order_of_the_others() -> None:
+    square = torch.arange(9).view(3, 3)
+    assert objective.off_diagonal(square).tolist() == [[1, 2], [3, 5], [6, 7]]
+    assert objective.off_diagonal(square[:1, :1]).shape == (1, 0)
+
+
+@pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
+def test_a_batch_of_one_sentence_has_a_finite_loss_and_gradient(config: dict[str, Any]) -> None:
+    main, peer = vectors(1, 10, 4), vectors(1, 10, 4, seed=1)
+    total = objective.pcl_loss(main, peer, PCLConfig.model_validate(config)).total
+    assert torch.isfinite(total)
+    assert all(torch.isfinite(gradient).all() for gradient in gradients(total, main, peer))
+
+
+@pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
+def test_scaling_a_vector_changes_nothing(config: dict[str, Any]) -> None:
+    main, peer = vectors(4, 10, 5), vectors(4, 10, 5, seed=1)
+    total = objective.pcl_loss(main, peer, PCLConfig.model_validate(config)).total
+    factors = vectors(4, 10, 1, seed=2).abs() + 0.1
+    scaled = objective.pcl_loss(main * factors, peer / factors, PCLConfig.model_validate(config)).total
+    assert scaled.item() == pytest.approx(total.item(), abs=1e-12)
+    for vector, gradient in zip((main, peer), gradients(total, main, peer), strict=True):
+        torch.testing.assert_close(
+            (vector * gradient).sum(-1), torch.zeros(4, 10).double(), atol=1e-10, rtol=0
+        )
+
+
+def test_permuting_sentences_or_edits_in_both_networks_changes_nothing() -> None:
+    main, peer = vectors(4, 5, 6).detach(), vectors(4, 5, 6, seed=1).detach()
+    base = parts(main, peer)
+    sentences, edits = [2, 0, 3, 1], [0, 1, 4, 2, 3]
+    assert parts(main[sentences], peer[sentences]) == pytest.approx(base, abs=1e-12)
+    assert parts(main[:, edits], peer[:, edits]) == pytest.approx(base, abs=1e-12)
+
+
+def test_permuting_edits_in_one_network_changes_the_divergences_only() -> None:
+    main, peer = vectors(4, 5, 6).detach(), vectors(4, 5, 6, seed=1).detach()
+    base, moved = parts(main, peer), parts(main[:, [0, 1, 4, 2, 3]], peer)
+    for name in base.keys() - {"total"}:
+        assert (moved[name] == pytest.approx(base[name], abs=1e-9)) == (name not in KL)
+
+
+def test_exchanging_the_dropout_copy_with_an_edit_changes_the_dropout_term_only() -> None:
+    main, peer = vectors(4, 5, 6).detach(), vectors(4, 5, 6, seed=1).detach()
+    base, moved = parts(main, peer), parts(main[:, [0, 3, 2, 1, 4]], peer[:, [0, 3, 2, 1, 4]])
+    for name in base.keys() - {"total"}:
+        same = moved[name] == pytest.approx(base[name], abs=1e-9)
+        assert same == (not name.startswith("nce"))
+
+
+@pytest.mark.parametrize("positives", [1, 4, 9])
+def test_without_peer_and_group_it_is_simcse_and_edits_get_exactly_zero_gradient(positives: int) -> None:
+    main = vectors(5, positives + 1, 6)
+    config = settings(coupling="none", contrast="dropout", positives=positives)
+    total = objective.pcl_loss(main, None, config).total
+    simcse = info_nce(main[:, 0], main[:, 1], temperature=0.05)
+    assert torch.equal(total, simcse)
+    (gradient,) = gradients(total, main)
+    assert torch.equal(gradient, gradients(simcse, main)[0])
+    assert gradient[:, 2:].eq(0).all()
+    assert gradient[:, :2].ne(0).any()
+
+
+def test_one_positive_makes_the_sum_equal_to_info_nce_against_the_other_anchors() -> None:
+    """K = 1: the candidates of anchor i are its copy and the other anchors, the copy being right."""
+    main = vectors(4, 2, 6)
+    total = objective.pcl_loss(main, None, settings(coupling="none", contrast="sum", positives=1)).total
+    logits = objective.candidate_logits(main, None, temperature=0.05)["mm"]
+    expected = functional.cross_entropy(logits, torch.zeros(4, dtype=torch.long))
+    assert total.item() == pytest.approx(expected.item(), abs=1e-12)
+
+
+def test_equal_networks_do_not_diverge_and_get_no_gradient_from_it() -> None:
+    main = vectors(4, 5, 6)
+    peer = main.detach().clone().requires_grad_()
+    logits = objective.candidate_logits(main, peer, temperature=0.05)
+    for term in objective.cooperation(
+        logits, pairs="consistency-agreement", direction="peer-main", reduction="element-mean"
+    ).values():
+        assert abs(term.item()) < 1e-10
+        assert all(gradient.abs().max() < 1e-10 for gradient in gradients(term, main, peer))
+    found = parts(main, peer)
+    assert found["nce_main"] == found["nce_peer"]
+    assert found["group_main"] == found["group_peer"]
+
+
+def test_equal_vectors_make_every_distribution_uniform() -> None:
+    """B = 64, K = 9, M = 72: InfoNCE is log 64 = 4.158883, eq. 6 is 9 log 64."""
+    same = torch.ones(64, 10, 3, dtype=torch.float64)
+    found = parts(same, same)
+    expected = (9 * math.log1p(math.exp(-1 / 72)) + 63 * math.log1p(math.exp(1 / 72))) / 72
+    assert found["nce_main"] == pytest.approx(4.158883, abs=1e-6)
+    assert found["group_main"] == pytest.approx(expected, abs=1e-12)
+    assert found["positive_mass"] == pytest.approx(9 / 72)
+    assert max(abs(found[name]) for name in KL) < 1e-12
+    assert parts(same, same, contrast="sum")["nce_main"] == pytest.approx(9 * math.log(64))
+
+
+def test_divergences_are_not_negative_and_turn_round_with_the_networks() -> None:
+    main, peer = vectors(4, 5, 6).detach(), vectors(4, 5, 6, seed=1).detach()
+    forward, swapped = parts(main, peer), parts(peer, main)
+    reverse = parts(main, peer, kl_direction="main-peer")
+    assert all(forward[name] >= -1e-9 for name in KL)
+    assert {name: swapped[name] for name in KL} == pytest.approx({name: reverse[name] for name in KL})
+    for term in ("nce", "group"):
+        both = [found[f"{term}_main"] + found[f"{term}_peer"] for found in (forward, swapped)]
+        assert both[0] == pytest.approx(both[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("direction", ["peer-main", "main-peer"])
+def test_no_side_of_a_divergence_is_detached(direction: str) -> None:
+    main, peer = vectors(4, 5, 6), vectors(4, 5, 6, seed=1)
+    logits = objective.candidate_logits(main, peer, temperature=0.5)
+    for pairs in objective.KL_PAIRS:
+        terms = objective.cooperation(logits, pairs=pairs, direction=direction, reduction="element-mean")
+        assert len(terms) == 2
+        for term in terms.values():
+            assert all(gradient.ne(0).any() for gradient in gradients(term, main, peer))
+
+
+def test_agreement_with_a_constant_peer_still_reaches_main_through_both_distributions() -> None:
+    """p_pm holds main candidates, so treating it as a constant gives another gradient."""
+    main, peer = vectors(4, 5, 6), vectors(4, 5, 6, seed=1).detach()
+    logits = objective.candidate_logits(main, peer, temperature=0.5)
+    held = {**logits, "pm": logits["pm"].detach()}
+    whole, half = (
+        gradients(
+            objective.cooperation(
+                each, pairs="consistency-agreement", direction="peer-main", reduction="element-mean"
+            )["kl_agreement"],
+            main,
+        )[0]
+        for each in (logits, held)
+    )
+    assert not torch.allclose(whole, half, atol=1e-6)
+
+
+def test_reducing_over_elements_is_m_times_smaller() -> None:
+    """M = K + B - 1 = 4 + 3 = 7."""
+    main, peer = vectors(4, 5, 6).detach(), vectors(4, 5, 6, seed=1).detach()
+    small, large = parts(main, peer), parts(main, peer, kl_reduction="batch-mean")
+    assert {name: large[name] for name in KL} == pytest.approx({name: 7 * small[name] for name in KL})
+
+
+def test_the_weight_multiplies_the_contrast_only() -> None:
+    main, peer = vectors(4, 5, 6).detach(), vectors(4, 5, 6, seed=1).detach()
+    one, three = parts(main, peer), parts(main, peer, contrast_weight=3.0)
+    shared = sum(one[name] for name in KL)
+    assert three["total"] - shared == pytest.approx(3 * (one["total"] - shared))
