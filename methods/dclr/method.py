@@ -62,20 +62,20 @@ class DCLR(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns the weighted contrast of B sentences with each other and with M noise vectors."""
         first, second = self.views(batch)
-        similarities = cosine_similarities(
-            first, torch.cat([second.float(), self._moved(batch, first, second)])
-        )
-        pairs = similarities[:, : len(first)]  # [B, B]
+        pairs = cosine_similarities(first, second)  # [B, B]
+        against = cosine_similarities(first, self._moved(batch, first, second))  # [B, M]
         scores = pairs.detach() if self.complement is None else self._complement_scores(batch["anchor"])
         masked = self._masked(pairs.detach() if self.config.weights_from == "student" else scores)
         logits = objective.weighted_logits(
-            similarities,
+            torch.cat([pairs, against], dim=1),
             masked,
             temperature=self.config.temperature,
             masked_pair=self.config.masked_pair,
         )
         total = objective.OBJECTIVES[self.config.objective](logits)
-        parts = {"contrast": total.detach(), "noise_share": objective.noise_share(logits)}
+        parts = {"contrast": total.detach()}
+        if self.config.noise_ratio > 0:
+            parts["noise_share"] = objective.noise_share(logits)
         if masked is not None:
             parts["masked_share"] = masked.sum() / max(1, len(masked) * (len(masked) - 1))
         if self.config.distillation_weight > 0:
@@ -86,11 +86,8 @@ class DCLR(Method):
 
     def views(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Returns the two views after the head, each [B, d], from one pass over 2B rows."""
-        first, second = (
-            self._attended(batch["anchor"]),
-            self._attended(batch.get("positive") or batch["anchor"]),
-        )
-        twice = {name: torch.cat([first[name], second[name]]) for name in first}  # [2B, L]
+        first, second = batch["anchor"], batch.get("positive") or batch["anchor"]
+        twice = self._attended({name: torch.cat([first[name], second[name]]) for name in first})  # [2B, L]
         embeddings = {}
         if "keep" in batch:
             words = self.encoder.backbone.get_input_embeddings()(twice["input_ids"])  # type: ignore[operator]

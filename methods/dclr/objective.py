@@ -101,10 +101,10 @@ def distillation(similarities: Tensor, scores: Tensor, *, temperature: float) ->
 def noise_share(logits: Tensor) -> Tensor:
     """Returns the noise's share of the summed exponentials of all negatives, mean over rows, detached.
 
-    Shapes: logits [B, B+M]; returns a scalar between 0 and 1, nan where a row has no negative.
+    Shapes: logits [B, B+M]; returns a scalar between 0 and 1; a row without negatives counts 0.
     """
     negatives = logits.detach().masked_fill(_diagonal(logits), -torch.inf)
-    return negatives.softmax(dim=1)[:, len(logits) :].sum(dim=1).mean()
+    return negatives.softmax(dim=1)[:, len(logits) :].nan_to_num(0.0).sum(dim=1).mean()
 
 
 OBJECTIVES: dict[str, Callable[[Tensor], Tensor]] = {
