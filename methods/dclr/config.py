@@ -22,6 +22,9 @@ class DCLRConfig(MethodConfig):
     masked_pair: MaskedPair = Field(
         description="a pair of weight 0 keeps its place with logit 0 (released code), or leaves (paper)"
     )
+    student_from: Literal["backbone", "parent"] = Field(
+        description="what training starts from; parent: the run's parent is start and complement in one"
+    )
     weights_from: Literal["complement", "student", "none"] = Field(
         description="whose cosines decide the weights; none: all pairs count"
     )

@@ -13,6 +13,7 @@ from methods.core.heads import TanhHead
 from methods.core.interface import Batch, Loss, Method, Row, Tokens
 from methods.core.losses import cosine_similarities
 from methods.core.parents import EncoderFactory
+from methods.core.views import shuffle_inside
 from methods.dclr import noise, objective, views
 from methods.dclr.complement import load_complement, take_pooler
 from methods.dclr.config import DCLRConfig
@@ -29,7 +30,12 @@ class DCLR(Method):
 
     def __init__(self, config: DCLRConfig, new_encoder: EncoderFactory) -> None:
         super().__init__(config, new_encoder)
-        if config.head.startswith("pooler"):
+        keeps_pooler = config.head.startswith("pooler")
+        if config.student_from == "parent":
+            self.encoder = new_encoder.parent_encoder(
+                "dclr", pooling=new_encoder.pooling, hf_pooler=keeps_pooler
+            ).train()
+        elif keeps_pooler:
             self.encoder = new_encoder(hf_pooler=True)
         self.head = build_head(config.head, self.encoder)
         self.complement = (
@@ -54,7 +60,7 @@ class DCLR(Method):
             "noise": torch.from_numpy(drawn * np.float32(self.config.noise_scale)),
         }
         if self.config.positive == "token-shuffle":
-            batch["positive"] = self.encoder.pad([views.shuffle_tokens(row, rng) for row in ids])
+            batch["positive"] = self.encoder.pad([shuffle_inside(row, rng) for row in ids])
         elif self.config.cutoff_rate is not None:
             batch["keep"] = self._keep([len(row) for row in ids], self.config.cutoff_rate, rng)
         return batch

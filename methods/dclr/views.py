@@ -1,6 +1,6 @@
-"""The second view of a sentence; Legend: B batch, L tokens, d width.
+"""Factors that erase word embeddings of the second view; Legend: B batch, L tokens, d width.
 
-Special tokens at both ends keep their place and their content. Lengths count them.
+Special tokens at both ends are never erased; lengths count them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import Tensor
-
-
-def shuffle_tokens(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns the word pieces [L] in random order."""
-    return np.concatenate([ids[:1], rng.permutation(ids[1:-1]), ids[-1:]])
 
 
 def cut_tokens(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:

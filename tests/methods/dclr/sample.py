@@ -9,6 +9,7 @@ PAPER: dict[str, Any] = {
     "temperature": 0.05,
     "objective": "cross-entropy",
     "masked_pair": "excluded",
+    "student_from": "backbone",
     "weights_from": "complement",
     "threshold": 0.9,
     "comparison": "at-or-above",

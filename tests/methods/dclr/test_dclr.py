@@ -293,6 +293,34 @@ def test_with_padding_attended_a_sentence_depends_on_the_longest_of_its_batch(bu
     torch.testing.assert_close(seen[True][0], seen[False][0])  # nothing is padded there
 
 
+@pytest.mark.parametrize("attend", [True, False])
+def test_the_complement_attends_to_padding_as_the_student_does(attend: bool, build: Build) -> None:
+    method = build({**PAPER, "attend_padding": attend})
+    tokens = method.encoder.pad([[2, 7, 8, 3], [2] + [9] * 9 + [3]])
+    assert method.complement is not None
+    everything = {**tokens, "attention_mask": torch.ones_like(tokens["attention_mask"])}
+    seen, other = (everything, tokens) if attend else (tokens, everything)
+    vectors, others = (torch.nn.functional.normalize(method.complement(view)) for view in (seen, other))
+    torch.testing.assert_close(method._complement_scores(tokens), vectors @ vectors.T)
+    assert not torch.allclose(vectors, others, atol=1e-3)
+
+
+def test_a_student_may_start_from_the_parent_that_is_its_complement(
+    build: Build, folders: dict[str, Path]
+) -> None:
+    """Nothing is trained yet and dropout is off on both sides: student and complement give equal vectors."""
+    method = build({**PAPER, "student_from": "parent", "complement_vector": "cls"})
+    method.eval()
+    assert method.complement is not None
+    tokens = method.encoder.tokenize(["the man runs", "a cat sleeps"])
+    assert torch.equal(method.encoder(tokens), method.complement(tokens))
+    ours = {id(value) for value in method.parameters()}
+    assert not any(id(value) in ours for value in method.complement.module.parameters())
+    assert all(value.requires_grad for value in method.parameters())
+    other = build(PAPER)
+    assert not torch.allclose(other.eval().encoder(tokens), method.encoder(tokens), atol=1e-2)
+
+
 @pytest.mark.parametrize("positive", ["token-cutoff", "span-cutoff", "feature-cutoff"])
 def test_cutoffs_erase_word_embeddings_of_the_second_view_only(positive: str, build: Build) -> None:
     config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.3}

@@ -1,4 +1,4 @@
-"""The second views: what is cut or moved, how much, and that special tokens stay."""
+"""The second views: what is cut, how much, and that special tokens stay."""
 
 from __future__ import annotations
 
@@ -7,19 +7,9 @@ import pytest
 
 from methods.dclr import views
 
-IDS = np.array([2, 10, 11, 12, 13, 14, 3])
-
 
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
-
-
-def test_shuffling_moves_words_but_not_the_ends() -> None:
-    shuffled = [views.shuffle_tokens(IDS, rng(seed)) for seed in range(20)]
-    assert all(row[0] == 2 and row[-1] == 3 and sorted(row) == sorted(IDS) for row in shuffled)
-    assert len({tuple(row) for row in shuffled}) > 10
-    assert list(views.shuffle_tokens(np.array([2, 9, 3]), rng())) == [2, 9, 3]
-    assert list(views.shuffle_tokens(np.array([2, 3]), rng())) == [2, 3]
 
 
 @pytest.mark.parametrize("cut", [views.cut_tokens, views.cut_span])
