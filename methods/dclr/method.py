@@ -69,8 +69,8 @@ class DCLR(Method):
         """Returns the weighted contrast of B sentences with each other and with M noise vectors."""
         first, second = self.views(batch)
         pairs = cosine_similarities(first, second)  # [B, B]
-        against = cosine_similarities(first, self._moved(batch, first, second))  # [B, M]
-        scores = pairs.detach() if self.complement is None else self._complement_scores(batch["anchor"])
+        against = cosine_similarities(first, self.moved_noise(batch, first, second))  # [B, M]
+        scores = pairs.detach() if self.complement is None else self.complement_scores(batch["anchor"])
         masked = self._masked(pairs.detach() if self.config.weights_from == "student" else scores)
         logits = objective.weighted_logits(
             torch.cat([pairs, against], dim=1),
@@ -102,7 +102,7 @@ class DCLR(Method):
         one, other = self.head(self.encoder(twice, **embeddings)).chunk(2)
         return one, other
 
-    def _moved(self, batch: Batch, first: Tensor, second: Tensor) -> Tensor:
+    def moved_noise(self, batch: Batch, first: Tensor, second: Tensor) -> Tensor:
         """Returns the noise negatives [M, d] after their ascent, without a graph."""
         return noise.ascend(
             batch["noise"],
@@ -114,7 +114,7 @@ class DCLR(Method):
             denominator=self.config.noise_denominator,
         )
 
-    def _complement_scores(self, tokens: Tokens) -> Tensor:
+    def complement_scores(self, tokens: Tokens) -> Tensor:
         """Returns the complement's cosines [B, B] between two passes; one pass where they would be equal.
 
         It reads the sentences themselves, never a shuffled or cut view.

@@ -185,7 +185,7 @@ def test_the_students_gradient_is_that_of_constant_noise(build: Build) -> None:
     batch = batch_of(moving)
     torch.manual_seed(7)
     with torch.no_grad():
-        moved = moving._moved(batch, *moving.views(batch))
+        moved = moving.moved_noise(batch, *moving.views(batch))
     assert not torch.equal(moved, batch["noise"])
     for method, given in ((moving, batch), (still, {**batch, "noise": moved})):
         loss_of(method, given).total.backward()
@@ -216,7 +216,7 @@ def test_masked_share_and_duplicates(build: Build) -> None:
     rows = tiny.rows()[:7]
     batch = method.collate([*rows, rows[0]], step=0, rng=np.random.default_rng(0))
     assert loss_of(method, batch).parts["masked_share"].item() == pytest.approx(2 / 56)
-    scores = method._complement_scores(batch["anchor"])
+    scores = method.complement_scores(batch["anchor"])
     assert torch.equal(scores, scores.T)
     assert scores[0, 7] == pytest.approx(1.0, abs=1e-6)
 
@@ -226,8 +226,20 @@ def test_an_active_complement_dropout_misses_duplicates(build: Build) -> None:
     rows = tiny.rows()[:7]
     batch = method.collate([*rows, rows[0]], step=0, rng=np.random.default_rng(0))
     assert loss_of(method, batch).parts["masked_share"].item() == 0.0
-    scores = method._complement_scores(batch["anchor"])
+    scores = method.complement_scores(batch["anchor"])
     assert not torch.allclose(scores, scores.T, atol=1e-4)
+
+
+def test_a_batch_brings_its_own_noise_of_the_stated_spread(build: Build) -> None:
+    """int(2.5 * 24) = 60 vectors of width 16 and sigma 3; a step always draws the same."""
+    method = build({**PAPER, **UNWEIGHTED, "noise_ratio": 2.5, "noise_scale": 3.0}, parent=None)
+    drawn = batch_of(method, 24)["noise"]
+    assert drawn.shape == (60, 16)
+    assert drawn.dtype == torch.float32
+    assert drawn.std().item() == pytest.approx(3.0, rel=0.1)
+    assert drawn.mean().item() == pytest.approx(0.0, abs=0.3)
+    assert torch.equal(drawn, batch_of(method, 24)["noise"])
+    assert not torch.equal(drawn, batch_of(method, 24, step=1)["noise"])
 
 
 @pytest.mark.parametrize("scale", ["cosine", "twenty"])
@@ -301,7 +313,7 @@ def test_the_complement_attends_to_padding_as_the_student_does(attend: bool, bui
     everything = {**tokens, "attention_mask": torch.ones_like(tokens["attention_mask"])}
     seen, other = (everything, tokens) if attend else (tokens, everything)
     vectors, others = (torch.nn.functional.normalize(method.complement(view)) for view in (seen, other))
-    torch.testing.assert_close(method._complement_scores(tokens), vectors @ vectors.T)
+    torch.testing.assert_close(method.complement_scores(tokens), vectors @ vectors.T)
     assert not torch.allclose(vectors, others, atol=1e-3)
 
 
@@ -335,6 +347,22 @@ def test_cutoffs_erase_word_embeddings_of_the_second_view_only(positive: str, bu
     torch.testing.assert_close(first, expected)
     torch.testing.assert_close(second, cut)
     assert (second - first).norm(dim=1).gt(1e-3).all()
+
+
+def test_each_cutoff_erases_what_its_name_says(build: Build) -> None:
+    """Half of the words of 24 sentences: always one run for spans, not always for tokens; whole features."""
+    runs = {}
+    for positive in ("token-cutoff", "span-cutoff", "feature-cutoff"):
+        config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.5}
+        keep = batch_of(build(config, parent=None), 24)["keep"]
+        if positive == "feature-cutoff":
+            assert keep.shape == (24, 1, 16)
+            assert keep.sum(dim=2).eq(8).all()
+            continue
+        starts = (keep[:, 1:] < keep[:, :-1]).sum(dim=(1, 2))
+        runs[positive] = int(starts.max())
+    assert runs["span-cutoff"] == 1
+    assert runs["token-cutoff"] > 1
 
 
 def test_shuffled_views_go_to_the_student_and_not_to_the_complement(build: Build) -> None:
