@@ -166,11 +166,21 @@ def test_the_steps_are_computed_in_fp32_under_autocast() -> None:
         found = ascend(noise, anchors, positives, **HAND)
     assert found.dtype == torch.float32
     assert torch.equal(found, expected)
+    wide = ascend(noise.double(), anchors.double(), positives.double(), **HAND)
+    torch.testing.assert_close(found.double(), wide, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize(
     ("ratio", "batch_size", "expected"),
-    [(1.0, 128, 128), (2.5, 128, 320), (2.5, 64, 160), (0.5, 5, 2), (0.0, 64, 0), (5.0, 256, 1280)],
+    [
+        (1.0, 128, 128),
+        (2.5, 128, 320),
+        (2.5, 64, 160),
+        (0.5, 5, 2),
+        (0.9, 3, 2),
+        (0.0, 64, 0),
+        (5.0, 256, 1280),
+    ],
 )
 def test_the_number_of_noise_vectors_is_cut_off(ratio: float, batch_size: int, expected: int) -> None:
     assert noise_count(ratio, batch_size) == expected
