@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from methods.core.interface import Method
 
 METHODS: dict[str, str] = {
+    "dclr": "methods.dclr.method:DCLR",
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
     "pcl": "methods.pcl.method:PCL",

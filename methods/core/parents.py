@@ -64,9 +64,12 @@ class EncoderFactory:
             )
         return self.parent
 
-    def parent_encoder(self, needs: str, *, pooling: str | None = None) -> SentenceEncoder:
+    def parent_encoder(
+        self, needs: str, *, pooling: str | None = None, hf_pooler: bool = False
+    ) -> SentenceEncoder:
         """Returns the parent as an encoder (wrap it in `Frozen`, or train on from it)."""
-        return load_encoder(self.parent_folder(needs), pooling=pooling)  # type: ignore[return-value]
+        folder = self.parent_folder(needs)
+        return load_encoder(folder, pooling=pooling, hf_pooler=hf_pooler)  # type: ignore[return-value]
 
     def teacher_dim(self, needs: str) -> int:
         """Returns the width of the parent's teacher vectors."""

@@ -1,0 +1,1 @@
+"""DCLR: SimCSE with masked false negatives and Gaussian noise as further negatives."""

@@ -1,0 +1,156 @@
+"""DCLR (Zhou et al. 2022); Legend: B batch, L tokens, d width, M noise negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from methods.core.encoder import SentenceEncoder
+from methods.core.heads import TanhHead
+from methods.core.interface import Batch, Loss, Method, Row, Tokens
+from methods.core.losses import cosine_similarities
+from methods.core.parents import EncoderFactory
+from methods.core.views import shuffle_inside
+from methods.dclr import noise, objective, views
+from methods.dclr.complement import load_complement, take_pooler
+from methods.dclr.config import DCLRConfig
+
+TWENTY = 20.0
+"""The released code compares cos / tau with this times phi: the cosine with phi only where tau is 0.05."""
+
+
+class DCLR(Method):
+    """SimCSE whose false negatives are masked and whose negatives include optimised noise."""
+
+    Config = DCLRConfig
+    config: DCLRConfig
+
+    def __init__(self, config: DCLRConfig, new_encoder: EncoderFactory) -> None:
+        super().__init__(config, new_encoder)
+        keeps_pooler = config.head.startswith("pooler")
+        if config.student_from == "parent":
+            self.encoder = new_encoder.parent_encoder(
+                "dclr", pooling=new_encoder.pooling, hf_pooler=keeps_pooler
+            ).train()
+        elif keeps_pooler:
+            self.encoder = new_encoder(hf_pooler=True)
+        self.head = build_head(config.head, self.encoder)
+        self.complement = (
+            load_complement(
+                new_encoder, self.encoder, vector=config.complement_vector, dropout=config.complement_dropout
+            )
+            if config.has_complement
+            else None
+        )
+
+    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        """Returns the tokens `anchor`, fresh noise [M, d], and what makes the second view.
+
+        That is its tokens `positive`, or factors `keep` for its word embeddings; nothing where dropout alone
+        tells the views apart.
+        """
+        ids = self.token_ids(rows)
+        count = noise.noise_count(self.config.noise_ratio, len(rows))
+        drawn = rng.standard_normal((count, self.encoder.width), dtype=np.float32)
+        batch: Batch = {
+            "anchor": self.encoder.pad(ids),
+            "noise": torch.from_numpy(drawn * np.float32(self.config.noise_scale)),
+        }
+        if self.config.positive == "token-shuffle":
+            batch["positive"] = self.encoder.pad([shuffle_inside(row, rng) for row in ids])
+        elif self.config.cutoff_rate is not None:
+            batch["keep"] = self._keep([len(row) for row in ids], self.config.cutoff_rate, rng)
+        return batch
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the weighted contrast of B sentences with each other and with M noise vectors."""
+        first, second = self.views(batch)
+        pairs = cosine_similarities(first, second)  # [B, B]
+        against = cosine_similarities(first, self.moved_noise(batch, first, second))  # [B, M]
+        scores = pairs.detach() if self.complement is None else self.complement_scores(batch["anchor"])
+        masked = self._masked(pairs.detach() if self.config.weights_from == "student" else scores)
+        logits = objective.weighted_logits(
+            torch.cat([pairs, against], dim=1),
+            masked,
+            temperature=self.config.temperature,
+            masked_pair=self.config.masked_pair,
+        )
+        total = objective.OBJECTIVES[self.config.objective](logits)
+        parts = {"contrast": total.detach()}
+        if self.config.noise_ratio > 0:
+            parts["noise_share"] = objective.noise_share(logits)
+        if masked is not None:
+            parts["masked_share"] = masked.sum() / max(1, len(masked) * (len(masked) - 1))
+        if self.config.distillation_weight > 0:
+            distance = objective.distillation(pairs, scores, temperature=self.config.temperature)
+            total = total + self.config.distillation_weight * distance
+            parts["distillation"] = distance.detach()
+        return Loss(total, parts)
+
+    def views(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Returns the two views after the head, each [B, d], from one pass over 2B rows."""
+        first, second = batch["anchor"], batch.get("positive") or batch["anchor"]
+        twice = self._attended({name: torch.cat([first[name], second[name]]) for name in first})  # [2B, L]
+        embeddings = {}
+        if "keep" in batch:
+            words = self.encoder.backbone.get_input_embeddings()(twice["input_ids"])  # type: ignore[operator]
+            plain, cut = words.chunk(2)
+            embeddings["inputs_embeds"] = torch.cat([plain, cut * batch["keep"]])  # [2B, L, d]
+        one, other = self.head(self.encoder(twice, **embeddings)).chunk(2)
+        return one, other
+
+    def moved_noise(self, batch: Batch, first: Tensor, second: Tensor) -> Tensor:
+        """Returns the noise negatives [M, d] after their ascent, without a graph."""
+        return noise.ascend(
+            batch["noise"],
+            first,
+            second,
+            temperature=self.config.noise_temperature,
+            steps=self.config.noise_steps,
+            step_size=self.config.noise_step_size,
+            denominator=self.config.noise_denominator,
+        )
+
+    def complement_scores(self, tokens: Tokens) -> Tensor:
+        """Returns the complement's cosines [B, B] between two passes; one pass where they would be equal.
+
+        It reads the sentences themselves, never a shuffled or cut view.
+        """
+        assert self.complement is not None
+        tokens = self._attended(tokens)
+        if not self.config.complement_dropout:
+            vectors = self.complement(tokens)
+            return cosine_similarities(vectors, vectors)
+        one, other = self.complement({name: torch.cat([ids, ids]) for name, ids in tokens.items()}).chunk(2)
+        return cosine_similarities(one, other)
+
+    def _masked(self, scores: Tensor) -> Tensor | None:
+        """Returns which pairs have weight 0, [B, B] bool; None where all pairs count."""
+        threshold = self.config.threshold
+        if threshold is None:
+            return None
+        if self.config.threshold_scale == "twenty":
+            threshold = TWENTY * self.config.temperature * threshold
+        return objective.false_negatives(scores, threshold=threshold, comparison=self.config.comparison)
+
+    def _attended(self, tokens: Tokens) -> Tokens:
+        if not self.config.attend_padding:
+            return tokens
+        return {**tokens, "attention_mask": torch.ones_like(tokens["attention_mask"])}
+
+    def _keep(self, lengths: list[int], rate: float, rng: np.random.Generator) -> Tensor:
+        if self.config.positive == "feature-cutoff":
+            return views.cut_features(len(lengths), self.encoder.width, rate=rate, rng=rng)
+        cut = views.cut_tokens if self.config.positive == "token-cutoff" else views.cut_span
+        return cut(lengths, rate=rate, rng=rng)
+
+
+def build_head(kind: str, encoder: SentenceEncoder) -> nn.Module:
+    """Returns the training head; a pooler moves from the backbone into it and is not exported."""
+    if kind == "mlp":
+        return TanhHead(encoder.width)
+    below = take_pooler(encoder) if kind.startswith("pooler") else TanhHead(encoder.width)
+    return below if kind == "pooler" else nn.Sequential(below, TanhHead(encoder.width))

@@ -1,0 +1,197 @@
+"""The noise negatives: the worked step, the slow form with autograd, norms, angles, limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from methods.dclr.noise import ascend, noise_count, non_uniformity
+
+HAND: dict[str, Any] = {"temperature": 1.0, "steps": 1, "step_size": 0.1, "denominator": "all"}
+
+
+def drawn(*shape: int, seed: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def slow_ascent(
+    noise: Tensor,
+    anchors: Tensor,
+    positives: Tensor,
+    *,
+    temperature: float,
+    steps: int,
+    step_size: float,
+    denominator: str,
+) -> Tensor:
+    """The loop of the paper with autograd, pair by pair."""
+
+    def cosine(x: Tensor, y: Tensor) -> Tensor:
+        return (x @ y) / (x.norm() * y.norm())
+
+    for _ in range(steps):
+        noise = noise.detach().requires_grad_()
+        losses = []
+        for row, anchor in enumerate(anchors):
+            columns = [cosine(anchor, other) for other in noise]
+            if denominator == "all":
+                columns += [cosine(anchor, other) for other in positives]
+            below = sum((value / temperature).exp() for value in columns)
+            losses.append(-cosine(anchor, positives[row]) / temperature + torch.as_tensor(below).log())
+        (gradient,) = torch.autograd.grad(torch.stack(losses).mean(), noise)
+        noise = noise + step_size * gradient / gradient.norm(dim=1, keepdim=True)
+    return noise.detach()
+
+
+def test_one_step_worked_by_hand() -> None:
+    """Anchors e1 and e2 are their own positives, one noise vector 2 e3, tau 1, step 0.1.
+
+    Each row: -1 + log(e + 1 + 1) = 0.551444714. Both anchors pull alike, so the direction is
+    (1, 1, 0) / sqrt 2 and the vector ends at (0.0707107, 0.0707107, 2).
+    """
+    anchors = torch.eye(3, dtype=torch.float64)[:2]
+    noise = torch.tensor([[0.0, 0.0, 2.0]], dtype=torch.float64)
+    value = non_uniformity(noise, anchors, anchors, temperature=1.0, denominator="all")
+    assert value.item() == pytest.approx(0.551444714, abs=1e-9)
+    expected = torch.tensor([[0.1 / math.sqrt(2), 0.1 / math.sqrt(2), 2.0]], dtype=torch.float64)
+    torch.testing.assert_close(ascend(noise, anchors, anchors, **HAND), expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("denominator", ["all", "noise-only"])
+@pytest.mark.parametrize("temperature", [0.05, 1.0])
+def test_the_closed_form_equals_autograd(denominator: Any, temperature: float) -> None:
+    noise, anchors, positives = drawn(5, 6, seed=1), drawn(4, 6, seed=2), drawn(4, 6, seed=3)
+    settings: dict[str, Any] = {
+        "temperature": temperature,
+        "steps": 3,
+        "step_size": 0.2,
+        "denominator": denominator,
+    }
+    expected = slow_ascent(noise, anchors, positives, **settings)
+    torch.testing.assert_close(ascend(noise, anchors, positives, **settings), expected, atol=1e-12, rtol=0)
+
+
+def test_the_direction_is_the_steepest_one_by_finite_differences() -> None:
+    noise, anchors, positives = drawn(3, 5, seed=4), drawn(4, 5, seed=5), drawn(4, 5, seed=6)
+    settings: dict[str, Any] = {"temperature": 0.3, "denominator": "all"}
+    step = ascend(noise, anchors, positives, steps=1, step_size=1.0, **settings) - noise
+    tiny = 1e-6
+    gradient = torch.zeros_like(noise)
+    for place in range(noise.numel()):
+        shift = torch.zeros_like(noise)
+        shift.view(-1)[place] = tiny
+        up = non_uniformity(noise + shift, anchors, positives, **settings)
+        down = non_uniformity(noise - shift, anchors, positives, **settings)
+        gradient.view(-1)[place] = (up - down) / (2 * tiny)
+    torch.testing.assert_close(step, torch.nn.functional.normalize(gradient), atol=1e-6, rtol=0)
+
+
+def test_norms_grow_by_pythagoras_and_the_loss_never_falls() -> None:
+    """The gradient of a cosine is orthogonal to its argument: |n|^2 grows by step_size^2 a step."""
+    noise, anchors, positives = drawn(6, 8, seed=7), drawn(4, 8, seed=8), drawn(4, 8, seed=9)
+    height, moved = -math.inf, noise
+    for step in range(5):
+        moved = ascend(noise, anchors, positives, **{**HAND, "steps": step, "step_size": 0.03})
+        grown = moved.square().sum(dim=1) - noise.square().sum(dim=1)
+        torch.testing.assert_close(grown, torch.full_like(grown, step * 0.03**2), atol=1e-12, rtol=0)
+        reached = non_uniformity(moved, anchors, positives, temperature=1.0, denominator="all").item()
+        assert reached > height
+        height = reached
+
+
+def test_the_papers_steps_barely_move_the_noise() -> None:
+    """d 768, sigma 1, four steps of 1e-3: below 2e-4 rad, and no logit at tau 0.05 moves by 4e-3."""
+    noise, anchors, positives = (drawn(128, 768, seed=seed) for seed in (10, 11, 12))
+    moved = ascend(noise, anchors, positives, temperature=0.05, steps=4, step_size=1e-3, denominator="all")
+    before, after = torch.nn.functional.normalize(noise), torch.nn.functional.normalize(moved)
+    angles = 2 * torch.asin((after - before).norm(dim=1) / 2)
+    assert 0 < angles.max() < 2e-4
+    directions = torch.nn.functional.normalize(anchors)
+    assert 0 < ((after - before) @ directions.T / 0.05).abs().max() < 4e-3
+
+
+def test_a_single_anchor_pulls_along_the_tangent_whatever_the_temperature() -> None:
+    noise, anchor, positive = drawn(4, 5, seed=13), drawn(1, 5, seed=14), drawn(1, 5, seed=15)
+    target = torch.nn.functional.normalize(anchor)
+    along = torch.nn.functional.normalize(noise)
+    tangent = target - (along @ target.T) * along
+    expected = noise + 0.1 * torch.nn.functional.normalize(tangent)
+    for denominator in ("all", "noise-only"):
+        for temperature in (0.02, 1.0):
+            settings = {**HAND, "temperature": temperature, "denominator": denominator}
+            torch.testing.assert_close(ascend(noise, anchor, positive, **settings), expected)
+    anchors, positives = drawn(3, 5, seed=14), drawn(3, 5, seed=15)
+    everything, alone = (
+        ascend(noise, anchors, positives, **{**HAND, "denominator": name}) for name in ("all", "noise-only")
+    )
+    assert not torch.allclose(everything, alone, atol=1e-4)
+
+
+def test_lengths_of_anchors_and_positives_do_not_matter_and_nothing_keeps_a_graph() -> None:
+    noise = drawn(4, 5, seed=16)
+    anchors, positives = drawn(3, 5, seed=17).requires_grad_(), drawn(3, 5, seed=18).requires_grad_()
+    plain = ascend(noise, anchors, positives, **HAND)
+    torch.testing.assert_close(ascend(noise, 7 * anchors, positives / 3, **HAND), plain)
+    assert not plain.requires_grad
+
+
+def test_noise_on_top_of_the_only_anchor_becomes_zero_and_may_move_again() -> None:
+    anchor = torch.tensor([[2.0, 0.0, 0.0]])
+    noise = torch.tensor([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    once = ascend(noise, anchor, anchor, **HAND)
+    torch.testing.assert_close(once, torch.tensor([[0.0, 0.0, 0.0], [0.1, 1.0, 0.0]]))
+    twice = ascend(noise, anchor, anchor, **{**HAND, "steps": 2, "step_size": 1e-3})
+    torch.testing.assert_close(twice[0], torch.tensor([1e-3, 0.0, 0.0]))
+
+
+def test_a_gradient_too_small_for_fp32_still_has_a_direction() -> None:
+    """Cosine -1 to the anchors' side at tau 0.005: the softmax share is about e^-400, zero in fp32."""
+    anchors = torch.nn.functional.normalize(torch.tensor([[1.0, 0.1, 0.0], [1.0, -0.1, 0.0]]))
+    noise = torch.tensor([[-1.0, 0.0, 0.01]])
+    settings: dict[str, Any] = {**HAND, "temperature": 0.005}
+    expected = ascend(noise.double(), anchors.double(), anchors.double(), **settings)
+    moved = ascend(noise, anchors, anchors, **settings)
+    torch.testing.assert_close(moved.double(), expected, atol=1e-4, rtol=0)
+    assert moved.ne(0).any()
+
+
+def test_the_steps_are_computed_in_fp32_under_autocast() -> None:
+    noise, anchors, positives = (drawn(4, 16, seed=seed, dtype=torch.float32) for seed in (19, 20, 21))
+    expected = ascend(noise, anchors, positives, **HAND)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = ascend(noise, anchors, positives, **HAND)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, expected)
+    wide = ascend(noise.double(), anchors.double(), positives.double(), **HAND)
+    torch.testing.assert_close(found.double(), wide, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "batch_size", "expected"),
+    [
+        (1.0, 128, 128),
+        (2.5, 128, 320),
+        (2.5, 64, 160),
+        (0.5, 5, 2),
+        (0.9, 3, 2),
+        (0.0, 64, 0),
+        (5.0, 256, 1280),
+    ],
+)
+def test_the_number_of_noise_vectors_is_cut_off(ratio: float, batch_size: int, expected: int) -> None:
+    assert noise_count(ratio, batch_size) == expected
+
+
+def test_no_noise_stays_no_noise() -> None:
+    assert ascend(torch.zeros(0, 4), torch.ones(2, 4), torch.ones(2, 4), **HAND).shape == (0, 4)
+
+
+@pytest.mark.parametrize(("width", "expected"), [(768, 1.30), (1024, 1.22), (312, 1.90)])
+def test_fresh_noise_weighs_little_more_than_an_orthogonal_vector(width: int, expected: float) -> None:
+    """A cosine with Gaussian noise is nearly Normal(0, 1/d), so e^{cos/tau} has mean e^{1/(2 tau^2 d)}."""
+    cosines = torch.nn.functional.normalize(drawn(8000, width, seed=width))[:, 0]
+    assert (cosines / 0.05).exp().mean().item() == pytest.approx(expected, rel=0.03)

@@ -1,0 +1,249 @@
+"""Weights and losses of DCLR: the worked example, the slow form, limits and invariances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from methods.core.losses import info_nce
+from methods.dclr import objective
+
+PAIRS = torch.tensor([[0.9, 0.1, 0.95], [0.2, 0.8, 0.3], [0.5, -0.1, 0.7]], dtype=torch.float64)
+NOISE = torch.tensor([[0.05, -0.05], [0.0, 0.1], [-0.1, 0.02]], dtype=torch.float64)
+MASKED = torch.tensor([[False, False, True], [False, False, False], [False, False, False]])
+CASES = [
+    # tau, masked pair (None: nothing is masked), noise, cross-entropy, binary, without positive
+    (0.5, None, False, 0.658456347, 0.413816619, -0.090264211),
+    (0.5, None, True, 0.855663114, 0.301629079, 0.297065336),
+    (0.5, "zero-logit", False, 0.484051108, 0.305124608, -0.513479931),
+    (0.5, "excluded", False, 0.441097524, 0.279168536, -0.712859554),
+    (0.5, "zero-logit", True, 0.708923807, 0.251111767, 0.013150091),
+    (0.5, "excluded", True, 0.674814601, 0.240011232, -0.076722114),
+    (0.05, None, False, 0.443821100, 0.295880724, -4.291021934),
+    (0.05, "zero-logit", True, 0.006068010, 0.002427202, -9.804884116),
+    (0.05, "excluded", True, 0.006068004, 0.002427200, -9.835276610),
+]
+
+
+def random_cosines(rows: int, columns: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(rows, columns, generator=generator, dtype=torch.float64) * 2 - 1
+
+
+def slow_softmax(logits: Tensor, row: int, left_out: tuple[int, ...] = ()) -> dict[int, Tensor]:
+    terms = {c: logits[row, c].exp() for c in range(logits.shape[1]) if c not in left_out}
+    return {c: term / sum(terms.values()) for c, term in terms.items()}
+
+
+def slow_binary(logits: Tensor) -> Tensor:
+    total = torch.zeros((), dtype=logits.dtype)
+    for row in range(len(logits)):
+        for column, share in slow_softmax(logits, row).items():
+            total = total - (share if column == row else 1 - share).log()
+    return total / logits.numel()
+
+
+def slow_cross_entropy(logits: Tensor) -> Tensor:
+    total = torch.zeros((), dtype=logits.dtype)
+    for row in range(len(logits)):
+        total = total - slow_softmax(logits, row)[row].log()
+    return total / len(logits)
+
+
+def slow_without_positive(logits: Tensor) -> Tensor:
+    total = torch.zeros((), dtype=logits.dtype)
+    for row in range(len(logits)):
+        others = sum(logits[row, c].exp() for c in range(logits.shape[1]) if c != row)
+        total = total - (logits[row, row].exp() / others).log()
+    return total / len(logits)
+
+
+SLOW: dict[str, Callable[[Tensor], Tensor]] = {
+    "binary-cross-entropy": slow_binary,
+    "cross-entropy": slow_cross_entropy,
+    "cross-entropy-without-positive": slow_without_positive,
+}
+
+
+@pytest.mark.parametrize(("temperature", "mask", "noise", "entropy", "binary", "printed"), CASES)
+def test_losses_of_the_worked_example(
+    temperature: float, mask: str | None, noise: bool, entropy: float, binary: float, printed: float
+) -> None:
+    similarities = torch.cat([PAIRS, NOISE], dim=1) if noise else PAIRS
+    logits = objective.weighted_logits(
+        similarities,
+        None if mask is None else MASKED,
+        temperature=temperature,
+        masked_pair="excluded" if mask == "excluded" else "zero-logit",
+    )
+    found = [objective.OBJECTIVES[name](logits).item() for name in sorted(objective.OBJECTIVES)]
+    assert found == pytest.approx([binary, entropy, printed], abs=1e-9)
+    assert len(CASES) == 9
+
+
+@pytest.mark.parametrize("name", sorted(objective.OBJECTIVES))
+@pytest.mark.parametrize("masked_pair", ["zero-logit", "excluded"])
+def test_losses_and_gradients_equal_the_double_loop(name: str, masked_pair: objective.MaskedPair) -> None:
+    similarities = random_cosines(5, 8, seed=1).requires_grad_()
+    masked = objective.false_negatives(random_cosines(5, 5, seed=2), threshold=0.3, comparison="above")
+    assert 3 < masked.sum() < 17
+    logits = objective.weighted_logits(similarities, masked, temperature=0.2, masked_pair=masked_pair)
+    fast = objective.OBJECTIVES[name](logits)
+    (fast_gradient,) = torch.autograd.grad(fast, similarities)
+    # The slow form writes a masked pair as the factor that the reading names.
+    weights = torch.nn.functional.pad((~masked).double(), (0, 3), value=1.0)
+    if masked_pair == "zero-logit":
+        slow = SLOW[name](weights * similarities / 0.2)
+    else:
+        slow = SLOW[name]((similarities / 0.2).where(weights > 0, torch.tensor(-1e4, dtype=torch.float64)))
+    (slow_gradient,) = torch.autograd.grad(slow, similarities)
+    assert fast.item() == pytest.approx(slow.item(), abs=1e-8)
+    torch.testing.assert_close(fast_gradient, slow_gradient, atol=1e-8, rtol=0)
+    assert torch.equal(fast_gradient[:, :5][masked], torch.zeros(int(masked.sum()), dtype=torch.float64))
+
+
+def test_binary_cross_entropy_of_two_columns_is_twice_the_cross_entropy_of_the_row() -> None:
+    """1 - p of the negative is p of the positive; the sum over a row is 2 CE, the mean over entries CE."""
+    for similarities in (random_cosines(2, 2, seed=3), random_cosines(1, 2, seed=4)):
+        logits = similarities / 0.05
+        summed = objective.binary_cross_entropy(logits) * logits.numel()
+        expected = 2 * objective.cross_entropy(logits) * len(logits)
+        assert summed.item() == pytest.approx(expected.item(), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_binary_gradient_at_the_positive_is_one_to_two_times_that_of_the_cross_entropy(seed: int) -> None:
+    """The ratio is 1 + p_ii S / (1 - p_ii), S the sum of p / (1 - p) over negatives; in [1 + p_ii, 2]."""
+    logits = (random_cosines(1, 6, seed=seed) * 4).requires_grad_()
+    shares = logits.detach().softmax(dim=1)[0]
+    (binary,) = torch.autograd.grad(objective.binary_cross_entropy(logits) * 6, logits)
+    (entropy,) = torch.autograd.grad(objective.cross_entropy(logits), logits)
+    ratio = float(binary[0, 0] / entropy[0, 0])
+    own, others = shares[0], shares[1:]
+    assert ratio == pytest.approx(float(1 + own * (others / (1 - others)).sum() / (1 - own)), rel=1e-9)
+    assert 1 + own - 1e-12 <= ratio <= 2
+
+
+def test_binary_cross_entropy_is_finite_where_a_share_rounds_to_one_and_the_direct_form_is_not() -> None:
+    """Four orthonormal pairs at tau 0.05: each row has -log p + 3 (-log(1 - p)) = 6 e^-20, to first order."""
+    logits = torch.eye(4) / 0.05
+    direct = logits.softmax(dim=1)
+    naive = -(torch.eye(4) * direct.log() + (1 - torch.eye(4)) * (1 - direct).log()).sum()
+    with_diagonal = (torch.eye(4) * direct.log() + (1 - torch.eye(4)) * (1 - direct).log()).mean()
+    assert not math.isfinite(naive)
+    assert not math.isfinite(with_diagonal)
+    found = objective.binary_cross_entropy(logits)
+    assert found.dtype == torch.float32
+    assert found.item() == pytest.approx(6 * math.exp(-20) / 4, rel=1e-5)
+
+
+def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
+    """B = 2, positive at cosine -1, negative at 1, tau 0.02: row i costs -log p_ii - log(1 - p_ij) = 200.
+
+    Both terms are 100 nats, and 1 - p of the negative is below the resolution even of fp64.
+    """
+    logits = torch.tensor([[-1.0, 1.0], [1.0, -1.0]]).div(0.02).requires_grad_()
+    loss = objective.binary_cross_entropy(logits)
+    loss.backward()
+    assert loss.item() == pytest.approx(100.0)
+    torch.testing.assert_close(logits.grad, torch.tensor([[-0.5, 0.5], [0.5, -0.5]]))
+
+
+def test_a_single_sentence_without_noise_costs_nothing() -> None:
+    for name in ("binary-cross-entropy", "cross-entropy"):
+        logits = torch.tensor([[7.0]], requires_grad=True)
+        loss = objective.OBJECTIVES[name](logits)
+        loss.backward()
+        assert loss.item() == 0.0
+        assert logits.grad is not None
+        assert logits.grad.item() == 0.0
+
+
+def test_cross_entropy_without_weights_and_noise_is_simcse() -> None:
+    generator = torch.Generator().manual_seed(5)
+    first, second = torch.randn(2, 6, 4, generator=generator, dtype=torch.float64).requires_grad_()
+    expected = info_nce(first, second, temperature=0.05)
+    cosines = torch.nn.functional.normalize(first) @ torch.nn.functional.normalize(second).T
+    logits = objective.weighted_logits(cosines, None, temperature=0.05, masked_pair="excluded")
+    assert objective.cross_entropy(logits).item() == pytest.approx(expected.item(), abs=1e-12)
+
+
+def test_noise_columns_raise_the_cross_entropy_and_masking_a_likeness_lowers_it() -> None:
+    plain = random_cosines(4, 4, seed=6)
+    more = torch.cat([plain, random_cosines(4, 3, seed=7)], dim=1)
+    bare = objective.cross_entropy(plain / 0.05)
+    assert objective.cross_entropy(more / 0.05) > bare
+    for row, column in (plain > 0).nonzero().tolist():
+        if row == column:
+            continue
+        masked = torch.zeros(4, 4, dtype=torch.bool)
+        masked[row, column] = True
+        for reading in ("zero-logit", "excluded"):
+            logits = objective.weighted_logits(plain, masked, temperature=0.05, masked_pair=reading)
+            assert objective.cross_entropy(logits) < bare
+
+
+@pytest.mark.parametrize("name", sorted(objective.OBJECTIVES))
+def test_losses_do_not_depend_on_the_order_of_sentences_or_noise(name: str) -> None:
+    similarities = random_cosines(4, 7, seed=8) / 0.1
+    order, other = torch.tensor([2, 0, 3, 1]), torch.tensor([6, 4, 5])
+    moved = similarities[order][:, torch.cat([order, other])]
+    loss = objective.OBJECTIVES[name]
+    assert loss(moved).item() == pytest.approx(loss(similarities).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("threshold", [-2.0, -0.5, 0.0, 0.9, 1.0, 1.5])
+@pytest.mark.parametrize("comparison", ["above", "at-or-above"])
+def test_a_positive_always_counts(threshold: float, comparison: objective.Comparison) -> None:
+    scores = torch.ones(3, 3)
+    masked = objective.false_negatives(scores, threshold=threshold, comparison=comparison)
+    assert not masked.diagonal().any()
+
+
+def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
+    """A cosine that rounding lifts above 1 is still not above a threshold of 1."""
+    scores = torch.full((3, 3), 1.0000001)
+    assert not objective.false_negatives(scores, threshold=1.0, comparison="above").any()
+    assert objective.false_negatives(scores, threshold=1.0, comparison="at-or-above").sum() == 6
+    assert not objective.false_negatives(scores, threshold=1.1, comparison="at-or-above").any()
+    everything = objective.false_negatives(random_cosines(3, 3, 9), threshold=-1.1, comparison="above")
+    assert everything.sum() == 6
+
+
+def test_with_everything_masked_a_zero_logit_row_counts_its_neighbours_as_one_each() -> None:
+    """-log(e^{s/tau} / (e^{s/tau} + (B - 1) + sum of the noise)), by hand for B = 3, M = 2."""
+    similarities = torch.cat([PAIRS, NOISE], dim=1)
+    masked = ~torch.eye(3, dtype=torch.bool)
+    logits = objective.weighted_logits(similarities, masked, temperature=0.5, masked_pair="zero-logit")
+    rows = [
+        -math.log(
+            math.exp(own / 0.5)
+            / (math.exp(own / 0.5) + 2 + sum(math.exp(r / 0.5) for r in NOISE[row].tolist()))
+        )
+        for row, own in enumerate((0.9, 0.8, 0.7))
+    ]
+    assert objective.cross_entropy(logits).item() == pytest.approx(sum(rows) / 3, abs=1e-12)
+
+
+def test_distillation_is_zero_for_equal_cosines_and_teaches_the_student_only() -> None:
+    """KL of (3/4, 1/4) from (1/2, 1/2) is log 2 - (1/2) log(16/12) - ..., summed by hand per row."""
+    teacher = torch.tensor([[math.log(3.0), 0.0], [0.0, math.log(3.0)]], requires_grad=True)
+    student = torch.zeros(2, 2, requires_grad=True)
+    loss = objective.distillation(student, teacher, temperature=1.0)
+    loss.backward()
+    assert loss.item() == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
+    assert teacher.grad is None
+    torch.testing.assert_close(student.grad, torch.tensor([[-0.125, 0.125], [0.125, -0.125]]))
+    same = objective.distillation(teacher.detach(), teacher.detach(), temperature=0.05)
+    assert same.item() == pytest.approx(0.0, abs=1e-7)
+
+
+def test_noise_share_is_the_mass_of_noise_among_negatives() -> None:
+    """One negative of weight e^0 and two noise vectors of weight e^0 and e^log 2: 3 of 4."""
+    logits = torch.tensor([[9.0, 0.0, 0.0, math.log(2.0)], [0.0, 9.0, 0.0, math.log(2.0)]])
+    assert objective.noise_share(logits).item() == pytest.approx(0.75)
+    assert objective.noise_share(logits[:, :2]).item() == 0.0
