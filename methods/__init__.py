@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 METHODS: dict[str, str] = {
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
+    "moco": "methods.moco.method:MoCo",
     "pooled": "methods.pooled.method:Pooled",
+    "pt-bert": "methods.ptbert.method:PTBert",
     "simcse": "methods.simcse.method:SimCSE",
     "whitening": "methods.whitening.method:Whitening",
 }
