@@ -21,14 +21,14 @@ PAPER = {**RELEASED, "momentum_start": "backbone", "queue_holds_batch": True, "h
 SAMPLES = [
     Sample("moco", "released", RELEASED),
     Sample("moco", "paper", PAPER),
-    Sample("moco", "no-queue", {**RELEASED, "queue_size": 0, "momentum": 0.0, "key_dropout": False}),
-    Sample("moco", "reorder", {**RELEASED, "key_view": "reorder", "unedited_share": 0.5}),
     Sample(
         "moco",
-        "duplication",
-        {**RELEASED, "key_view": "duplication", "edit_share": 0.3, "unedited_share": 0.5},
+        "duplication-no-queue",
+        {**RELEASED, "key_view": "duplication", "edit_share": 0.3, "unedited_share": 0.5, "queue_size": 0},
     ),
     Sample(
-        "moco", "deletion", {**RELEASED, "key_view": "deletion", "edit_share": 0.3, "unedited_share": 0.5}
+        "moco",
+        "deletion-still-keys",
+        {**RELEASED, "key_view": "deletion", "edit_share": 0.3, "unedited_share": 0.5, "key_dropout": False},
     ),
 ]

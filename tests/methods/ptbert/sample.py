@@ -36,7 +36,8 @@ ASKING = ("block.query.weight", "block.query.bias", "block.key.weight")
 SAMPLES = [
     Sample("pt-bert", "released", RELEASED, zero_gradients=INERT),
     Sample("pt-bert", "paper", PAPER, zero_gradients=INERT),
-    Sample("pt-bert", "output", {**RELEASED, "export": "output"}, zero_gradients=INERT),
-    Sample("pt-bert", "collapsed", COLLAPSED, zero_gradients=(*INERT, *ASKING)),
+    Sample(
+        "pt-bert", "collapsed-output", {**COLLAPSED, "export": "output"}, zero_gradients=(*INERT, *ASKING)
+    ),
     Sample("pt-bert", "token-states", TOKEN_STATES),
 ]
