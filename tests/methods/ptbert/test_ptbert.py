@@ -1,0 +1,196 @@
+"""PT-BERT as a method: what learns, what the key side reads, what is exported, what the recipe declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from pydantic import ValidationError
+
+from methods import load_method
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.interface import Batch
+from methods.core.trainer import TrainConfig
+from tests.methods.ptbert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+RECIPE = Path(__file__).parents[3] / "recipes" / "ptbert.yaml"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("bert"))
+
+
+def build(folder: Path, config: Any, method: str = "pt-bert") -> Any:
+    made = tiny.build(Sample(method, "", config), folder, parent=None, pooling="cls").train()
+    made.prepare(tiny.rows())
+    return made
+
+
+def batch_of(method: Any, size: int = 8) -> Batch:
+    return method.collate(tiny.rows()[:size], step=0, rng=streams.generator(1, streams.COLLATE, 0))
+
+
+def losses_of(folder: Path, config: Any, steps: int = 3) -> list[float]:
+    """Returns the losses of a few optimiser steps under fixed seeds."""
+    method, losses = build(folder, config), []
+    optimizer = torch.optim.Adam([p for p in method.parameters() if p.requires_grad], lr=1e-3)
+    for step in range(steps):
+        torch.manual_seed(step)
+        loss = method.loss(batch_of(method)).total
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        method.after_step(step)
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("form", ["factorised", "plain"])
+def test_training_leaves_the_pseudo_tokens_bit_for_bit_as_they_were(folder: Path, form: str) -> None:
+    method = build(folder, {**RELEASED, "pseudo_form": form})
+    start = {name: value.detach().clone() for name, value in method.state_dict().items()}
+    optimizer = torch.optim.AdamW([p for p in method.parameters() if p.requires_grad], weight_decay=0.0)
+    for step in range(5):
+        optimizer.zero_grad()
+        method.loss(batch_of(method)).total.backward()
+        gradient = method.block.tokens.grad
+        assert gradient is None or gradient.eq(0.0).all()
+        optimizer.step()
+        method.after_step(step)
+    assert torch.equal(method.block.tokens, start["block.tokens"])
+    assert torch.equal(method.key_block.tokens, start["key_block.tokens"])
+    assert not torch.equal(method.block.value.weight, start["block.value.weight"])
+    assert not torch.equal(method.block.query.weight, start["block.query.weight"])
+
+
+@pytest.mark.parametrize(("config", "matters"), [(RELEASED, False), (PAPER, False), (TOKEN_STATES, True)])
+def test_other_pseudo_tokens_change_the_loss_only_with_token_states(
+    folder: Path, config: dict[str, Any], matters: bool
+) -> None:
+    for form in {config["pseudo_form"], "plain"}:
+        losses = []
+        for spread in (0.1, 10.0):
+            method = build(folder, {**config, "pseudo_form": form})
+            torch.nn.init.normal_(method.block.tokens, std=spread)
+            torch.nn.init.normal_(method.key_block.tokens, std=spread)
+            torch.manual_seed(5)
+            losses.append(method.loss(batch_of(method)).total.item())
+        assert (losses[0] != losses[1]) is matters
+
+
+def test_factorised_and_plain_train_alike_over_several_steps(folder: Path) -> None:
+    lean, wide = (losses_of(folder, {**RELEASED, "pseudo_form": form}) for form in ("factorised", "plain"))
+    assert lean == pytest.approx(wide, rel=1e-4)
+
+
+def test_dropout_rate_zero_in_the_block_trains_as_collapsed(folder: Path) -> None:
+    assert losses_of(folder, {**RELEASED, "pseudo_dropout": 0.0}) == losses_of(folder, COLLAPSED)
+    assert losses_of(folder, RELEASED) != losses_of(folder, COLLAPSED)
+
+
+@pytest.mark.parametrize("attention", ["online", "momentum"])
+def test_the_key_side_reads_the_stated_weights_in_its_second_attention(folder: Path, attention: str) -> None:
+    """With the momentum value layer at zero, attention 1 gives 0 and the key is b_V of the trained layer, or 0."""
+    config = {**PAPER, "key_second_attention": attention, "pseudo_dropout": 0.0}
+    method = build(folder, config)
+    torch.nn.init.zeros_(method.key_block.value.weight)
+    torch.nn.init.zeros_(method.key_block.value.bias)
+    keys = method.keys(batch_of(method)["anchor"])
+    expected = method.block.value.bias if attention == "online" else torch.zeros(16)
+    torch.testing.assert_close(keys, expected.expand_as(keys))
+
+
+def test_the_key_side_and_the_pseudo_tokens_get_no_gradient(folder: Path) -> None:
+    method = build(folder, RELEASED)
+    method.loss(batch_of(method)).total.backward()
+    without = {name for name, parameter in method.named_parameters() if parameter.grad is None}
+    key_side = {name for name, _ in method.named_parameters() if name.startswith("key_")}
+    assert len(key_side) == 47
+    assert without == key_side | set(INERT)
+
+
+def test_the_block_starts_equal_on_both_sides_and_follows(folder: Path) -> None:
+    method = build(folder, {**RELEASED, "momentum": 0.25})
+    assert torch.equal(method.block.value.weight, method.key_block.value.weight)
+    with torch.no_grad():
+        method.block.value.weight.add_(1.0)
+    method.after_step(0)
+    torch.testing.assert_close(
+        method.block.value.weight - method.key_block.value.weight, torch.full((16, 16), 0.25)
+    )
+
+
+def test_vectors_do_not_depend_on_block_head_or_key_side(folder: Path) -> None:
+    method, plain = build(folder, RELEASED), tiny.sentence_encoder(folder, "cls")
+    with torch.no_grad():
+        for part in (method.block, method.head, method.key_block, method.key_head, method.key_encoder):
+            for parameter in part.parameters():
+                parameter.fill_(0.3)
+    texts = ["the man runs", "a dog sleeps under the tree"]
+    np.testing.assert_array_equal(method.exported().encode(texts), plain.encode(texts))
+
+
+def test_the_exported_output_is_the_block_of_the_vector_without_dropout(folder: Path) -> None:
+    method = build(folder, {**RELEASED, "export": "output"})
+    texts = ["the man runs", "a dog sleeps under the tree"]
+    pooled = torch.from_numpy(method.encoder.encode(texts))
+    expected = method.block.eval()(pooled).detach().numpy()
+    np.testing.assert_allclose(method.exported().encode(texts), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_what_is_exported_does_not_change_training(folder: Path) -> None:
+    assert losses_of(folder, RELEASED) == losses_of(folder, {**RELEASED, "export": "output"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"pseudo_length": 0}, "pseudo_length"),
+        ({"pseudo_heads": 0}, "pseudo_heads"),
+        ({"pseudo_dropout": 1.0}, "pseudo_dropout"),
+        ({"momentum": 1.01}, "momentum"),
+        ({"pseudo_source": "tokens"}, "expected plain"),
+        ({**TOKEN_STATES, "export": "output"}, "expected plain"),
+        ({"m": 128}, "Extra inputs are not permitted"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(folder: Path, changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        build(folder, {**RELEASED, **changes})
+
+
+def test_heads_must_divide_the_width(folder: Path) -> None:
+    with pytest.raises(InputError, match="12 heads for width 16"):
+        build(folder, {**RELEASED, "pseudo_heads": 12})
+
+
+def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    joint = dict(base)
+    for key, value in change.items():
+        joint[key] = merged(joint[key], value) if isinstance(joint.get(key), dict) else value
+    return joint
+
+
+def test_every_run_of_the_recipe_is_a_valid_configuration() -> None:
+    recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
+    own = [run for run in recipe["runs"] if run["method"] in ("moco", "pt-bert")]
+    for run in recipe["runs"]:
+        resolved: dict[str, Any] = {}
+        for name in run["use"]:
+            resolved = merged(resolved, recipe["blocks"][name])
+        resolved = merged(resolved, run)
+        load_method(run["method"]).Config.model_validate(resolved["config"])
+        TrainConfig.model_validate(resolved["train"])
+        assert resolved["backbones"]
+    assert len(own) == 21
+    declared = {run["id"] for run in recipe["runs"]}
+    for systems in recipe["tables"].values():
+        assert {name for name in systems if not name.startswith("baselines/")} <= declared
