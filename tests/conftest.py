@@ -9,6 +9,7 @@ import pytest
 
 
 def pytest_configure() -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny matrices: threads only wait for each other
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TRANSFORMERS_NO_TQDM", "1")

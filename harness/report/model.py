@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["agrees", "near", "differs", "not separable", "missing", "cited"]
-"""How our distribution stands to the published value (harness/report/statistics.py decides)."""
+Verdict = Literal["agrees", "near", "differs", "not separable", "missing", "cited", "ours"]
+"""How our distribution stands to the published value (harness/report/statistics.py decides).
+
+`cited`: a published value that no run of ours is meant to fill; `ours`: measured here, nothing published.
+"""
+
+Rank = Literal["best", "second", ""]
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,9 @@ class Cell:
     place: share of our seeds below the published value, in [0, 1]; None without both.
     seeds_needed: seeds that a difference of this size needs at 80 % power; None where it does not apply.
     note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
+    rank: place of our value, published_rank: place of the published one, each within the rows that compete.
+    best_by_dev: value of our seed with the best development score; None unless those scores are known.
+    values: what each of `runs` scored, in their order; empty where the cell is not made of scores.
     """
 
     value: float | None = None
@@ -28,22 +36,32 @@ class Cell:
     place: float | None = None
     seeds_needed: int | None = None
     runs: tuple[str, ...] = ()
-    rank: Literal["best", "second", ""] = ""
+    rank: Rank = ""
     note: str = ""
+    published_rank: Rank = ""
+    best_by_dev: float | None = None
+    values: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in the spec, its printed name, and a mark such as `partial` or `small-scale`."""
+    """A column: its key in the spec, its printed name, and a mark such as `partial` or `small-scale`.
+
+    plain: its numbers are not scores (a count, a learning rate) and print with as many digits as they have.
+    """
 
     key: str
     title: str
     mark: str = ""
+    plain: bool = False
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row: a system or variant, whose cells stand in the order of the table's columns."""
+    """A row: a system or variant, whose cells stand in the order of the table's columns.
+
+    x: where the row's points stand on the horizontal axis of a figure; None in a table or for a bar.
+    """
 
     key: str
     title: str
@@ -51,11 +69,15 @@ class TableRow:
     group: str = ""
     source: str = ""
     note: str = ""
+    x: float | None = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule."""
+    """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule.
+
+    kind: `figure` if the paper draws these numbers; then `x_title` names the horizontal axis.
+    """
 
     key: str
     title: str
@@ -65,3 +87,5 @@ class Table:
     scale: float = 100.0
     decimals: int = 2
     notes: tuple[str, ...] = field(default=())
+    kind: Literal["table", "figure"] = "table"
+    x_title: str = ""

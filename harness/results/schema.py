@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = 1
+SCHEMA: Final = 1
 
 
 class _Strict(BaseModel):
@@ -17,6 +17,7 @@ class RunRecord(_Strict):
     """Which run the scores belong to; `identity` is the fingerprint of everything that determines them."""
 
     key: str
+    id: str = Field(description="the system of the recipe: equal over backbones and seeds")
     method: str
     variant: str
     backbone: str

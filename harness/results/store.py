@@ -16,6 +16,7 @@ from harness.results.schema import SCHEMA, ResultFile
 KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
 COLUMNS = [
     "key",
+    "id",
     "method",
     "variant",
     "backbone",

@@ -120,9 +120,7 @@ def save_encoder(encoder: SentenceEncoder, directory: Path) -> None:
     """Writes an encoder folder; equal encoders give equal bytes."""
     portable = encoder.pooling in PORTABLE
     weights = directory if portable else directory / "transformer"
-    weights.mkdir(parents=True, exist_ok=True)
-    encoder.backbone.save_pretrained(weights)  # type: ignore[operator]
-    encoder.tokenizer.save_pretrained(weights)
+    save_backbone(encoder, weights)
     modules = [_module(0, "", "Transformer"), _module(1, "1_Pooling", "Pooling")]
     _write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
     if encoder.output is not None:
@@ -138,6 +136,13 @@ def save_encoder(encoder: SentenceEncoder, directory: Path) -> None:
         marker["transformer"] = "transformer"
         _write_json(directory / "sentbench-modules.json", modules)
     _write_json(directory / MARKER, marker)
+
+
+def save_backbone(encoder: SentenceEncoder, directory: Path) -> None:
+    """Writes transformer and tokenizer as a plain Hugging Face folder, which says nothing about pooling."""
+    directory.mkdir(parents=True, exist_ok=True)
+    encoder.backbone.save_pretrained(directory)  # type: ignore[operator]
+    encoder.tokenizer.save_pretrained(directory)
 
 
 def cut_layers(encoder: SentenceEncoder, layers: int) -> SentenceEncoder:

@@ -15,10 +15,48 @@ from methods.core.interface import Encoder, Method, Row
 from methods.core.parents import EncoderFactory, write_teacher
 from methods.core.trainer import TrainConfig, Trainer
 
-WORDS = (
-    "a the man woman child dog cat horse is was runs sits eats sleeps plays reads in on under near house tree "
-    "river road garden big small old young red green quickly slowly and or not with without two three"
-).split()
+WORDS = [
+    "a",
+    "the",
+    "man",
+    "woman",
+    "child",
+    "dog",
+    "cat",
+    "horse",
+    "is",
+    "was",
+    "runs",
+    "sits",
+    "eats",
+    "sleeps",
+    "plays",
+    "reads",
+    "in",
+    "on",
+    "under",
+    "near",
+    "house",
+    "tree",
+    "river",
+    "road",
+    "garden",
+    "big",
+    "small",
+    "old",
+    "young",
+    "red",
+    "green",
+    "quickly",
+    "slowly",
+    "and",
+    "or",
+    "not",
+    "with",
+    "without",
+    "two",
+    "three",
+]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TRAIN: dict[str, Any] = {
     "steps": 6,

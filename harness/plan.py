@@ -1,0 +1,346 @@
+"""Recipes to params.yaml: from declared systems to the resolved runs. The only writer of that file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from harness.errors import InputError, near_matches
+from harness.files import write_text
+from harness.recipes import PARAMS, Params, Run, first_problem, read_params
+
+RECIPES = Path("recipes")
+BACKBONES = "backbones.yaml"
+RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
+RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
+SELECTION_TASK = "STSB-dev"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One file of recipes/: its systems with all blocks merged, and which of them fill which table."""
+
+    name: str
+    tiers: list[str]
+    systems: dict[str, dict[str, Any]]
+    tables: dict[str, list[str]]
+
+
+def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
+    """Returns all recipes by name.
+
+    Errors: InputError for a file that is not YAML, an unknown key, an unknown block, an id used twice.
+    """
+    recipes = {}
+    owner: dict[str, str] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        if path.name == BACKBONES:
+            continue
+        recipe = _read_recipe(path)
+        for system in recipe.systems:
+            if system in owner:
+                raise InputError(f"{path}: run id {system!r} is also in {owner[system]}; expected unique ids")
+            owner[system] = path.name
+        recipes[recipe.name] = recipe
+    return recipes
+
+
+def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings merged deeply; a later value replaces an earlier one."""
+    merged: dict[str, Any] = {}
+    for part in settings:
+        for key, value in part.items():
+            both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+            merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def select(recipes: Mapping[str, Recipe], names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Returns the systems that plan names ask for: a recipe, `recipe/table`, `recipe/id`, or `all`.
+
+    Errors: InputError for a name that is none of these, with near matches.
+    """
+    chosen: dict[str, dict[str, Any]] = {}
+    for name in names:
+        recipe_name, _, part = name.partition("/")
+        if name == "all":
+            found = {
+                k: v
+                for recipe in recipes.values()
+                if recipe.name != "small"
+                for k, v in recipe.systems.items()
+            }
+        elif recipe_name not in recipes:
+            raise InputError(
+                f"plan {name!r} is not known; expected all, {', '.join(recipes)}, or RECIPE/TABLE"
+                f"{near_matches(name, list(recipes))}"
+            )
+        elif not part:
+            found = recipes[recipe_name].systems
+        else:
+            found = _part_of(recipes, recipes[recipe_name], part)
+        chosen.update(found)
+    return chosen
+
+
+def resolve(
+    recipes: Mapping[str, Recipe],
+    names: Sequence[str],
+    *,
+    seeds: int | None = None,
+    backbones: Sequence[str] | None = None,
+    folder: Path = RECIPES,
+) -> Params:
+    """Returns the resolved plan with the parents, backbones, teachers and data that its runs need."""
+    every = {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+    runs: dict[str, Run] = {}
+    for system, entry in select(recipes, names).items():
+        for backbone in entry["backbones"]:
+            if backbones is not None and backbone not in backbones:
+                continue
+            wanted = entry["seeds"] if seeds is None else range(min(seeds, _most_seeds(entry, seeds)))
+            for seed in wanted:
+                _add_run(runs, every, system, backbone, seed)
+    if not runs:
+        raise InputError(
+            f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
+        )
+    tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
+    return _with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
+
+
+def write_params(params: Params, path: Path = PARAMS) -> bool:
+    """Writes the plan; returns whether the file changed."""
+    head = (
+        "# The resolved plan, written by `sentbench plan "
+        + " ".join(params.plan)
+        + "`; recipes/ declare it.\n"
+    )
+    text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_text(path, text)
+    return True
+
+
+def check_configs(params: Params) -> None:
+    """Validates every run's method, its Config and its TrainConfig; InputError names the run."""
+    from methods import load_method
+    from methods.core.trainer import TrainConfig
+
+    seen: set[str] = set()
+    for key, run in params.runs.items():
+        if run.recipe_hash() in seen:
+            continue
+        seen.add(run.recipe_hash())
+        try:
+            load_method(run.method).Config.model_validate(run.config)
+            TrainConfig.model_validate(run.train)
+        except ValidationError as error:
+            raise InputError(f"run {key}: {first_problem(error)}") from None
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, FileNotFoundError) as error:
+        raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())}); mend the file") from None
+    if not isinstance(raw, dict):
+        raise InputError(f"{path}: expected a mapping; mend the file")
+    return raw
+
+
+def _read_recipe(path: Path) -> Recipe:
+    raw = _read_yaml(path)
+    unknown = set(raw) - RECIPE_KEYS
+    if unknown:
+        raise InputError(
+            f"{path}: unknown keys {sorted(unknown)}, expected {sorted(RECIPE_KEYS)}; mend the spelling"
+        )
+    blocks = raw.get("blocks", {})
+    systems = {}
+    for entry in raw["runs"]:
+        for block in entry.get("use", []):
+            if block not in blocks:
+                raise InputError(
+                    f"{path}: run {entry['id']!r} uses block {block!r}; known: {', '.join(blocks)}"
+                )
+        merged = merge(RUN_DEFAULTS, *(blocks[block] for block in entry.get("use", [])), entry)
+        merged.pop("use", None)
+        if merged["id"] in systems:
+            raise InputError(f"{path}: run id {merged['id']!r} stands twice; expected unique ids")
+        systems[merged.pop("id")] = merged
+    tiers = raw.get("tiers", ["embedded", "mirror", "hub"])
+    return Recipe(raw["name"], tiers, systems, raw.get("tables", {}))
+
+
+def _part_of(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[str, dict[str, Any]]:
+    if part in recipe.systems:
+        return {part: recipe.systems[part]}
+    if part not in recipe.tables:
+        known = [*recipe.tables, *recipe.systems]
+        raise InputError(
+            f"{recipe.name}/{part} is not known; expected one of {', '.join(recipe.tables)} or a run id"
+            f"{near_matches(part, known)}"
+        )
+    found = {}
+    for name in recipe.tables[part]:
+        owner, _, system = name.rpartition("/")
+        place = recipes.get(owner or recipe.name)
+        if place is None or system not in place.systems:
+            raise InputError(
+                f"{recipe.name}/{part} names {name!r}, which no recipe declares; mend the recipe"
+            )
+        found[system] = place.systems[system]
+    return found
+
+
+def _most_seeds(entry: Mapping[str, Any], seeds: int) -> int:
+    """A run without random numbers declares one seed and stays at one."""
+    return 1 if len(entry["seeds"]) == 1 else seeds
+
+
+def run_key(system: str, backbone: str, seed: int) -> str:
+    """Returns the key of a run: system, backbone, seed."""
+    return f"{system}__{backbone}__s{seed}"
+
+
+def _add_run(
+    runs: dict[str, Run], every: Mapping[str, dict[str, Any]], system: str, backbone: str, seed: int
+) -> str:
+    """Adds a run and, before it, the run that is its parent; returns its key."""
+    key = run_key(system, backbone, seed)
+    if key in runs:
+        return key
+    entry = {
+        name: value for name, value in every[system].items() if name not in ("backbones", "seeds", "parent")
+    }
+    entry["corpus"] = f"data/{entry['corpus']}"
+    parent = every[system].get("parent")
+    entry["parent"] = (
+        _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
+    )
+    try:
+        runs[key] = Run.model_validate(
+            {**entry, "id": system, "backbone": f"backbones/{backbone}", "seed": seed}
+        )
+    except ValidationError as error:
+        raise InputError(f"run {key}: {first_problem(error)}") from None
+    return key
+
+
+def _parent(
+    runs: dict[str, Run],
+    every: Mapping[str, dict[str, Any]],
+    parent: Mapping[str, Any],
+    corpus: str,
+    backbone: str,
+    seed: int,
+) -> str:
+    if "teacher" in parent:
+        return f"teachers/{parent['teacher']}__{Path(corpus).name}"
+    if "run" in parent:
+        if parent["run"] not in every:
+            raise InputError(
+                f"parent run {parent['run']!r} is not known{near_matches(parent['run'], list(every))}"
+            )
+        wanted = parent.get("backbone", backbone), parent.get("seed", seed)
+        return "artefacts/" + _add_run(runs, every, parent["run"], *wanted)
+    if "backbone" in parent:
+        return f"backbones/{parent['backbone']}"
+    raise InputError(
+        f"parent {dict(parent)}: expected one of the keys teacher, run, backbone; mend the recipe"
+    )
+
+
+def _with_needs(
+    runs: dict[str, Run], names: list[str], tiers: list[str], declared: Mapping[str, Any]
+) -> Params:
+    from harness.data.sources import SOURCES
+    from harness.tasks import sources_of
+
+    teachers = {}
+    for run in runs.values():
+        if run.parent.startswith("teachers/"):
+            name = Path(run.parent).name
+            encoder = name.removesuffix("__" + Path(run.corpus).name)
+            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus}
+    wanted = {run.backbone for run in runs.values()} | {run.parent for run in runs.values()}
+    wanted |= {entry["encoder"] for entry in teachers.values()}
+    backbones: dict[str, Any] = {}
+    for path in sorted(wanted):
+        if path.startswith("backbones/"):
+            _add_backbone(backbones, Path(path).name, declared)
+    reads: dict[str, set[str]] = {"selection": set(), "evaluation": set()}
+    for run in runs.values():
+        reads["selection"] |= set(sources_of([SELECTION_TASK], text=run.text, tiers=tiers))
+        reads["evaluation"] |= set(sources_of(run.tasks, text=run.text, tiers=tiers))
+    evaluation = set().union(*reads.values())
+    origins = {entry["origin"] for entry in backbones.values() if entry["origin"].startswith("data/")}
+    sources = origins | {run.corpus for run in runs.values()} | {f"data/{name}" for name in evaluation}
+    code = {run.method: {"code": _package(run.method), "base": "methods/core"} for run in runs.values()}
+    code["tasks"] = {"code": "harness/tasks", "base": "harness/data"}
+    code["teacher"] = {"code": "methods/pooled", "base": "methods/core"}
+    return Params.model_validate(
+        {
+            "plan": names,
+            "tiers": tiers,
+            "sources": {
+                Path(path).name: {"entry": _entry_hash(SOURCES, Path(path).name)} for path in sorted(sources)
+            },
+            "backbones": backbones,
+            "teachers": dict(sorted(teachers.items())),
+            "code": dict(sorted(code.items())),
+            "reads": {name: sorted(found) for name, found in reads.items()},
+            "runs": dict(sorted((key, run.model_dump()) for key, run in runs.items())),
+        }
+    )
+
+
+def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, Any]) -> None:
+    if name not in declared:
+        raise InputError(
+            f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
+        )
+    entry = declared[name]
+    if "cut" in entry:
+        _add_backbone(backbones, entry["cut"], declared)
+        backbones[name] = {"origin": f"backbones/{entry['cut']}", "layers": entry["layers"]}
+    else:
+        backbones[name] = {"origin": f"data/{entry['source']}", "layers": None}
+
+
+def _entry_hash(sources: Mapping[str, Any], name: str) -> str:
+    if name not in sources:
+        raise InputError(f"source {name!r} is not in the sources table{near_matches(name, list(sources))}")
+    text = json.dumps(
+        sources[name], default=lambda value: getattr(value, "__dict__", str(value)), sort_keys=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _package(method: str) -> str:
+    from methods import METHODS
+
+    if method not in METHODS:
+        raise InputError(f"method {method!r} is not known{near_matches(method, sorted(METHODS))}")
+    return "/".join(METHODS[method].split(".")[:2])
+
+
+__all__ = [
+    "Recipe",
+    "check_configs",
+    "load_recipes",
+    "read_params",
+    "resolve",
+    "run_key",
+    "select",
+    "write_params",
+]

@@ -1,0 +1,56 @@
+"""The colours of the report, each for a light and a dark page; charts and style sheet read the same table.
+
+The series colours follow the blue-vermilion-green order that red-green blind readers tell apart, darkened or
+lightened until each reaches 4.5:1 against its page, so that a label may carry its line's colour.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Colour(NamedTuple):
+    """One colour in both schemes, as #rrggbb."""
+
+    light: str
+    dark: str
+
+
+PALETTE: dict[str, Colour] = {
+    "paper": Colour("#ffffff", "#14171a"),
+    "raised": Colour("#f4f5f6", "#1d2226"),
+    "ink": Colour("#16191d", "#e6e8ea"),
+    "muted": Colour("#58606a", "#a4acb5"),
+    "rule": Colour("#d3d7db", "#39414a"),
+    "edge": Colour("#79828c", "#7d8791"),
+    "accent": Colour("#0a5a8c", "#7fc1ef"),
+    "agrees": Colour("#006a50", "#5fd0a6"),
+    "near": Colour("#6b5800", "#d9be4c"),
+    "differs": Colour("#b2251d", "#ff9b90"),
+    "not-separable": Colour("#594998", "#bbb0f6"),
+    "series-1": Colour("#0b62a5", "#74b8f1"),
+    "series-2": Colour("#b7420a", "#ff9d6c"),
+    "series-3": Colour("#00735d", "#56cfaa"),
+    "series-4": Colour("#9c3586", "#e79ad7"),
+    "series-5": Colour("#7c5f00", "#dcbf51"),
+}
+
+SERIES = tuple(name for name in PALETTE if name.startswith("series-"))
+
+
+def css_variables() -> str:
+    """Returns the declarations that give every colour its value in the page's scheme."""
+    return "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in PALETTE.items())
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of #rrggbb in [0, 1]. Source: WCAG 2.2, definition of relative luminance."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two colours, from 1 to 21. Source: WCAG 2.2, definition of contrast ratio."""
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)

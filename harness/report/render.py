@@ -1,0 +1,133 @@
+"""Self-contained HTML pages: one file each, no request to anywhere, readable without its script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import InputError
+from harness.report.facts import CellView, has_published, has_spread, verdict_counts, view_cell
+from harness.report.model import Cell, Column, Table, TableRow
+from harness.report.page import Paper, Report
+from harness.report.palette import css_variables
+from harness.report.text import TEMPLATES, describe_seeds
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TALL = 16
+"""The most rows of a table that is shown at full height; a longer one scrolls under its header."""
+
+
+def render_index(report: Report, templates: Path = TEMPLATES) -> str:
+    """Returns the report's main page: what this is, leaderboards, figures, papers, runs, how to rebuild.
+
+    Errors: InputError if a template is missing or wrong, two sections claim one key, or a row does not have
+    one cell a column.
+    """
+    papers = [table for paper in report.papers for table in paper.tables]
+    return _render("index.html.j2", templates, _complete(report, (*report.tables, *papers)), paper=None)
+
+
+def render_paper(
+    report: Report, paper: Paper, templates: Path = TEMPLATES, *, index: str = "index.html"
+) -> str:
+    """Returns the page of one paper; `index` is the address of the main page as seen from it.
+
+    Only the runs that the paper's cells name are on it. Errors: as `render_index`.
+    """
+    named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
+    own = replace(report, runs={key: run for key, run in report.runs.items() if key in named})
+    return _render("paper.html.j2", templates, _complete(own, paper.tables), paper=paper, index=index)
+
+
+def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
+    """Checks the tables and returns the report with runs that nobody recorded among its problems."""
+    keys = [table.key for table in tables]
+    repeated = sorted({key for key in keys if keys.count(key) > 1})
+    if repeated:
+        raise InputError(
+            f"table {repeated[0]!r} is on the page twice, expected once; give it a key of its own"
+        )
+    for table in tables:
+        for row in table.rows:
+            if len(row.cells) != len(table.columns):
+                raise InputError(
+                    f"table {table.key!r}, row {row.key!r}: {len(row.cells)} cells, "
+                    f"expected {len(table.columns)}, one a column; build the table again"
+                )
+    lost = [
+        f"Run {key} fills a cell but has no record; evaluate it again." for key in report.unrecorded(tables)
+    ]
+    return replace(report, problems=(*report.problems, *lost))
+
+
+def _render(name: str, templates: Path, report: Report, **values: Any) -> str:
+    import jinja2
+
+    try:
+        page = _environment(templates, report).get_template(name).render(report=report, **values)
+    except (jinja2.TemplateError, FileNotFoundError) as error:
+        fault = str(error) or type(error).__name__
+        raise InputError(f"template {templates / name}: {fault}; restore it from the repository") from None
+    return re.sub(r"\n\s*\n+", "\n", page)
+
+
+def _environment(templates: Path, report: Report) -> Environment:
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    functions: Mapping[str, Callable[..., Any]] = {
+        "view": lambda table, row, column, cell: _view(report, table, row, column, cell),
+        "has_published": has_published,
+        "has_spread": has_spread,
+        "describe_seeds": describe_seeds,
+        "verdict_counts": verdict_counts,
+        "is_tall": lambda table: len(table.rows) > TALL,
+        "grouped": _grouped,
+    }
+    environment.globals.update(functions)
+    environment.globals["style"] = Markup(
+        _inlined(templates / "report.css").replace("/*palette*/", css_variables())
+    )
+    environment.globals["script"] = Markup(_inlined(templates / "report.js"))
+    environment.filters["seconds"] = _duration
+    return environment
+
+
+def _inlined(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _view(report: Report, table: Table, row: TableRow, column: Column, cell: Cell) -> CellView:
+    return view_cell(table, row, column, cell, report.runs)
+
+
+def _grouped(table: Table) -> list[tuple[str, list[TableRow]]]:
+    """Returns the rows in stretches of one group, in their order."""
+    stretches: list[tuple[str, list[TableRow]]] = []
+    for row in table.rows:
+        if not stretches or stretches[-1][0] != row.group:
+            stretches.append((row.group, []))
+        stretches[-1][1].append(row)
+    return stretches
+
+
+def _duration(seconds: float | None) -> str:
+    """Returns a wall time in the unit that suits it; a dash if it is not known."""
+    if seconds is None:
+        return "–"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

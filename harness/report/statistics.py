@@ -1,0 +1,257 @@
+"""What a handful of seeds says about a published number: spread, tests, power and the verdict.
+
+Values may be in any unit as long as one call keeps to it. Every function is pure; randomness is an argument.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from harness.report.model import Verdict
+
+SMALL_SAMPLE = 10
+"""Below this many seeds the known standard deviation of a larger study is a floor for our own."""
+
+AGREEMENT = 2.0
+"""Standard errors within which our mean agrees with a published value."""
+
+
+class Spread(NamedTuple):
+    """A standard deviation between seeds; `known` if a larger study gave it rather than our own seeds."""
+
+    sd: float
+    known: bool
+
+
+class Comparison(NamedTuple):
+    """A comparison of two sets of seeds: difference of the means, its 95 % interval, two-sided p."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+class BestByDev(NamedTuple):
+    """What picking the best of k seeds by development score yields on the test set.
+
+    expected: mean test score of the picked seed; place: probability that it is below the published value.
+    """
+
+    expected: float
+    place: float
+
+
+class Judgement(NamedTuple):
+    """A verdict with what it rests on; `delta` is ours minus published."""
+
+    verdict: Verdict
+    delta: float | None
+    seeds_needed: int | None
+
+
+def mean(values: Sequence[float]) -> float:
+    """Returns the arithmetic mean."""
+    return math.fsum(values) / len(values)
+
+
+def sample_sd(values: Sequence[float]) -> float | None:
+    """Returns the sample standard deviation (divisor n - 1), None below two values."""
+    if len(values) < 2:
+        return None
+    centre = mean(values)
+    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def spread(values: Sequence[float], known_sd: float | None = None) -> Spread | None:
+    """Returns the standard deviation to judge by, None if neither our seeds nor a study gives one.
+
+    It is our sample's, unless fewer than `SMALL_SAMPLE` seeds show less than `known_sd`: three seeds that
+    happen to lie close together do not make a method stable.
+    """
+    own = sample_sd(values)
+    if known_sd is not None and len(values) < SMALL_SAMPLE and (own is None or own < known_sd):
+        return Spread(known_sd, known=True)
+    return None if own is None else Spread(own, known=False)
+
+
+def standard_error(sd: float, n: int) -> float:
+    """Returns the standard error of a mean of n seeds."""
+    return sd / math.sqrt(n)
+
+
+def quantile(n: int, *, known: bool, confidence: float = 0.95) -> float:
+    """Returns the two-sided critical value: Student's t with n - 1 degrees of freedom, or normal."""
+    share = (1 + confidence) / 2
+    return float(stats.norm.ppf(share) if known else stats.t.ppf(share, n - 1))
+
+
+def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
+    """Returns Student's interval for the mean over seeds.
+
+    Errors: ValueError below two values.
+    """
+    sd = sample_sd(values)
+    if sd is None:
+        raise ValueError(f"an interval needs at least 2 values, got {len(values)}")
+    half = quantile(len(values), known=False, confidence=confidence) * standard_error(sd, len(values))
+    return mean(values) - half, mean(values) + half
+
+
+def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Returns the chi-square interval for a standard deviation that n seeds show as `sd`."""
+    tail = (1 - confidence) / 2
+    freedom = n - 1
+    low, high = float(stats.chi2.ppf(tail, freedom)), float(stats.chi2.ppf(1 - tail, freedom))
+    return sd * math.sqrt(freedom / high), sd * math.sqrt(freedom / low)
+
+
+def place(values: Sequence[float], published: float) -> float:
+    """Returns the share of our seeds that lie below the published value."""
+    return sum(value < published for value in values) / len(values)
+
+
+def best_by_dev(values: Sequence[float], dev: Sequence[float], k: int, published: float) -> BestByDev:
+    """Returns what a paper would report that trains k seeds and keeps the one with the best dev score.
+
+    Exact over all subsets of k of our n seeds: the seed with the r-th best dev score (r = 0, 1, ...) is
+    picked in C(n - 1 - r, k - 1) of C(n, k) subsets. Of equal dev scores the earlier seed wins.
+    Errors: ValueError if the lengths differ or k is not in 1..n.
+    """
+    n = len(values)
+    if len(dev) != n or not 1 <= k <= n:
+        raise ValueError(
+            f"{n} values, {len(dev)} dev scores and k={k}: expected equal lengths and 1 <= k <= n"
+        )
+    order = sorted(range(n), key=lambda index: -dev[index])
+    chances = [math.comb(n - 1 - rank, k - 1) / math.comb(n, k) for rank in range(n)]
+    picked = [(chance, values[index]) for chance, index in zip(chances, order, strict=True)]
+    return BestByDev(
+        expected=math.fsum(chance * value for chance, value in picked),
+        place=math.fsum(chance for chance, value in picked if value < published),
+    )
+
+
+def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
+    """Returns Welch's test for two sets of independent seeds (unequal variances)."""
+    found = stats.ttest_ind(ours, theirs, equal_var=False)
+    interval = found.confidence_interval(0.95)
+    return Comparison(
+        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
+    )
+
+
+def paired_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
+    """Returns the paired t test for two methods that were run on the same seeds, in the same order."""
+    found = stats.ttest_rel(ours, theirs)
+    interval = found.confidence_interval(0.95)
+    return Comparison(
+        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
+    )
+
+
+def bootstrap_spearman(
+    gold: Sequence[float],
+    similarities: Sequence[float],
+    *,
+    rng: np.random.Generator,
+    samples: int = 1000,
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """Returns the percentile interval of Spearman's rho when the test pairs are drawn again.
+
+    It measures the test set's share of the uncertainty; the seeds' share is in the standard error. Draws in
+    which one side is constant have no correlation and are left out.
+    Errors: ValueError if the lengths differ or a side is constant.
+    """
+    pairs = np.stack([np.asarray(gold, dtype=np.float64), np.asarray(similarities, dtype=np.float64)])
+    if (pairs.min(axis=1) == pairs.max(axis=1)).any():
+        raise ValueError("a constant side has no rank correlation; expected values that differ")
+    count = pairs.shape[1]
+    correlations = []
+    for _ in range(samples):
+        ranks = stats.rankdata(pairs[:, rng.integers(0, count, count)], axis=1)
+        centred = ranks - ranks.mean(axis=1, keepdims=True)
+        norms = np.linalg.norm(centred, axis=1)
+        if norms.all():
+            correlations.append(float(centred[0] @ centred[1] / norms.prod()))
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(correlations, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def power(difference: float, sd: float, n: int, *, samples: int = 2, level: float = 0.05) -> float:
+    """Returns the chance that a two-sided t test at `level` shows a true difference with n seeds a side.
+
+    samples: 2 compares two methods with n seeds each, 1 compares our n seeds with one fixed published value.
+    """
+    freedom = samples * (n - 1)
+    shift = abs(difference) / sd * math.sqrt(n / samples)
+    critical = stats.t.ppf(1 - level / 2, freedom)
+    return float(stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift))
+
+
+def seeds_needed(
+    difference: float, sd: float, *, samples: int = 2, target: float = 0.8, level: float = 0.05
+) -> int:
+    """Returns the smallest number of seeds a side with which `power` reaches `target`.
+
+    The search starts at the normal approximation, which is never above the answer; beyond 10,000 seeds it is
+    the answer. Errors: ValueError for a zero difference or a negative sd.
+    """
+    if difference == 0 or sd < 0:
+        raise ValueError(f"difference {difference} and sd {sd}: expected a non-zero difference and sd >= 0")
+    quantiles = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(target)
+    n = max(2, math.ceil(samples * (quantiles * sd / difference) ** 2))
+    while sd > 0 and n <= 10_000 and power(difference, sd, n, samples=samples, level=level) < target:
+        n += 1
+    return n
+
+
+def verdict(
+    values: Sequence[float],
+    published: float | None,
+    *,
+    point: float,
+    known_sd: float | None = None,
+    rounding: float = 0.0,
+) -> Judgement:
+    """Returns how our seeds stand to a published value; the first rule that holds decides.
+
+    Let delta be our mean minus the published value, s the spread (see `spread`), e = s / sqrt(n) and q the
+    97.5 % quantile of Student's t with n - 1 degrees of freedom, or of the normal law if s is the known one.
+
+    1. missing: no seeds.  2. ours: nothing published.
+    3. agrees: |delta| <= 2 e, give or take the published value's rounding (e counts as 0 without a spread).
+    4. near: |delta| <= one point.
+    5. differs: there is a spread and |delta| > q e: the value is outside the 95 % interval of our mean.
+    6. not separable: the rest, that is more than a point apart with one seed and no known sd, or with so few
+       seeds that q is above 2 and the interval still covers the value. `seeds_needed` then says how many
+       seeds in all would show a difference of this size with 80 % power (2 if there is no spread to plan by).
+
+    A deterministic system has `known_sd` 0. The published value counts as a fixed number: whether it was a
+    lucky draw is the question `place` answers.
+    Units: `point` is one point and `rounding` half a printed digit, in the unit of the values.
+    """
+    if not values:
+        return Judgement("missing", None, None)
+    if published is None:
+        return Judgement("ours", None, None)
+    delta = mean(values) - published
+    distance = abs(delta)
+    found = spread(values, known_sd)
+    error = standard_error(found.sd, len(values)) if found else 0.0
+    if distance <= AGREEMENT * error + rounding:
+        return Judgement("agrees", delta, None)
+    needed = seeds_needed(delta, found.sd, samples=1) if found and found.sd > 0 else None
+    if distance <= point:
+        return Judgement("near", delta, needed)
+    if found is None:
+        return Judgement("not separable", delta, 2)
+    shown = distance > quantile(len(values), known=found.known) * error
+    return Judgement("differs" if shown else "not separable", delta, needed)

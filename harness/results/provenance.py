@@ -1,0 +1,36 @@
+"""What a number depends on besides its recipe: commit, library versions."""
+
+from __future__ import annotations
+
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
+
+
+def library_versions() -> dict[str, str]:
+    """Returns the versions of the libraries that take part in a number."""
+    return {name: version(name) for name in LIBRARIES}
+
+
+def git_state(folder: Path = Path()) -> tuple[str, bool]:
+    """Returns the commit and whether tracked code differs from it; ("unknown", True) outside a checkout.
+
+    Generated files do not make a checkout dirty: they follow from the code.
+    """
+    commit = _git("rev-parse", "HEAD", folder=folder)
+    if commit is None:
+        return "unknown", True
+    changed = _git(
+        "status", "--porcelain", "--untracked-files=no", "--", ".", ":!reports", ":!dvc.lock", folder=folder
+    )
+    return commit, bool(changed)
+
+
+def _git(*arguments: str, folder: Path) -> str | None:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,58 @@
+"""Stages `backbone` and `teacher`: networks that exist before anything is trained."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from harness.errors import InputError
+from harness.files import atomic_folder, sha256_of_folder
+from harness.recipes import Params
+
+
+def make_backbone(params: Params, name: str) -> Path:
+    """Writes backbones/NAME: a fetched model as it is, or the first layers of another backbone."""
+    if name not in params.backbones:
+        raise InputError(
+            f"backbone {name!r} is not in params.yaml, expected one of {', '.join(params.backbones)}"
+        )
+    entry, folder = params.backbones[name], Path("backbones") / name
+    origin = Path(entry.origin)
+    if not origin.is_dir():
+        raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
+    with atomic_folder(folder) as part:
+        if entry.layers is None:
+            shutil.copytree(origin, part, dirs_exist_ok=True)
+        else:
+            from methods.core.folders import cut_layers, load_encoder, save_backbone
+
+            save_backbone(cut_layers(load_encoder(origin, pooling="mean"), entry.layers), part)
+    return folder
+
+
+def teach(params: Params, name: str) -> Path:
+    """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
+    from harness.stages.train import read_rows
+    from methods.core.folders import load_encoder
+    from methods.core.parents import write_teacher
+
+    if name not in params.teachers:
+        raise InputError(
+            f"teacher {name!r} is not in params.yaml, expected one of {', '.join(params.teachers)}"
+        )
+    entry, folder = params.teachers[name], Path("teachers") / name
+    rows = read_rows(Path(entry.corpus))
+    description = {
+        "encoder": entry.encoder,
+        "corpus": entry.corpus,
+        "encoder_sha256": sha256_of_folder(Path(entry.encoder)),
+        "corpus_sha256": sha256_of_folder(Path(entry.corpus)),
+    }
+    with atomic_folder(folder) as part:
+        write_teacher(
+            part,
+            load_encoder(Path(entry.encoder)),
+            [(row.text, *row.paraphrase) for row in rows],
+            description,
+        )
+    return folder

@@ -1,0 +1,127 @@
+"""`sentbench check`: scores against two-sided bands, and encoders whose scores theory knows.
+
+How a band is measured: for every system, task, metric and setting, the mean over its seeds plus and minus the
+larger of SPREADS sample standard deviations and FLOOR points. Systems without random numbers get FLOOR alone.
+A score above its band fails like one below: both say that a change moved a number.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from harness.errors import InputError
+from harness.files import write_text
+from harness.results.store import read_scores
+from harness.stages.evaluate import SCORES
+
+SPREADS = 5.0
+FLOOR = 0.5
+GROUP = ["id", "backbone", "task", "metric", "setting", "selection"]
+WATCHED = {"metric": ["spearman", "accuracy", "map"], "setting": ["all"]}
+HEAD = """\
+# Bands of known-good scores, in points (raw values times 100); written by `sentbench check --measure`.
+# low and high are mean -+ the larger of {spreads} sample standard deviations over seeds and {floor} points.
+"""
+
+
+def measure(path: Path) -> int:
+    """Writes the bands of the scores that are there; returns 0."""
+    frame = watched(read_scores(SCORES))
+    if frame.empty:
+        raise InputError(f"{SCORES}: no scores, expected those of the small plan; run `dvc repro` first")
+    bands = [band(dict(zip(GROUP, key, strict=True)), group) for key, group in frame.groupby(GROUP)]
+    text = HEAD.format(spreads=SPREADS, floor=FLOOR)
+    write_text(path, text + yaml.safe_dump({"bands": bands}, sort_keys=False, width=110))
+    print(f"{path}: {len(bands)} bands over {frame['key'].nunique()} runs")
+    return 0
+
+
+def check(path: Path) -> int:
+    """Prints every score outside its band, every band without a score, and sentinels that are off.
+
+    Returns 0 if there is none, else 1.
+    """
+    bands = read_bands(path)
+    frame = watched(read_scores(SCORES))
+    problems = outside(bands, frame) + sentinel_problems()
+    for problem in problems:
+        print(problem)
+    print(f"{len(bands)} bands, {frame['key'].nunique()} runs, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+def watched(frame: pd.DataFrame) -> pd.DataFrame:
+    """Returns the scores that have bands."""
+    chosen = frame["metric"].isin(WATCHED["metric"]) & frame["setting"].isin(WATCHED["setting"])
+    return frame[chosen]
+
+
+def band(names: dict[str, Any], group: pd.DataFrame) -> dict[str, Any]:
+    """Returns the band of one system and task in points."""
+    points = 100 * group["value"]
+    spread = float(points.std(ddof=1)) if len(points) > 1 else 0.0
+    reach = max(SPREADS * spread, FLOOR)
+    mean = float(points.mean())
+    return {
+        **names,
+        "runs": len(points),
+        "mean": round(mean, 3),
+        "low": round(mean - reach, 3),
+        "high": round(mean + reach, 3),
+    }
+
+
+def read_bands(path: Path) -> list[dict[str, Any]]:
+    """Returns the bands of a file; InputError if it is missing, not YAML, or an entry lacks a key."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected bands; write them with `sentbench check --measure`")
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: not YAML ({' '.join(str(error).split())}); mend the file") from None
+    bands = raw.get("bands") if isinstance(raw, dict) else None
+    if not isinstance(bands, list) or not bands:
+        raise InputError(f"{path}: no list `bands`, expected at least one; run `sentbench check --measure`")
+    for number, entry in enumerate(bands):
+        missing = [key for key in (*GROUP, "low", "high") if key not in entry]
+        if missing:
+            raise InputError(f"{path}: band {number} lacks {', '.join(missing)}; add it")
+        if not entry["low"] <= entry["high"]:
+            raise InputError(
+                f"{path}: band {number} has low {entry['low']} above high {entry['high']}; mend it"
+            )
+    return list(bands)
+
+
+def outside(bands: list[dict[str, Any]], frame: pd.DataFrame) -> list[str]:
+    """Returns one line for every run outside its band and for every band without a run."""
+    problems = []
+    for entry in bands:
+        mine = frame
+        for name in GROUP:
+            mine = mine[mine[name] == entry[name]]
+        label = f"{entry['id']} {entry['backbone']} {entry['task']} {entry['metric']} {entry['setting']}"
+        if mine.empty:
+            problems.append(f"missing  {label}: no score, expected {entry['low']} to {entry['high']}")
+        for seed, value in zip(mine["seed"], 100 * mine["value"], strict=True):
+            if not entry["low"] <= value <= entry["high"]:
+                side = "low" if value < entry["low"] else "high"
+                expected = f"{entry['low']} to {entry['high']}"
+                problems.append(f"too {side:<4} {label} seed {seed}: {value:.3f}, expected {expected}")
+    return problems
+
+
+def sentinel_problems() -> list[str]:
+    """Returns one line for every sentinel encoder that does not score what theory says."""
+    from harness.tasks import build_tasks
+    from harness.tasks.sentinels import problems_of
+
+    return [
+        problem
+        for task in build_tasks(["STSB", "STSB-dev", "sts-part"], text="raw")
+        for problem in problems_of(task)
+    ]

@@ -1,0 +1,139 @@
+"""Stage `evaluate`: a folder of an encoder becomes scores; and the same for any folder of a user's own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.errors import InputError
+from harness.files import atomic_folder, atomic_path, sha256_of, sha256_of_folder, write_json
+from harness.recipes import Params, Run
+from harness.results.embeddings import EmbeddingStore
+from harness.results.provenance import git_state
+from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
+from harness.results.store import write_result
+from harness.stages.train import COSTS, DESCRIPTION, resolve_device
+from harness.tasks import build_tasks, evaluate_tasks, unique_texts
+from harness.tasks.interface import Score, Task
+
+SCORES, CURVES, EMBEDDINGS = Path("reports/scores"), Path("reports/curves"), Path("embeddings")
+
+
+class Artefact(NamedTuple):
+    """What the train stage wrote about one run."""
+
+    folder: Path
+    about: dict[str, Any]
+
+
+def read_artefact(folder: Path) -> Artefact:
+    """Returns a run's folder with its description; InputError if the folder is not one of ours."""
+    place = folder / DESCRIPTION
+    if not place.is_file():
+        raise InputError(f"{folder}: no {DESCRIPTION}, expected the artefact of a run; train it first")
+    return Artefact(folder, json.loads(place.read_text(encoding="utf-8")))
+
+
+def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto") -> Path:
+    """Evaluates run `key` on its tasks: reports/scores/KEY.json, reports/curves/KEY.jsonl, embeddings/KEY."""
+    run, artefact = params.run(key), read_artefact(folder)
+    if artefact.about["key"] != key:
+        raise InputError(f"{folder}: holds run {artefact.about['key']!r}, expected {key!r}; train it again")
+    started = time.monotonic()
+    tasks = build_tasks(run.tasks, text=run.text)
+    scores: list[ScoreRecord] = []
+    for selection, weights in _weights(run, folder):
+        store = embed(weights, tasks, device=device)
+        scores += [
+            ScoreRecord(selection=selection, **score._asdict())
+            for score in evaluate_tasks(tasks, store.encode)
+        ]
+        if selection == "best-dev" or run.weights == "last":
+            with atomic_folder(EMBEDDINGS / key) as part:
+                store.save(part)
+    write_result(SCORES / f"{key}.json", _result(artefact, tasks, scores))
+    with atomic_path(CURVES / f"{key}.jsonl") as part:
+        part.write_text("".join(_evaluations(folder / "train.jsonl")), encoding="utf-8")
+    write_json(COSTS / f"{key}.evaluate.json", {"evaluate_seconds": round(time.monotonic() - started, 1)})
+    return SCORES / f"{key}.json"
+
+
+def evaluate_folder(
+    folder: Path,
+    *,
+    names: Sequence[str],
+    text: str,
+    pooling: str | None,
+    from_store: bool,
+    device: str = "auto",
+) -> list[Score]:
+    """Returns the scores of any encoder folder; with `from_store` from kept vectors, without a model."""
+    tasks = build_tasks(names, text=text)
+    if from_store:
+        store = EmbeddingStore.load(
+            folder if (folder / "vectors.npy").is_file() else EMBEDDINGS / folder.name
+        )
+    else:
+        store = embed(folder, tasks, device=device, pooling=pooling)
+    return evaluate_tasks(tasks, store.encode)
+
+
+def embed(
+    folder: Path, tasks: Sequence[Task], *, device: str = "auto", pooling: str | None = None
+) -> EmbeddingStore:
+    """Returns the vectors of every text the tasks will ask for; each unique text is encoded once."""
+    from methods.core.folders import load_encoder
+
+    encoder = load_encoder(folder, pooling=pooling)
+    encoder.to(resolve_device(device))
+    texts = unique_texts(tasks)
+    return EmbeddingStore.build(
+        texts, encoder.encode(texts, progress=True), encoder_sha256=encoder_hash(folder)
+    )
+
+
+def encoder_hash(folder: Path) -> str:
+    """Returns the sha256 of the encoder's weights; a folder may hold other runs' weights below `last/`."""
+    for name in ("model.safetensors", "transformer/model.safetensors", "vectors.safetensors"):
+        if (folder / name).is_file():
+            return sha256_of(folder / name)
+    return sha256_of_folder(folder)
+
+
+def _weights(run: Run, folder: Path) -> list[tuple[Any, Path]]:
+    last = folder / "last"
+    if run.weights == "best-dev" or not last.is_dir():
+        return [("best-dev", folder)]
+    return [("last", last)] if run.weights == "last" else [("best-dev", folder), ("last", last)]
+
+
+def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]) -> ResultFile:
+    from harness.data.download import folder_of
+
+    about = artefact.about
+    commit, dirty = git_state()
+    sources = sorted({source for task in tasks for source in task.sources})
+    return ResultFile(
+        schema=SCHEMA,
+        run=RunRecord(**{name: about[name] for name in RunRecord.model_fields}),
+        scores=scores,
+        selection=Selection(**about["selection"]),
+        provenance=Provenance(
+            git_commit=commit,
+            git_dirty=dirty,
+            encoder_sha256=encoder_hash(artefact.folder),
+            data_sha256={source: sha256_of_folder(folder_of(source)) for source in sources},
+            versions=about["versions"],
+            device=about["device"],
+            precision=about["precision"],
+            text=about["text"],
+        ),
+    )
+
+
+def _evaluations(log: Path) -> list[str]:
+    """Returns the lines of a training log that are evaluations: what the report's curves need."""
+    return [line for line in log.read_text(encoding="utf-8").splitlines(True) if '"evaluation": true' in line]

@@ -1,0 +1,226 @@
+"""A report as a small plan makes it, invented in memory: systems with three seeds, gaps, partial columns."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from dataclasses import replace
+
+from harness.report import figures
+from harness.report.curves import CurvePoint
+from harness.report.model import Cell, Column, Rank, Table, TableRow, Verdict
+from harness.report.page import Figure, Paper, Report, RunDetail
+from harness.results.schema import Selection
+
+TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")
+SYSTEMS = {  # method, variant, backbone -> dev before, dev after
+    ("simcse", "released", "minilm-l2"): (64.7, 62.7),
+    ("simcse", "nt-xent", "minilm-l2"): (64.7, 62.2),
+    ("distill", "mse", "minilm-l2"): (64.7, 73.1),
+    ("pooled", "cls", "minilm-l2"): (48.4, 48.4),
+    ("glove", "mean", ""): (52.8, 52.8),
+    ("whitening", "glove", ""): (52.8, 61.7),
+}
+SEEDS = (0, 1, 2)
+
+
+def make_runs() -> dict[str, RunDetail]:
+    """Three seeds of every system; the untrained ones have no curve."""
+    rng = random.Random(7)
+    runs = [
+        _make_run(rng, method, variant, backbone, seed, before, after)
+        for (method, variant, backbone), (before, after) in SYSTEMS.items()
+        for seed in SEEDS
+    ]
+    return {run.key: run for run in runs}
+
+
+def _make_run(
+    rng: random.Random, method: str, variant: str, backbone: str, seed: int, before: float, after: float
+) -> RunDetail:
+    key = f"{method}-{variant}-s{seed}"
+    trained = method in ("simcse", "distill")
+    steps = range(0, 151, 25) if trained else []
+    curve = tuple(
+        CurvePoint(
+            seed,
+            step,
+            dev=(before + (after - before) * (1 - math.exp(-step / 40)) + rng.gauss(0, 0.3)) / 100,
+            alignment=0.31 - step / 900 + rng.gauss(0, 0.004),
+            uniformity=-1.2 - step / 160 + rng.gauss(0, 0.05),
+        )
+        for step in steps
+    )
+    best = max(curve, key=lambda point: point.dev, default=CurvePoint(seed, 0, after / 100))
+    return RunDetail(
+        key=key,
+        method=method,
+        variant=variant,
+        backbone=backbone,
+        seed=seed,
+        command=f"dvc repro train@{key} evaluate@{key}",
+        git_commit="3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",
+        git_dirty=seed == 2 and method == "distill",
+        device="cpu",
+        precision="float32",
+        data_sha256={"stsb-raw": "a1" * 32, "wiki-excerpt": "b2" * 32},
+        encoder_sha256=f"{rng.getrandbits(256):064x}",
+        versions={"torch": "2.13.0", "transformers": "5.23.0", "numpy": "2.4.1"},
+        selection=Selection(
+            best_step=best.step,
+            best_dev=best.dev,
+            last_step=max(steps, default=0),
+            last_dev=curve[-1].dev if curve else best.dev,
+            initial_dev=before / 100,
+        ),
+        seconds=rng.uniform(60, 110) if trained else None,
+        curve=curve,
+    )
+
+
+def make_cell(values: list[float], runs: tuple[str, ...], published: float | None, rank: Rank = "") -> Cell:
+    """A cell as `build_table` makes it, judged by a rule of thumb: this example decides nothing."""
+    mean, sd = statistics.fmean(values), statistics.stdev(values)
+    if published is None:
+        return Cell(mean, sd, len(values), runs=runs, verdict="ours", rank=rank, values=tuple(values))
+    delta = mean - published
+    verdict: Verdict = "agrees" if abs(delta) < 0.3 else "near" if abs(delta) < 1 else "differs"
+    if sd > 0.6 and verdict != "agrees":
+        verdict = "not separable"
+    return Cell(
+        mean, sd, len(values), published, delta, verdict,
+        place=sum(value < published for value in values) / len(values),
+        seeds_needed=14 if verdict == "not separable" else None,
+        runs=runs, rank=rank, best_by_dev=max(values), values=tuple(values),
+    )  # fmt: skip
+
+
+def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
+    """Six systems on six columns, two of them partial; one column that nobody ran."""
+    rng = random.Random(3)
+    columns = (
+        Column("stsb-test", "STS-B"),
+        Column("stsb-dev", "STS-B dev"),
+        Column("sts12-part", "STS12", mark="partial"),
+        Column("sts13-part", "STS13", mark="partial"),
+        Column("sickr", "SICK-R"),
+        Column("avg", "Avg"),
+    )
+    rows = []
+    for place, ((method, variant, backbone), (_, after)) in enumerate(SYSTEMS.items()):
+        keys = tuple(f"{method}-{variant}-s{seed}" for seed in SEEDS)
+        ranks: dict[int, Rank] = {2: "best", 0: "second"}
+        cells = [
+            make_cell([after + shift + rng.gauss(0, 0.3) for _ in SEEDS], keys, None, ranks.get(place, ""))
+            for shift in (0, 1.4, -3.2, 2.1, -1)
+        ]
+        cells.insert(4, Cell())
+        note = "centred and scaled on the training corpus" if method == "whitening" else ""
+        rows.append(
+            TableRow(
+                f"{method}-{variant}", f"{method} {variant}", tuple(cells), backbone or "words", note=note
+            )
+        )
+    return Table(
+        "small-sts", "Small plan: Spearman × 100", columns, tuple(rows),
+        protocol="Mean pooling, raw text, setting all; weights selected on STS-B dev.",
+        notes=("STS12 and STS13 are rebuilt from the rows of STS-B that come from them: not the full sets.",),
+    )  # fmt: skip
+
+
+def make_paper(runs: dict[str, RunDetail]) -> Paper:
+    """A paper's table: cited rows, rows nobody ran, and one row with every verdict."""
+    rng = random.Random(5)
+    columns = tuple(Column(task.lower(), task) for task in TASKS)
+    cited = TableRow(
+        "glove",
+        "GloVe avg",
+        tuple(Cell(published=55.0 + i, verdict="cited") for i in range(8)),
+        source="cited",
+    )
+    missing = TableRow(
+        "dclr",
+        "DCLR",
+        tuple(Cell(published=70.0 + i, published_rank="best") for i in range(8)),
+        "bert-base-uncased",
+    )
+    keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)
+    offsets = (0.1, -0.1, 0.7, -0.8, 2.4, -1.9, 0.2, 1.5)
+    cells = [
+        make_cell([72 + i + rng.gauss(0, 0.2 if i < 6 else 0.9) for _ in SEEDS], keys, 72 + i + offset)
+        for i, offset in enumerate(offsets)
+    ]
+    cells[3] = replace(cells[3], note="the printed average does not fit the row")
+    simcse = TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run")
+    tables = (
+        Table(
+            "dclr-table1",
+            "Table 1: STS test sets",
+            columns,
+            (cited, simcse, missing),
+            "CLS pooling, setting all.",
+        ),
+    )
+    strip = figures.seed_strip(
+        {"simcse": list(cells[0].values)}, {"simcse": 72.1}, others={"simcse": [71.6, 72.4]}, key="dclr-strip"
+    )
+    chart = Figure(
+        "dclr-strip", "STS12, seeds and print", strip, "Diamond: published. Crosses: other reports."
+    )
+    return Paper(
+        "dclr", "Debiased Contrastive Learning", "ACL 2022", tables, (chart,), ("Two versions exist.",)
+    )
+
+
+def make_wide_table(rows: int = 40, columns: int = 30) -> Table:
+    """A table of many rows and columns, every cell run and judged."""
+    rng = random.Random(11)
+    keys = tuple(f"distill-mse-s{seed}" for seed in SEEDS)
+    heads = tuple(
+        Column(f"task-{i}", f"Task {i:02d}", "partial" if i % 7 == 3 else "") for i in range(columns)
+    )
+    body = []
+    for row in range(rows):
+        bases = [rng.uniform(40, 85) for _ in range(columns)]
+        cells = tuple(
+            make_cell([base + rng.gauss(0, 0.5) for _ in SEEDS], keys, base + rng.gauss(0, 1))
+            for base in bases
+        )
+        body.append(TableRow(f"system-{row}", f"A system of some name, {row:02d}", cells))
+    return Table("wide", "All tasks", heads, tuple(body))
+
+
+def make_report(*, wide: bool = True) -> Report:
+    """The whole example."""
+    runs = make_runs()
+    by_system: dict[str, list[CurvePoint]] = {}
+    for run in runs.values():
+        if run.curve:
+            by_system.setdefault(run.system, []).extend(run.curve)
+    leaderboard = make_leaderboard(runs)
+    return Report(
+        title="Sentence embeddings without labels, reproduced",
+        commit="7bb0566c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a",
+        tables=(leaderboard, make_wide_table()) if wide else (leaderboard,),
+        papers=(make_paper(runs),),
+        figures=(
+            Figure(
+                "dev", "Dev score during training", figures.dev_curves(by_system), "Mean over seeds, ± sd."
+            ),
+            Figure(
+                "geometry",
+                "Alignment and uniformity",
+                figures.geometry(by_system),
+                "Lower is better for both.",
+            ),
+        ),
+        runs=runs,
+        curves=figures.run_curves(runs.values()),
+        protocol=("Similarities in float64.", "Weights are selected on STS-B dev, scored before step 0 too."),
+        notes=(
+            "These rows come from encoders of two layers and a few hundred steps: nothing about BERT-base.",
+            "On such a backbone the contrast of two dropout passes is solved almost at once, so SimCSE has "
+            "little left to learn and may fall below its own untrained encoder.",
+        ),
+    )

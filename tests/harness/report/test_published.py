@@ -1,0 +1,155 @@
+"""The published numbers: what is there, that averages fit, that misprints are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.report.declarations import LEADERBOARDS
+from harness.report.published import Published, load_published, load_spread
+
+PAPER = """
+paper: toy
+title: Toy
+venue: nowhere
+works: {{gao: "Gao"}}
+tables:
+  table1:
+    about: toy
+    metric: spearman
+    scale: 100.0
+    decimals: 2
+    columns: [A, B, Avg]
+    averages: {{Avg: [A, B]}}
+    rows:
+      - {row}
+"""
+
+
+def load(folder: Path, row: str) -> Published:
+    (folder / "toy.yaml").write_text(PAPER.format(row=row), encoding="utf-8")
+    return load_published(folder)
+
+
+def test_all_five_papers_are_there_with_their_tables(published: Published) -> None:
+    assert sorted(published.papers) == ["dclr", "pcl", "ptbert", "sct", "una"]
+    rows = {
+        name: sum(len(table.rows) for table in paper.tables.values())
+        for name, paper in published.papers.items()
+    }
+    assert rows == {"pcl": 75, "dclr": 54, "ptbert": 40, "sct": 144, "una": 48}
+
+
+def test_every_stated_average_is_declared_as_one(published: Published) -> None:
+    """Five of PCL, four of DCLR, five of PT-BERT, two of SCT and three of UNA print Avg beside its tasks."""
+    tables = [
+        table for table in published.tables.values() if "Avg" in table.columns and "STS12" in table.columns
+    ]
+    assert len(tables) == 19
+    assert all(len(table.averages["Avg"]) == len(table.columns) - 1 for table in tables)
+
+
+def test_the_known_misprints_are_flagged_with_both_values(published: Published) -> None:
+    found = {
+        (key, row.key, erratum.column): (erratum.printed, erratum.recomputed)
+        for key, table in published.tables.items()
+        for row in table.rows
+        for erratum in row.errata
+    }
+    assert len(found) == 11
+    assert found["sct/table2", "sct@bert-base-uncased", "STS12"] == (78.83, 73.82)
+    assert found["sct/table2", "dclr@bert-base-uncased", "STS15"] == (72.56, 82.56)
+    assert found["sct/table2", "simcse@bert-mini", "Avg"] == (65.94, 63.91)
+    assert found["pcl/table3", "pcl/no-p@bert-base-uncased", "Avg"] == (77.12, 77.18)
+    assert found["dclr/table1", "bert-flow@bert-large-uncased", "Avg"] == (70.07, 69.74)
+
+
+def test_a_misprinted_cell_is_compared_by_its_right_value_and_an_average_as_printed(
+    published: Published,
+) -> None:
+    table = published.table("sct/table2")
+    ours = published.row("sct/table2", "sct@bert-base-uncased")
+    assert table.compared(ours, "STS12") == 73.82
+    assert "printed 78.83, read as 73.82" in table.remark(ours, "STS12")
+    simcse = published.row("sct/table2", "simcse@bert-mini")
+    assert table.compared(simcse, "Avg") == 65.94
+    assert "average 63.91" in table.remark(simcse, "Avg")
+    assert table.remark(simcse, "STS12") == ""
+
+
+def test_facts_that_other_work_relies_on(published: Published) -> None:
+    avg = {key: published.row("una/table-d7", key).values[-2:] for key in ("simcse@bert-base-uncased",)}
+    assert avg["simcse@bert-base-uncased"] == [0.7516, 0.0079]
+    assert published.row("pcl/table2", "pcl@bert-base-uncased").seeds == 5
+    assert published.row("dclr/table1", "simcse@bert-base-uncased").source == "re-run"
+    assert published.row("dclr/table1", "dclr@roberta-large").values[-1] == 78.56
+
+
+def test_seed_averages_of_una_give_the_printed_mean_and_sd(published: Published) -> None:
+    for row in published.table("una/table-d7").rows:
+        values = [value for value in row.values[:10] if value is not None]
+        mean = sum(values) / 10
+        sd = (sum((value - mean) ** 2 for value in values) / 9) ** 0.5
+        assert row.values[10] == pytest.approx(mean, abs=0.00015)
+        assert row.values[11] == pytest.approx(sd, abs=0.00005)
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        ("{system: x, source: this-paper, values: [1.0, 2.0]}", "2 values, expected 3"),
+        ("{system: x, source: this-paper, values: [1.0, 2.0, 1.6]}", "cells average 1.5000"),
+        ("{system: x, source: cited, values: [1.0, 2.0, 1.5]}", "expected `work`"),
+        ("{system: x, source: cited, work: gau, values: [1.0, 2.0, 1.5]}", "cites 'gau'"),
+        ("{system: x, source: hearsay, values: [1.0, 2.0, 1.5]}", "source"),
+        ("{system: x, source: this-paper, values: [1.0, 2.0, high]}", "values"),
+        ("{system: x, source: this-paper, values: [1.0, 2.0, .nan]}", "finite"),
+        ("{system: x, source: this-paper, worth: 3, values: [1.0, 2.0, 1.5]}", "worth"),
+        (
+            "{system: x, source: this-paper, values: [1.0, 2.0, 1.5],"
+            " errata: [{column: A, kind: cell, printed: 9.0, recomputed: 1.0, reason: r}]}",
+            "does not name a printed value",
+        ),
+        (
+            "{system: x, source: this-paper, values: [1.0, 2.0, 1.5],"
+            " errata: [{column: Avg, kind: average, printed: 1.5, recomputed: 1.6, reason: r}]}",
+            "cells average 1.5000",
+        ),
+    ],
+)
+def test_a_wrong_row_gives_one_line_that_names_it(tmp_path: Path, row: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=r"toy\.yaml: ") as caught:
+        load(tmp_path, row)
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_averages_may_be_off_by_two_printed_units(tmp_path: Path) -> None:
+    row = "{system: x, source: this-paper, values: [1.0, 2.0, 1.52]}"
+    assert load(tmp_path, row).row("toy/table1", "x").values[2] == 1.52
+
+
+def test_unreadable_and_absent_declarations_give_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no \*\.yaml file"):
+        load_published(tmp_path)
+    (tmp_path / "toy.yaml").write_text("a: [1,\n b: }", encoding="utf-8")
+    with pytest.raises(InputError, match="not a readable YAML file") as caught:
+        load_published(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_tables_and_rows_name_the_nearest(published: Published) -> None:
+    with pytest.raises(InputError, match=r"did you mean pcl/table2"):
+        published.table("pcl/tabel2")
+    with pytest.raises(InputError, match=r"did you mean pcl@bert-base-uncased"):
+        published.row("pcl/table2", "pcl@bert-bse-uncased")
+
+
+def test_known_spread_is_a_floor_in_raw_units_by_backbone_and_metric() -> None:
+    spreads = load_spread(LEADERBOARDS / "published")
+    assert spreads.floor("bert-base-uncased", "spearman") == pytest.approx(0.0084)
+    assert spreads.floor("roberta-base", "spearman") == pytest.approx(0.0021)
+    assert spreads.floor("bert-base-uncased", "accuracy") is None
+    assert spreads.floor("bert-tiny", "spearman") is None

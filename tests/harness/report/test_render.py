@@ -1,0 +1,247 @@
+"""The HTML pages as text: what a cell says, where it leads, and that nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from example_report import make_report, make_wide_table
+
+from harness.errors import InputError
+from harness.report.facts import cell_facts, verdict_counts, view_cell
+from harness.report.model import Cell, Column, Table, TableRow
+from harness.report.page import Report, RunDetail
+from harness.report.render import render_index, render_paper
+from harness.report.text import TEMPLATES
+
+COLUMN = Column("stsb", "STSB")
+CELL = Cell(
+    75.107, 0.84, 3, 76.25, -1.143, "not separable", place=1.0, seeds_needed=14,
+    runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9, values=(74.3, 75.1, 75.92),
+)  # fmt: skip
+
+
+def make_run(seed: int) -> RunDetail:
+    return RunDetail(
+        f"a-s{seed}", "a", "released", "bert", seed, f"dvc repro a{seed}", "c0ffee", "cpu", "float32", {}
+    )
+
+
+RUNS = {f"a-s{seed}": make_run(seed) for seed in range(3)}
+
+
+def table_of(*cells: Cell, **fields: object) -> Table:
+    columns = tuple(Column(f"c{i}", f"Column {i}") for i in range(len(cells)))
+    return Table("t", "A table", columns, (TableRow("r", "A row", cells, "group"),), **fields)  # type: ignore[arg-type]
+
+
+class Page(HTMLParser):
+    """Collects tags, ids, the tags left open, and every address a page names."""
+
+    VOID = frozenset({"meta", "link", "br", "path", "use"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def all(self, name: str) -> list[str]:
+        return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    pytest.importorskip("matplotlib", reason="charts need the extra `report`")
+    return make_report(wide=False)
+
+
+@pytest.fixture(scope="module")
+def index(report: Report) -> str:
+    return render_index(report)
+
+
+def test_a_cell_says_all_it_knows_in_words() -> None:
+    assert cell_facts(table_of(CELL), COLUMN, CELL, RUNS) == [
+        ("Ours", "75.11 ± 0.84, n = 3 seeds"),
+        ("Published", "76.25"),
+        ("Difference", "−1.14"),
+        ("Verdict", "not separable: needs 11 more seeds"),
+        ("Place", "published value above 3 of our 3 seeds"),
+        ("Each seed", "0: 74.30, 1: 75.10, 2: 75.92"),
+        ("Best on dev", "75.90"),
+        ("Note", "printed twice"),
+    ]
+
+
+def test_a_missing_cell_shows_a_dash_beside_the_published_value_and_a_cited_one_does_not() -> None:
+    table = table_of(Cell(published=61.3))
+    missing = view_cell(table, table.rows[0], COLUMN, Cell(published=61.3), {})
+    cited = view_cell(table, table.rows[0], COLUMN, Cell(published=61.3, verdict="cited"), {})
+    assert (missing.ours, missing.published, missing.link, missing.order) == ("–", "61.30", "", 61.3)
+    assert (cited.ours, cited.published) == ("", "61.30")
+    assert dict(missing.facts)["Ours"] == "not run"
+
+
+def test_negative_numbers_print_a_minus_sign_not_a_hyphen() -> None:
+    table = table_of(Cell(-2.5))
+    assert view_cell(table, table.rows[0], COLUMN, Cell(-2.5), {}).ours == "−2.50"
+
+
+def test_tally_counts_only_cells_that_stand_beside_a_published_value() -> None:
+    cells = (
+        CELL,
+        Cell(1.0, published=1.0, verdict="agrees"),
+        Cell(1.0, verdict="ours"),
+        Cell(),
+        Cell(published=2.0),
+    )
+    assert verdict_counts(table_of(*cells)) == [
+        ("agrees", "=", 1),
+        ("not separable", "?", 1),
+        ("missing", "–", 1),
+    ]
+
+
+def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
+    page = Page(render_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS)))
+    (cell,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "cell"]
+    assert cell["href"] == "#system-a-released-bert"
+    assert cell["data-runs"] == "a-s0 a-s1 a-s2"
+    assert cell["data-title"] == "group · A row · Column 0"
+    assert ["Difference", "−1.14"] in json.loads(cell["data-facts"] or "")
+    assert "system-a-released-bert" in page.all("id")
+
+
+def test_each_run_shows_its_command_commit_data_and_device(index: str, report: Report) -> None:
+    assert len(report.runs) == 18
+    for run in report.runs.values():
+        assert run.command in index
+        assert index.count(f'data-run="{run.key}"') == 3
+        assert run.encoder_sha256 in index
+    assert "3f9d1c7ab2</code> with local changes" in index
+    assert index.count("No curve: these runs have no training log.") == 3
+
+
+def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(index: str) -> None:
+    page = Page(index)
+    assert page.open == []
+    ids = page.all("id")
+    assert len(ids) == len(set(ids)) > 50
+    inner = {address[1:] for address in page.all("href") if address.startswith("#")}
+    assert len(inner) > 10
+    assert inner <= set(ids)
+    assert {name for value in page.all("aria-labelledby") for name in value.split()} <= set(ids)
+
+
+def test_a_page_names_no_address_outside_itself(index: str) -> None:
+    page = Page(index)
+    assert page.all("src") == []
+    assert {address for address in page.all("href") if not address.startswith("#")} == {"data:,"}
+    style = index[index.index("<style>") : index.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert re.findall(r"https?://[^\"' ]+", index.replace("http://www.w3.org/2000/svg", "")) == []
+    assert "default-src 'none'" in index
+
+
+def test_tables_mark_up_their_headers(index: str) -> None:
+    page = Page(index)
+    assert {attributes.get("scope") for tag, attributes in page.tags if tag == "th"} == {
+        "col",
+        "row",
+        "rowgroup",
+    }
+    assert sum(tag == "caption" for tag, _ in page.tags) == 2
+
+
+def test_text_is_escaped_everywhere() -> None:
+    evil = "<script>alert('x')</script>&\""
+    cell = Cell(1.0, 0.1, 1, note=evil, runs=("x",))
+    table = Table(
+        "t", evil, (Column("c", evil, evil),), (TableRow("r", evil, (cell,), evil, evil, evil),), evil
+    )
+    run = replace(
+        make_run(0), key="x", variant=evil, command=evil, data_sha256={evil: evil}, versions={evil: evil}
+    )
+    text = render_index(Report(evil, evil, evil, (table,), runs={"x": run}, notes=(evil,), problems=(evil,)))
+    assert "<script>alert" not in text
+    assert Page(text).open == []
+    assert sum(tag == "script" for tag, _ in Page(text).tags) == 1
+
+
+def test_an_empty_report_says_what_to_do() -> None:
+    text = render_index(Report("T", "abc"))
+    assert "No scores yet" in text
+    assert "make reproduce" in text
+    assert Page(text).open == []
+
+
+def test_a_run_without_a_record_is_named_as_a_problem_and_not_linked() -> None:
+    text = render_index(Report("T", "abc", tables=(table_of(CELL),), runs={"a-s1": RUNS["a-s1"]}))
+    assert "Run a-s0 fills a cell but has no record" in text
+    assert "2 things to mend" in text
+    alone = render_index(Report("T", "abc", tables=(table_of(CELL),)))
+    assert "data-runs=" not in alone
+
+
+def test_a_row_of_the_wrong_length_and_a_repeated_table_are_input_errors() -> None:
+    table = table_of(CELL)
+    short = replace(table, columns=(COLUMN, COLUMN))
+    with pytest.raises(InputError, match="1 cells, expected 2"):
+        render_index(Report("T", "abc", tables=(short,)))
+    with pytest.raises(InputError, match="twice"):
+        render_index(Report("T", "abc", tables=(table, table)))
+
+
+def test_a_missing_template_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="restore it from the repository"):
+        render_index(Report("T", "abc"), tmp_path)
+
+
+def test_the_page_of_a_paper_has_its_own_runs_only(report: Report) -> None:
+    text = render_paper(report, report.papers[0], index="../index.html")
+    assert 'href="../index.html"' in text
+    assert "simcse-released-s0" in text
+    assert "distill-mse-s0" not in text
+    assert Page(text).open == []
+
+
+def test_long_tables_scroll_under_their_header_and_short_ones_do_not() -> None:
+    assert 'class="scroller tall"' in render_index(Report("T", "c", tables=(make_wide_table(17, 2),)))
+    assert 'class="scroller tall"' not in render_index(Report("T", "c", tables=(make_wide_table(16, 2),)))
+
+
+def test_a_page_has_the_same_bytes_every_time(report: Report, index: str) -> None:
+    assert render_index(report) == index
+
+
+def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
+    text = render_index(Report("T", "c", tables=(table_of(Cell(50.0, 0.1, 2, verdict="ours")),)))
+    body = text[text.index("<tbody>") : text.index("</tbody>")]
+    assert "published" not in body
+    assert 'class="scores spread"' in text
+
+
+def test_templates_fetch_nothing() -> None:
+    files = sorted(TEMPLATES.glob("*.html.j2")) + [TEMPLATES / "report.css", TEMPLATES / "report.js"]
+    assert len(files) == 6
+    for file in files:
+        assert not re.search(
+            r"https?:|fetch\(|XMLHttpRequest|import\(|@import|url\(", file.read_text(encoding="utf-8")
+        )

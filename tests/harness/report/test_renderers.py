@@ -1,0 +1,136 @@
+"""A recorded score folder as Markdown, LaTeX and plain text, worked out by hand.
+
+The folder `recorded` holds three seeds of SimCSE and one run of whitening on three tasks. Times 100:
+
+| run | STS12 | STSB | SICKR | their mean |
+| simcse 1, 2, 3 | 50, 50, 50 | 70, 72, 74 | 60, 60, 66 | 60, 60.667, 63.333 |
+| whitening | 65.004 | 51.004 | 61.008 | 59.0053 |
+
+SimCSE against 50, 71, 55 and 58.67, with t(0.975, 2) = 4.303:
+- STS12: 50.00, sd 0, equal: agrees.
+- STSB: 72.00, sd sqrt((4 + 0 + 4) / 2) = 2.00, one away with two errors of 1.155: agrees.
+- SICKR: 62.00, sd sqrt((4 + 4 + 16) / 2) = 3.46, error 2, 7 away: above two errors (4), inside 4.303 errors
+  (8.6): not separable. A t test against a fixed value 2.02 sd away has 80 % power from 5 seeds on: +2.
+- Avg: 61.33, squared deviations 1.778 + 0.444 + 4 = 6.222, sd sqrt(3.111) = 1.76, error 1.018, 2.66 away:
+  above 2.04, inside 4.38: not separable; 1.51 sd need 6 seeds: +3.
+Whitening is deterministic, so it needs no spread: 0.004 from 65.00 agrees within rounding, 1.996 from 53.00
+differs, 0.492 from 61.50 is near, 0.825 from 59.83 is near. Its cells as printed average
+(65.00 + 51.00 + 61.01) / 3 = 59.003, which prints as 59.00 where the unrounded mean prints as 59.01.
+PCL was not run; its STS12 is printed as 71.00 and read as 75.00. CT is cited.
+Best (bold) and second (italic, underlined) of ours: whitening and SimCSE on STS12, the other way round
+elsewhere. Of the published values in group Toy: 75.00 and 65.00; 71.00 and 53.00; 62.00 and 61.50; 66.00 and
+59.83. CT is alone in its group and gets no mark.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.report import latex, markdown
+from harness.report.declarations import read_declaration
+from harness.report.latex import to_latex
+from harness.report.markdown import to_markdown
+from harness.report.model import Cell, Column, Table, TableRow
+from harness.report.published import load_published, load_spread
+from harness.report.spec import TableSpec
+from harness.report.tables import Evidence, build_table
+from harness.report.terminal import to_terminal
+from harness.results.store import read_scores
+
+
+@pytest.fixture
+def table(recorded: Path) -> Table:
+    folder = recorded / "published"
+    evidence = Evidence(read_scores(recorded / "scores"), load_published(folder), load_spread(folder))
+    return build_table(read_declaration(recorded / "table.yaml", TableSpec), evidence)
+
+
+def table_of(*cells: Cell, title: str = "x") -> Table:
+    """One row with these cells."""
+    columns = tuple(Column(f"c{place}", f"c{place}") for place in range(len(cells)))
+    return Table("toy", "Toy", columns, (TableRow("x", title, cells),))
+
+
+def test_the_recorded_folder_renders_to_the_markdown_worked_out_by_hand(table: Table, recorded: Path) -> None:
+    assert to_markdown(table) == (recorded / "expected.md").read_text(encoding="utf-8")
+
+
+def test_the_recorded_folder_renders_to_the_latex_worked_out_by_hand(table: Table, recorded: Path) -> None:
+    assert to_latex(table) == (recorded / "expected.tex").read_text(encoding="utf-8")
+
+
+def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) -> None:
+    lines = to_terminal(table).splitlines()
+    rows = {line.split()[0]: line for line in lines if line.startswith(("SimCSE", "whitening", "PCL", "CT"))}
+    assert len(rows) == 4
+    assert "*62.00 ± 3.46 ?+2 (55.00)" in rows["SimCSE"]
+    assert "'51.00 ≠ (53.00)" in rows["whitening"]
+    assert rows["CT"].endswith("† (70.00)")
+    assert len({len(row) for row in rows.values()}) == 1
+
+
+def test_a_missing_cell_prints_a_dash_everywhere() -> None:
+    shown = table_of(Cell(), Cell(published=70.0))
+    assert "| x |  | – | –<br>(70.00) |" in to_markdown(shown)
+    assert "x &  & -- & -- \\\\" in to_latex(shown)
+    assert to_terminal(shown).splitlines()[3].split() == ["x", "–", "–", "(70.00)"]
+
+
+def test_special_characters_are_escaped() -> None:
+    hostile = "a_b & 50% #1 $x$ {y} ~z^ <i> | *s* [t] `q` \\"
+    assert markdown.escape(hostile) == (
+        "a\\_b &amp; 50% \\#1 \\$x\\$ {y} \\~z^ &lt;i&gt; \\| \\*s\\* \\[t\\] \\`q\\` \\\\"
+    )
+    assert latex.escape(hostile) == (
+        "a\\_b \\& 50\\% \\#1 \\$x\\$ \\{y\\} \\textasciitilde{}z\\textasciicircum{} "
+        "\\textless{}i\\textgreater{} \\textbar{} {*}s{*} {[}t{]} `q` \\textbackslash{}"
+    )
+    cells = to_markdown(table_of(Cell(value=1.0, n=1, verdict="ours"), title="a|b\nc")).splitlines()
+    assert "| a\\|b c | 1 | 1.00 |  |" in cells
+
+
+def test_plain_columns_print_all_their_digits() -> None:
+    columns = (Column("k", "queue", plain=True), Column("lr", "rate", plain=True))
+    cells = (Cell(published=131072.0, verdict="cited"), Cell(published=0.0005, verdict="cited"))
+    shown = Table("toy", "Toy", columns, (TableRow("x", "x", cells),))
+    assert "(131072) †" in to_markdown(shown)
+    assert "$0.0005$" in to_latex(shown)
+
+
+def test_a_broken_or_missing_template_is_one_line(table: Table, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"table\.md\.j2: .*not found"):
+        to_markdown(table, tmp_path)
+    (tmp_path / "table.md.j2").write_text("{{ nothing_of_this_name }}", encoding="utf-8")
+    with pytest.raises(InputError, match="nothing_of_this_name"):
+        to_markdown(table, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_every_latex_table_compiles_and_fits_its_page(
+    table: Table, specs: dict[str, TableSpec], evidence: Callable[..., Evidence], tmp_path: Path
+) -> None:
+    tables = [table, *(build_table(spec, evidence([])) for spec in specs.values())]
+    document = [
+        r"\documentclass{article}",
+        r"\usepackage[a4paper,margin=1cm]{geometry}",
+        r"\usepackage{booktabs}",
+        r"\usepackage{graphicx}",
+        r"\begin{document}",
+        *(to_latex(shown) + r"\clearpage" for shown in tables),
+        r"\end{document}",
+    ]
+    (tmp_path / "tables.tex").write_text("\n".join(document), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
+    log = (tmp_path / "tables.log").read_text(encoding="latin-1")
+    assert ended.returncode == 0, log[-2000:]
+    assert len(tables) == 42
+    assert "(42 pages" in log
+    assert "Overfull" not in log
+    assert "Float too large" not in log

@@ -1,0 +1,170 @@
+"""Table specs: all papers are covered, every name resolves, a wrong name is one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.errors import InputError
+from harness.report.published import Published
+from harness.report.spec import Selector, TableSpec, check_spec, load_specs
+
+YEARS = ["STS12", "STS13", "STS14", "STS15", "STS16"]
+METHODS = [
+    *("simcse", "pooled", "glove", "whitening", "distill", "moco", "pcl"),
+    *("dclr", "pt-bert", "sct", "congen", "ckd", "una"),
+]
+TASKS = [
+    *YEARS,
+    *(f"{year}-part" for year in YEARS),
+    *(f"{year}-hard-length" for year in YEARS),
+    *("STSB", "STSB-dev", "SICKR"),
+    *("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"),
+    *("AskUbuntu", "SciDocs", "SICK-E", "SNLI"),
+]
+TABLES = {
+    "pcl": ["table2", "table3", "table4", "table5"],
+    "dclr": ["table1", "table2"],
+    "ptbert": ["table1", "table2", "table3", "table4", "table5a", "table5b", "table5c"],
+    "sct": [f"table{number}" for number in range(1, 8)],
+    "una": ["table1", "table2", *(f"table-{name}" for name in ("a1", "c3", "c4", "c5", "c6", "d7", "d8"))],
+}
+FIGURES = {
+    "pcl": ["fig2", "fig3", "fig4"],
+    "dclr": ["fig3", "fig4", "fig5", "fig6a", "fig6b"],
+    "ptbert": ["fig3"],
+    "sct": ["fig2", "fig4"],
+}
+TOY = {
+    "key": "toy",
+    "title": "Toy",
+    "published": "pcl/table3",
+    "columns": [{"key": "STS12", "task": "STS12"}, {"key": "Avg", "mean_of": ["STS12"]}],
+    "rows": [
+        {
+            "title": "PCL",
+            "runs": {"method": "pcl", "variant": "released", "backbone": "bert-base-uncased"},
+            "published": "pcl@bert-base-uncased",
+        }
+    ],
+}
+
+
+def changed(**changes: object) -> TableSpec:
+    return TableSpec.model_validate({**TOY, **changes})
+
+
+def changed_row(**changes: object) -> TableSpec:
+    return changed(rows=[{**TOY["rows"][0], **changes}])  # type: ignore[dict-item]
+
+
+def test_every_table_and_figure_of_the_five_papers_has_a_spec(specs: dict[str, TableSpec]) -> None:
+    tables = {f"{paper}/{name}" for paper, names in TABLES.items() for name in names}
+    figures = {f"{paper}/{name}" for paper, names in FIGURES.items() for name in names}
+    assert {key for key, spec in specs.items() if spec.kind == "table"} == tables | {"small"}
+    assert {key for key, spec in specs.items() if spec.kind == "figure"} == figures
+    assert (len(tables), len(figures)) == (29, 11)
+
+
+def test_every_name_in_every_spec_is_known(specs: dict[str, TableSpec], published: Published) -> None:
+    for spec in specs.values():
+        check_spec(spec, published, methods=METHODS, tasks=TASKS)
+    assert len(specs) == 41
+
+
+def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], published: Published) -> None:
+    shown = [spec for spec in specs.values() if spec.published]
+    for spec in shown:
+        named = {row.published for row in spec.rows}
+        named |= {cell.published for row in spec.rows for cell in row.cells.values()}
+        assert {row.key for row in published.table(spec.published or "").rows} <= named, spec.key
+    assert len(shown) == 36
+
+
+def test_run_variants_are_fit_for_run_ids(specs: dict[str, TableSpec]) -> None:
+    selectors = [selector for spec in specs.values() for selector in spec.selectors()]
+    assert len(selectors) > 300
+    for selector in selectors:
+        name = f"{selector.method}-{selector.variant}-{selector.backbone or ''}"
+        assert all(sign.islower() or sign.isdigit() or sign in "-_" for sign in name), name
+
+
+def test_a_cell_selector_is_the_row_s_over_which_column_and_cell_go() -> None:
+    spec = changed(
+        columns=[{"key": "STS12", "task": "STS12", "runs": {"backbone": "roberta-base", "variant": "paper"}}],
+        rows=[
+            {
+                "title": "PCL",
+                "runs": {"method": "pcl", "variant": "released"},
+                "cells": {"STS12": {"runs": {"variant": "k3", "seed": 4}}},
+            }
+        ],
+    )
+    found = spec.selector(spec.rows[0], spec.columns[0])
+    assert found == Selector(method="pcl", variant="k3", backbone="roberta-base", seed=4)
+    assert list(spec.selectors()) == [found]
+
+
+def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
+    spec = changed(columns=[{"key": "time"}])
+    assert spec.selector(spec.rows[0], spec.columns[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        (changed(columns=[{"key": "STS12", "task": "STS21"}]), "unknown task in table toy 'STS21'"),
+        (changed(columns=[{"key": "Avg", "mean_of": ["STS12"]}]), "unknown column of table toy 'STS12'"),
+        (changed_row(runs={"method": "plc"}), "unknown method in table toy 'plc'"),
+        (changed_row(runs={"variant": "released"}), "name no method"),
+        (changed_row(published="pcl@bert-bse-uncased"), "did you mean pcl@bert-base-uncased"),
+        (changed_row(cells={"STS21": {}}), "unknown column of table toy 'STS21'"),
+        (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
+        (changed(published="pcl/tabel3"), "did you mean pcl/table3"),
+        (changed(published=None), "add `published` on top"),
+        (changed(scale=1.0), "scale 1.0, pcl/table3 prints 100.0"),
+        (changed(columns=[{"key": "A", "task": "STS12"}] * 2), "column 'A' appears twice"),
+        (
+            changed(columns=[{"key": "A", "task": "STS12", "published": "STS21"}]),
+            "unknown column of pcl/table3 'STS21'",
+        ),
+    ],
+)
+def test_a_wrong_name_gives_one_line(spec: TableSpec, complaint: str, published: Published) -> None:
+    with pytest.raises(InputError) as caught:
+        check_spec(spec, published, methods=METHODS, tasks=TASKS)
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_that_no_recipe_declares_is_named_with_near_ones(published: Published) -> None:
+    declared = [("pcl", "released", "bert-base-uncased"), ("pcl", "k3", "bert-base-uncased")]
+    check_spec(changed(), published, methods=METHODS, tasks=TASKS, runs=declared)
+    wrong = changed_row(runs={"method": "pcl", "variant": "relased", "backbone": "bert-base-uncased"})
+    with pytest.raises(InputError, match="did you mean pcl/released@bert-base-uncased"):
+        check_spec(wrong, published, methods=METHODS, tasks=TASKS, runs=declared)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"colums": []}, "colums"),
+        ({"scale": "100"}, "scale"),
+        ({"columns": [{"key": "A", "task": "STS12", "mean_of": ["B"]}]}, "names a task and mean_of"),
+    ],
+)
+def test_a_wrong_spec_file_gives_one_line(tmp_path: Path, changes: dict[str, object], complaint: str) -> None:
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**TOY, **changes}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"toy\.yaml: ") as caught:
+        load_specs(tmp_path)
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_specs_with_one_key_are_refused(tmp_path: Path) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(yaml.safe_dump(TOY), encoding="utf-8")
+    with pytest.raises(InputError, match=r"b\.yaml: table 'toy' is declared twice"):
+        load_specs(tmp_path)

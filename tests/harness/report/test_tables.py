@@ -1,0 +1,295 @@
+"""`build_table`: which seeds fill a cell, what is averaged, who wins, what a reader is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from harness.errors import InputError
+from harness.report.model import Cell, Table
+from harness.report.published import KnownSpread, KnownSpreads
+from harness.report.spec import Selector, TableSpec
+from harness.report.tables import Evidence, build_table
+
+PCL = "pcl/released@bert-base-uncased"
+SIMCSE = "simcse/released@bert-base-uncased"
+FLOOR = KnownSpreads(
+    scale=100.0,
+    entries=[
+        KnownSpread(
+            method="simcse",
+            backbone="bert-base-uncased",
+            metric="spearman",
+            column="Avg",
+            mean=75.0,
+            sd=0.84,
+            seeds=50,
+            source="study",
+        )
+    ],
+)
+MakeEvidence = Callable[..., Evidence]
+
+
+def runs(system: str, **more: object) -> dict[str, object]:
+    method, _, rest = system.partition("/")
+    variant, _, backbone = rest.partition("@")
+    return {"method": method, "variant": variant, "backbone": backbone, **more}
+
+
+def spec_of(*rows: dict[str, object], columns: tuple[object, ...] = (), **more: object) -> TableSpec:
+    """A table over STSB, SICKR and their mean, unless told otherwise."""
+    tasks = [{"key": "STSB", "task": "STSB"}, {"key": "SICKR", "task": "SICKR"}]
+    shown = list(columns) or [*tasks, {"key": "Avg", "mean_of": ["STSB", "SICKR"]}]
+    return TableSpec.model_validate(
+        {"key": "toy", "title": "Toy", "columns": shown, "rows": list(rows), **more}
+    )
+
+
+def cell(table: Table, row: int = 0, column: int = 0) -> Cell:
+    return table.rows[row].cells[column]
+
+
+def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> None:
+    """70, 72 and 74 of one system; another system, variant, backbone and task must not leak in."""
+    records = [(PCL, seed, "STSB", value) for seed, value in ((2, 0.72), (1, 0.70), (3, 0.74))]
+    others = ["pcl/paper@bert-base-uncased", "pcl/released@roberta-base", SIMCSE]
+    records += [(system, 1, "STSB", 0.1) for system in others] + [(PCL, 1, "SICKR", 0.2)]
+    found = cell(build_table(spec_of({"title": "PCL", "runs": runs(PCL)}), evidence(records)))
+    assert (found.value, found.sd, found.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
+    assert found.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
+    assert found.verdict == "ours"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("metric", "pearson"), ("setting", "wmean"), ("selection", "last"), ("text", "raw")],
+)
+def test_a_score_under_another_protocol_does_not_fill_a_cell(
+    field: str, value: str, evidence: MakeEvidence
+) -> None:
+    full = evidence([(PCL, 1, "STSB", 0.7)])
+    spec = spec_of({"title": "PCL", "runs": runs(PCL)})
+    assert cell(build_table(spec, full)).n == 1
+    frame = full.scores.assign(**{field: value})
+    assert cell(build_table(spec, Evidence(frame, full.published, full.spreads))).n == 0
+    other = spec_of(
+        {"title": "PCL", "runs": runs(PCL)}, columns=({"key": "A", "task": "STSB", field: value},)
+    )
+    assert cell(build_table(other, Evidence(frame, full.published, full.spreads))).n == 1
+
+
+def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(evidence: MakeEvidence) -> None:
+    """Seed 1: (70 + 60) / 2 = 65, seed 2: (74 + 64) / 2 = 69; seed 3 lacks SICKR. Mean 67, sd sqrt(8)."""
+    records = [
+        (PCL, 1, "STSB", 0.70),
+        (PCL, 1, "SICKR", 0.60),
+        (PCL, 2, "STSB", 0.74),
+        (PCL, 2, "SICKR", 0.64),
+    ]
+    table = build_table(
+        spec_of({"title": "PCL", "runs": runs(PCL)}), evidence([*records, (PCL, 3, "STSB", 0.9)])
+    )
+    average = cell(table, column=2)
+    assert (average.value, average.sd, average.n) == (pytest.approx(67.0), pytest.approx(8**0.5), 2)
+    assert cell(table).n == 3
+
+
+def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence: MakeEvidence) -> None:
+    """65.004, 51.004 and 61.008 average 59.0053 (59.01); printed 65.00, 51.00, 61.01 average 59.0033."""
+    tasks = ("STS12", "STSB", "SICKR")
+    columns = (*({"key": task, "task": task} for task in tasks), {"key": "Avg", "mean_of": list(tasks)})
+    spec = spec_of({"title": "PCL", "runs": runs(PCL)}, columns=columns)
+    values = (0.65004, 0.51004, 0.61008)
+    found = build_table(
+        spec, evidence([(PCL, 1, task, value) for task, value in zip(tasks, values, strict=True)])
+    )
+    assert f"{cell(found, column=3).value:.2f}" == "59.01"
+    assert cell(found, column=3).note == "mean of the rounded cells 59.00"
+    same = build_table(spec, evidence([(PCL, 1, task, 0.65) for task in tasks]))
+    assert cell(same, column=3).note == ""
+
+
+def test_parts_feed_an_average_without_being_shown(evidence: MakeEvidence) -> None:
+    spec = spec_of(
+        {"title": "PCL", "runs": runs(PCL)},
+        columns=({"key": "Avg", "mean_of": ["STSB", "SICKR"]},),
+        parts=[{"key": "STSB", "task": "STSB"}, {"key": "SICKR", "task": "SICKR"}],
+    )
+    table = build_table(spec, evidence([(PCL, 1, "STSB", 0.7), (PCL, 1, "SICKR", 0.6)]))
+    assert [column.key for column in table.columns] == ["Avg"]
+    assert cell(table).value == pytest.approx(65.0)
+
+
+def test_without_runs_a_cell_is_missing_and_without_a_selector_it_is_cited(evidence: MakeEvidence) -> None:
+    spec = spec_of(
+        {"title": "PCL", "runs": runs(PCL), "published": "pcl@bert-base-uncased"},
+        {"title": "CT", "published": "ct@bert-base-uncased"},
+        published="pcl/table2",
+    )
+    table = build_table(spec, evidence([]))
+    ours, cited = cell(table, 0), cell(table, 1)
+    assert (ours.value, ours.published, ours.verdict) == (None, 79.72, "missing")
+    assert (cited.value, cited.published, cited.verdict) == (None, 74.31, "cited")
+    assert table.rows[0].source == "this paper"
+    assert table.rows[1].source == "cited: Gao et al. 2021 (SimCSE)"
+
+
+def test_the_published_value_gives_delta_place_and_verdict(evidence: MakeEvidence) -> None:
+    """70, 72 and 74 against 79.72: delta -7.72, all seeds below, outside t(2) = 4.30 times 1.1547 = 4.97."""
+    spec = spec_of(
+        {"title": "PCL", "runs": runs(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
+    )
+    records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
+    found = cell(build_table(spec, evidence(records)))
+    assert (found.delta, found.place, found.verdict) == (pytest.approx(-7.72), 1.0, "differs")
+
+
+def test_the_known_sd_of_the_backbone_is_a_floor_for_spearman_only(evidence: MakeEvidence) -> None:
+    """One seed 1.5 below the published 79.72: within 2 x 0.84 with the floor, undecided without one."""
+    row = {"title": "PCL", "runs": runs(PCL), "published": "pcl@bert-base-uncased"}
+    records = [(PCL, 1, "STSB", 0.7822)]
+    spec = spec_of(row, published="pcl/table2")
+    assert cell(build_table(spec, evidence(records, FLOOR))).verdict == "agrees"
+    assert cell(build_table(spec, evidence(records))).verdict == "not separable"
+    accuracy = spec_of(
+        row, published="pcl/table2", columns=({"key": "STSB", "task": "STSB", "metric": "accuracy"},)
+    )
+    full = evidence(records, FLOOR)
+    shown = Evidence(full.scores.assign(metric="accuracy"), full.published, FLOOR)
+    assert cell(build_table(accuracy, shown)).verdict == "not separable"
+
+
+def test_a_deterministic_row_differs_with_one_run(evidence: MakeEvidence) -> None:
+    row = {"title": "x", "runs": runs(PCL), "published": "pcl@bert-base-uncased", "deterministic": True}
+    found = build_table(spec_of(row, published="pcl/table2"), evidence([(PCL, 1, "STSB", 0.70)], FLOOR))
+    assert cell(found).verdict == "differs"
+
+
+def test_best_and_second_go_by_print_within_the_group_that_competes(evidence: MakeEvidence) -> None:
+    """In group one 70.001 and 70.004 print alike and share the best place; oracle does not compete."""
+    values = {"a": 0.70001, "b": 0.70004, "c": 0.60, "d": 0.50, "e": 0.10, "oracle": 0.99}
+    rows = [
+        {
+            "title": name,
+            "group": "two" if name == "e" else "one",
+            "runs": runs(f"{name}/v@x"),
+            "competes": name != "oracle",
+        }
+        for name in values
+    ]
+    records = [(f"{name}/v@x", 1, "STSB", value) for name, value in values.items()]
+    column = {"key": "STSB", "task": "STSB"}
+
+    def ranks(**more: object) -> list[str]:
+        table = build_table(
+            spec_of(*rows, columns=({**column, **more.pop("column", {})},), **more), evidence(records)
+        )  # type: ignore[dict-item]
+        return [row.cells[0].rank for row in table.rows]
+
+    assert ranks() == ["best", "best", "second", "", "", ""]
+    assert ranks(column={"better": "lower"}) == ["", "", "second", "best", "", ""]
+    assert ranks(compete="table", column={"better": "lower"}) == ["", "", "", "second", "best", ""]
+    assert ranks(compete="none") == [""] * 6
+    assert ranks(column={"better": "none"}) == [""] * 6
+
+
+def test_published_values_are_ranked_among_themselves(evidence: MakeEvidence) -> None:
+    spec = spec_of(
+        {"title": "CT", "published": "ct@bert-base-uncased"},
+        {"title": "PCL", "published": "pcl@bert-base-uncased", "runs": runs(PCL)},
+        {"title": "IS-BERT", "published": "is-bert@bert-base-uncased"},
+        published="pcl/table2",
+    )
+    table = build_table(spec, evidence([(PCL, 1, "STSB", 0.1)]))
+    assert [row.cells[0].published_rank for row in table.rows] == ["second", "best", ""]
+    assert [row.cells[0].rank for row in table.rows] == ["", "", ""]
+
+
+def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
+    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle"])
+    records = [("b/v@x", 1, "STSB", 0.6), ("a/v@x", 1, "STSB", 0.5), ("oracle/v@x", 1, "STSB", 0.9)]
+    table = build_table(spec, evidence(records))
+    assert [row.title for row in table.rows] == ["b/v@x", "a/v@x", "oracle/v@x"]
+    assert [row.cells[0].rank for row in table.rows] == ["best", "second", ""]
+    plan = [Selector(method=name, variant="v", backbone="x") for name in ("a", "a", "new", "b")]
+    planned = build_table(spec, evidence(records, systems=plan))
+    assert [row.title for row in planned.rows] == ["a/v@x", "new/v@x", "b/v@x"]
+    assert cell(planned, 1).verdict == "missing"
+
+
+def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
+    """Seed 2 has the best dev score. Its 72 stands alone, judged by the spread of all three (sd 2)."""
+    row = {"title": "PCL", "runs": runs(PCL), "published": "pcl/single-run@bert-base-uncased"}
+    spec = spec_of({**row, "statistic": "best-by-dev"}, published="pcl/table2")
+    records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
+    dev = {f"pcl-released-bert-base-uncased-{seed}": score for seed, score in ((1, 0.8), (2, 0.9), (3, 0.7))}
+    found = cell(build_table(spec, evidence(records, dev=dev)))
+    assert (found.value, found.sd, found.n) == (pytest.approx(72.0), None, 1)
+    assert found.runs == ("pcl-released-bert-base-uncased-2",)
+    assert (found.delta, found.verdict, found.place) == (pytest.approx(-8.01), "differs", 1.0)
+    without = cell(build_table(spec, evidence(records)))
+    assert (without.value, without.verdict, without.note) == (None, "missing", "no dev scores recorded")
+    mean = cell(build_table(spec_of(row, published="pcl/table2"), evidence(records, dev=dev)))
+    assert mean.best_by_dev == pytest.approx(72.0)
+
+
+def test_the_sd_over_seeds_is_compared_by_its_chi_square_interval(evidence: MakeEvidence) -> None:
+    """Three seeds with sd 0.02: interval 0.0104 to 0.1257 covers 0.0479, not 0.0079."""
+    columns = ({"key": "Std", "task": "STSB", "statistic": "sd"},)
+    row = {"title": "x", "runs": runs(PCL), "published": "simcse@bert-base-uncased"}
+    spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
+    records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
+    found = cell(build_table(spec, evidence(records)))
+    assert (found.value, found.sd, found.published) == (pytest.approx(0.02), None, 0.0079)
+    assert (found.verdict, found.rank) == ("differs", "")
+    assert cell(build_table(spec, evidence(records[:1]))).verdict == "missing"
+
+
+@pytest.mark.parametrize(("pairs", "verdict"), [(1379, "agrees"), (1378, "differs")])
+def test_the_size_of_a_test_set_agrees_or_differs_exactly(
+    pairs: int, verdict: str, evidence: MakeEvidence
+) -> None:
+    column = {"key": "STSB", "task": "STSB", "statistic": "pairs", "unit": "plain", "better": "none"}
+    row = {"title": "pairs", "runs": runs(PCL), "published": "dataset-size"}
+    full = evidence([(PCL, 1, "STSB", 0.7)])
+    counted = Evidence(full.scores.assign(n=pairs), full.published, full.spreads)
+    spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
+    assert (cell(build_table(spec, counted)).value, cell(build_table(spec, counted)).verdict) == (
+        pairs,
+        verdict,
+    )
+
+
+def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence) -> None:
+    sct = "sct/released@bert-base-uncased"
+    spec = spec_of(
+        {"title": "SCT", "runs": runs(sct), "published": "sct@bert-base-uncased"},
+        columns=({"key": "STS12", "task": "STS12"},),
+        published="sct/table2",
+    )
+    found = cell(build_table(spec, evidence([(sct, 1, "STS12", 0.7382)])))
+    assert (found.published, found.verdict) == (73.82, "agrees")
+    assert found.note.startswith("printed 78.83, read as 73.82")
+
+
+def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: MakeEvidence) -> None:
+    loose = spec_of({"title": "PCL", "runs": {"method": "pcl", "backbone": "bert-base-uncased"}})
+    other = "pcl/paper@bert-base-uncased"
+    with pytest.raises(InputError, match="both have seed 1"):
+        build_table(loose, evidence([(PCL, 1, "STSB", 0.7), (other, 1, "STSB", 0.7)]))
+    with pytest.raises(InputError, match="have different recipes"):
+        build_table(loose, evidence([(PCL, 1, "STSB", 0.7), (other, 2, "STSB", 0.7)]))
+
+
+def test_every_spec_builds_without_a_single_score(
+    specs: dict[str, TableSpec], evidence: MakeEvidence
+) -> None:
+    tables = [build_table(spec, evidence([])) for spec in specs.values()]
+    assert len(tables) == 41
+    assert all(cell.value is None for table in tables for row in table.rows for cell in row.cells)
+    verdicts = Counter(cell.verdict for table in tables for row in table.rows for cell in row.cells)
+    assert set(verdicts) == {"missing", "cited"}
+    assert verdicts["missing"] > verdicts["cited"]

@@ -1,0 +1,124 @@
+"""Result files: one form, read back whole, refused when anything is off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import InputError
+from harness.results.schema import ResultFile
+from harness.results.store import COLUMNS, read_result, read_scores, write_result
+
+
+def raw(key: str = "simcse__tiny__s0", **changes: Any) -> dict[str, Any]:
+    score = {
+        "task": "STSB",
+        "metric": "spearman",
+        "setting": "all",
+        "selection": "best-dev",
+        "value": 0.75,
+        "n": 9,
+    }
+    run = {
+        "key": key,
+        "id": "simcse",
+        "method": "simcse",
+        "variant": "released",
+        "backbone": "tiny",
+        "seed": 0,
+        "recipe": "r",
+        "identity": "i",
+    }
+    return {
+        "schema": 1,
+        "run": run,
+        "scores": [score],
+        "selection": {
+            "best_step": 2,
+            "best_dev": 0.5,
+            "last_step": 4,
+            "last_dev": 0.4,
+            "initial_dev": 0.3,
+        },
+        "provenance": {
+            "git_commit": "c",
+            "git_dirty": False,
+            "encoder_sha256": "e",
+            "data_sha256": {"stsb": "d"},
+            "versions": {"torch": "1"},
+            "device": "cpu",
+            "precision": "fp32",
+            "text": "senteval",
+        },
+        **changes,
+    }
+
+
+def save(folder: Path, content: Any, name: str = "a.json") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return folder / name
+
+
+def test_a_result_is_written_and_read_back_unchanged(tmp_path: Path) -> None:
+    result = read_result(save(tmp_path, raw()))
+    for name in ("b.json", "c.json"):
+        write_result(tmp_path / name, result)
+    assert read_result(tmp_path / "b.json") == result
+    assert (tmp_path / "b.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+    assert isinstance(result, ResultFile)
+
+
+def test_scores_become_one_long_frame(tmp_path: Path) -> None:
+    save(tmp_path / "s", raw())
+    save(tmp_path / "s", raw("simcse__tiny__s1"), "b.json")
+    frame = read_scores(tmp_path / "s")
+    assert list(frame.columns) == COLUMNS
+    assert frame["key"].tolist() == ["simcse__tiny__s0", "simcse__tiny__s1"]
+    assert frame["value"].tolist() == [0.75, 0.75]
+
+
+def test_an_empty_folder_is_an_empty_frame(tmp_path: Path) -> None:
+    frame = read_scores(tmp_path)
+    assert list(frame.columns) == COLUMNS
+    assert len(frame) == 0
+
+
+SCORE = raw()["scores"][0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not a JSON file"),
+        (raw(schema=2), "result schema 2, expected 1"),
+        ([], "result schema None"),
+        (raw(extra=1), "extra"),
+        (raw(scores=[{**SCORE, "value": float("nan")}]), "scores.0.value"),
+        (raw(scores=[{**SCORE, "value": "0.7"}]), "scores.0.value"),
+        (raw(scores=[{**SCORE, "n": 0}]), "scores.0.n"),
+        (raw(scores=[{**SCORE, "selection": "best"}]), "scores.0.selection"),
+    ],
+)
+def test_files_that_are_off_are_refused_by_name(tmp_path: Path, content: Any, message: str) -> None:
+    place = save(tmp_path, content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_result(place)
+    assert str(place) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_score_stated_twice_is_refused(tmp_path: Path) -> None:
+    save(tmp_path, raw(scores=[SCORE, SCORE]))
+    with pytest.raises(InputError, match=r"states STSB spearman all .* twice"):
+        read_scores(tmp_path)
+
+
+def test_two_files_of_one_run_are_refused(tmp_path: Path) -> None:
+    save(tmp_path, raw())
+    save(tmp_path, raw(), "b.json")
+    with pytest.raises(InputError, match="two result files"):
+        read_scores(tmp_path)

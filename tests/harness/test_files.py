@@ -1,0 +1,65 @@
+"""Nothing half-written is ever seen, whatever fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from harness.files import atomic_folder, atomic_path, sha256_of_folder, write_json, write_text
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    write_text(tmp_path / "a", "old")
+    with suppress(RuntimeError), atomic_path(tmp_path / "a") as part:
+        part.write_text("new")
+        raise RuntimeError
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_failed_folder_leaves_the_old_folder_and_no_other(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "a") as part:
+        (part / "x").write_text("old")
+    with suppress(RuntimeError), atomic_folder(tmp_path / "a") as part:
+        (part / "x").write_text("new")
+        raise RuntimeError
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a/x").read_text() == "old"
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk: the write fails as it does without space."""
+    code = (
+        "import resource, signal, sys\nfrom pathlib import Path\nfrom harness.files import write_text\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n    write_text(Path(sys.argv[1]) / 'big', 'x' * 5000)\n"
+        "except OSError:\n    sys.exit(7)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_has_one_form_and_no_nan(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"b": 1, "a": [0.5]})
+    write_json(tmp_path / "b.json", {"a": [0.5], "b": 1})
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert json.loads((tmp_path / "a.json").read_text()) == {"a": [0.5], "b": 1}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "c.json", {"a": float("nan")})
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_the_hash_of_a_folder_sees_names_and_bytes(tmp_path: Path) -> None:
+    for name, text in (("one", "x"), ("two", "x"), ("three", "y")):
+        write_text(tmp_path / name / "f", text)
+    marks = [sha256_of_folder(tmp_path / name) for name in ("one", "two", "three")]
+    assert marks[0] == marks[1] != marks[2]
+    (tmp_path / "two/f").rename(tmp_path / "two/g")
+    assert sha256_of_folder(tmp_path / "two") != marks[0]

@@ -1,0 +1,212 @@
+"""Pooling by hand, encoding against the plain loop, folders that load alike or are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from methods.core.encoder import SentenceEncoder, evaluating
+from methods.core.errors import InputError
+from methods.core.folders import cut_layers, load_encoder, save_backbone
+from methods.core.pooling import LAYERS, check_pooling, pool
+from tests.support import tiny
+
+TEXTS = [
+    "the man runs",
+    "a cat",
+    "the big dog sleeps under the old tree near the river",
+    "the man runs",
+    "a dog",
+]
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("encoder") / "bert", layers=3)
+
+
+def load(folder: Path, **given: Any) -> SentenceEncoder:
+    return load_encoder(folder, **given)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("pooling", "expected"),
+    [
+        ("cls", 30.0),
+        ("mean", 35.0),
+        ("static-last-avg", 20.0),
+        ("first-last-avg", 25.0),
+        ("last-two-avg", 30.0),
+    ],
+)
+def test_poolings_of_two_tokens_and_one_pad_are_worked_by_hand(pooling: str, expected: float) -> None:
+    """Layer l has token values 10 l, 10 l + 10 and 99 at the pad; layers 0 to 3; width 1.
+
+    mean of layer l is 10 l + 5: last 35, with layer 0 (5) 20, with layer 1 (15) 25, with layer 2 (25) 30.
+    """
+    states = [torch.tensor([[[10.0 * layer], [10.0 * layer + 10], [99.0]]]) for layer in range(4)]
+    assert len(LAYERS) == 5
+    assert pool(states, torch.tensor([[1, 1, 0]]), pooling).item() == pytest.approx(expected)
+
+
+def test_an_unknown_pooling_is_named_with_near_matches() -> None:
+    with pytest.raises(InputError, match=r"pooling 'means' is not known.*did you mean mean"):
+        check_pooling("means")
+
+
+@pytest.mark.parametrize("pooling", list(LAYERS))
+def test_encode_equals_one_text_at_a_time_with_the_model_itself(backbone: Path, pooling: str) -> None:
+    encoder = load(backbone, pooling=pooling)
+    vectors = encoder.encode(TEXTS, batch_size=1)
+    encoder.eval()
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        with torch.no_grad():
+            states = encoder.backbone(**encoder.tokenize([text]), output_hidden_states=True).hidden_states
+        alone = pool(states, None, pooling)[0].numpy()
+        np.testing.assert_allclose(vector, alone, rtol=0, atol=1e-5)
+
+
+def test_encode_computes_each_unique_text_once(backbone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load(backbone, pooling="mean")
+    seen: list[int] = []
+    forward = encoder.forward
+
+    def counted(tokens: dict[str, torch.Tensor]) -> torch.Tensor:
+        seen.append(len(tokens["input_ids"]))
+        return forward(tokens)
+
+    monkeypatch.setattr(encoder, "forward", counted)
+    assert encoder.encode(TEXTS).shape == (5, 16)
+    assert sum(seen) == 4
+    assert encoder.encode([]).shape == (0, 16)
+
+
+def test_evaluation_leaves_every_submodule_in_its_mode(backbone: Path) -> None:
+    encoder = load(backbone, pooling="cls").train()
+    encoder.backbone.embeddings.eval()  # type: ignore[union-attr, operator]
+    with evaluating(encoder):
+        assert not any(part.training for part in encoder.modules())
+    assert encoder.training
+    assert not encoder.backbone.embeddings.training  # type: ignore[union-attr]
+
+
+def test_padding_does_not_change_a_vector(backbone: Path) -> None:
+    encoder = load(backbone, pooling="mean").eval()
+    ids = encoder.token_ids(TEXTS)
+    alone = encoder(encoder.pad(ids[1:2]))
+    padded = encoder(encoder.pad(ids))[1:2]
+    torch.testing.assert_close(alone, padded, rtol=0, atol=1e-6)
+
+
+def test_training_truncates_and_keeps_the_special_tokens(backbone: Path) -> None:
+    encoder = load(backbone, pooling="cls")
+    long, short = encoder.token_ids([TEXTS[2]]), encoder.token_ids([TEXTS[2]], max_length=5)
+    assert len(long[0]) == 13
+    assert short[0] == [*long[0][:4], long[0][-1]]
+
+
+def test_input_embeddings_give_what_their_ids_give(backbone: Path) -> None:
+    encoder = load(backbone, pooling="mean").eval()
+    tokens = encoder.tokenize(TEXTS)
+    embedded = encoder.backbone.get_input_embeddings()(tokens["input_ids"])  # type: ignore[operator]
+    torch.testing.assert_close(encoder(tokens), encoder(tokens, inputs_embeds=embedded))
+
+
+@pytest.mark.parametrize("pooling", list(LAYERS))
+def test_a_saved_folder_gives_identical_vectors_and_bytes(
+    backbone: Path, pooling: str, tmp_path: Path
+) -> None:
+    encoder = load(backbone, pooling=pooling)
+    encoder.output = nn.Linear(16, 4)
+    encoder.normalize = True
+    vectors = encoder.encode(TEXTS)
+    encoder.save(tmp_path / "a")
+    again = load(tmp_path / "a")
+    np.testing.assert_array_equal(again.encode(TEXTS), vectors)
+    again.save(tmp_path / "b")
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+    assert len(files) >= 6
+    assert all((tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes() for file in files)
+
+
+def test_an_exported_folder_reads_up_to_512_word_pieces(backbone: Path, tmp_path: Path) -> None:
+    load(backbone, pooling="cls").save(tmp_path)
+    assert json.loads((tmp_path / "tokenizer_config.json").read_text())["model_max_length"] == 512
+
+
+def test_sentence_transformers_cannot_load_a_pooling_it_lacks(backbone: Path, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    load(backbone, pooling="static-last-avg").save(tmp_path)
+    with pytest.raises((OSError, ValueError, KeyError)):
+        SentenceTransformer(str(tmp_path), device="cpu")
+
+
+def test_cutting_keeps_the_first_layers(backbone: Path, tmp_path: Path) -> None:
+    whole = load(backbone, pooling="last-two-avg").eval()
+    states = whole.backbone(**whole.tokenize(TEXTS), output_hidden_states=True).hidden_states
+    save_backbone(cut_layers(load(backbone, pooling="mean"), 2), tmp_path)
+    cut = load(tmp_path, pooling="mean").eval()
+    torch.testing.assert_close(cut.hidden(cut.tokenize(TEXTS)), states[2])
+    with pytest.raises(InputError, match="cannot keep 4 layers of 3"):
+        cut_layers(load(backbone, pooling="mean"), 4)
+
+
+def test_a_plain_folder_without_pooling_is_refused(backbone: Path) -> None:
+    with pytest.raises(InputError, match=r"does not say how it pools.*--pooling"):
+        load_encoder(backbone)
+
+
+def test_weights_with_missing_keys_are_refused(backbone: Path, tmp_path: Path) -> None:
+    load(backbone, pooling="cls").save(tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    weights.pop("encoder.layer.1.output.dense.weight")
+    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=r"1 weights are missing, the first is encoder\.layer\.1"):
+        load_encoder(tmp_path)
+
+
+def test_truncated_weights_are_refused_in_one_line(backbone: Path, tmp_path: Path) -> None:
+    load(backbone, pooling="cls").save(tmp_path)
+    whole = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="the model cannot be read") as caught:
+        load_encoder(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "model.safetensors").unlink(), "no .safetensors weights"),
+        (lambda folder: (folder / "config.json").unlink(), "no config.json"),
+        (lambda folder: (folder / "sentbench.json").write_text("{"), "not a JSON file"),
+        (lambda folder: (folder / "sentbench.json").write_text('{"format": 9}'), "encoder format 9"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json"),
+    ],
+)
+def test_broken_folders_are_refused(backbone: Path, tmp_path: Path, spoil: Any, message: str) -> None:
+    load(backbone, pooling="cls").save(tmp_path)
+    spoil(tmp_path)
+    with pytest.raises(InputError, match=message):
+        load_encoder(tmp_path)
+
+
+def test_an_absent_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        load_encoder(tmp_path / "nothing")
+
+
+def test_a_sentence_transformers_folder_without_a_mode_is_refused(backbone: Path, tmp_path: Path) -> None:
+    load(backbone, pooling="cls").save(tmp_path)
+    (tmp_path / "sentbench.json").unlink()
+    (tmp_path / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 16}')
+    with pytest.raises(InputError, match="pooling mode None, expected cls or mean"):
+        load_encoder(tmp_path)

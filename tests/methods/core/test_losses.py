@@ -1,0 +1,131 @@
+"""Shared objectives against arithmetic by hand and slow double loops."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from methods.core.errors import InputError
+from methods.core.losses import (
+    alignment,
+    cosine_similarities,
+    info_nce,
+    nt_xent,
+    uniformity,
+    unit_squared_error,
+)
+
+
+def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64, requires_grad=True)
+
+
+def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return (a @ b) / (a.norm() * b.norm())
+
+
+def slow_info_nce(anchors: torch.Tensor, keys: torch.Tensor, temperature: float) -> torch.Tensor:
+    total = torch.zeros((), dtype=torch.float64)
+    for i in range(len(anchors)):
+        scores = [torch.exp(cosine(anchors[i], key) / temperature) for key in keys]
+        total = total - torch.log(scores[i] / sum(scores))
+    return total / len(anchors)
+
+
+def slow_nt_xent(first: torch.Tensor, second: torch.Tensor, temperature: float) -> torch.Tensor:
+    both, half = [*first, *second], len(first)
+    total = torch.zeros((), dtype=torch.float64)
+    for i in range(2 * half):
+        scores = {j: torch.exp(cosine(both[i], both[j]) / temperature) for j in range(2 * half) if j != i}
+        total = total - torch.log(scores[(i + half) % (2 * half)] / sum(scores.values()))
+    return total / (2 * half)
+
+
+def test_info_nce_of_two_orthogonal_pairs_is_worked_by_hand() -> None:
+    """Anchors e1, e2 equal to their positives, temperature 1: each row of logits is (1, 0) or (0, 1).
+
+    Cross-entropy of each: log(e + 1) - 1 = 0.3132617.
+    """
+    eye = torch.eye(2)
+    assert info_nce(eye, eye, temperature=1.0).item() == pytest.approx(math.log(math.e + 1) - 1, abs=1e-6)
+
+
+@pytest.mark.parametrize("further", [0, 3])
+def test_info_nce_is_log_n_when_all_embeddings_are_equal(further: int) -> None:
+    same = torch.ones(4, 5)
+    negatives = torch.ones(further, 5) if further else None
+    loss = info_nce(same, same, temperature=0.05, negatives=negatives)
+    assert loss.item() == pytest.approx(math.log(4 + further), abs=1e-6)
+
+
+@pytest.mark.parametrize("temperature", [0.05, 1.0])
+def test_info_nce_equals_the_double_loop_with_gradients(temperature: float) -> None:
+    anchors, positives, queue = vectors(5, 7), vectors(5, 7, seed=1), vectors(3, 7, seed=2)
+    fast = info_nce(anchors, positives, temperature=temperature, negatives=queue)
+    slow = slow_info_nce(anchors, torch.cat([positives, queue]), temperature)
+    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
+    for left, right in zip(
+        torch.autograd.grad(fast, [anchors, positives, queue]),
+        torch.autograd.grad(slow, [anchors, positives, queue]),
+        strict=True,
+    ):
+        torch.testing.assert_close(left, right, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("temperature", [0.05, 1.0])
+def test_nt_xent_equals_the_double_loop_with_gradients(temperature: float) -> None:
+    first, second = vectors(4, 6), vectors(4, 6, seed=1)
+    fast, slow = nt_xent(first, second, temperature=temperature), slow_nt_xent(first, second, temperature)
+    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
+    for left, right in zip(
+        torch.autograd.grad(fast, [first, second]), torch.autograd.grad(slow, [first, second]), strict=True
+    ):
+        torch.testing.assert_close(left, right, rtol=0, atol=1e-9)
+
+
+def test_nt_xent_is_symmetric_and_log_2b_minus_1_at_equality() -> None:
+    first, second = vectors(4, 6), vectors(4, 6, seed=1)
+    one = nt_xent(first, second, temperature=0.1).item()
+    assert nt_xent(second, first, temperature=0.1).item() == pytest.approx(one, abs=1e-12)
+    same = torch.ones(4, 6)
+    assert nt_xent(same, same, temperature=0.1).item() == pytest.approx(math.log(7), abs=1e-6)
+
+
+def test_similarities_ignore_lengths_and_stay_in_fp32_under_autocast() -> None:
+    queries, keys = vectors(3, 8).detach().float(), vectors(4, 8, seed=1).detach().float()
+    expected = cosine_similarities(queries, keys)
+    with torch.autocast("cpu", torch.bfloat16):
+        inside = cosine_similarities(3 * queries, 0.5 * keys)
+    assert inside.dtype == torch.float32
+    torch.testing.assert_close(inside, expected, rtol=0, atol=1e-6)
+
+
+def test_unit_squared_error_is_two_minus_two_cosines() -> None:
+    """Right angle: 2. Opposite: 4. Equal direction of another length: 0. Mean: 2."""
+    student = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    teacher = torch.tensor([[0.0, 2.0], [-3.0, 0.0], [5.0, 0.0]])
+    assert unit_squared_error(student, teacher).item() == pytest.approx(2.0, abs=1e-6)
+
+
+def test_alignment_and_uniformity_of_a_square_are_worked_by_hand() -> None:
+    """Unit vectors at 0, 90, 180 and 270 degrees: four pairs at squared distance 2, two at 4.
+
+    uniformity = log((4 e^-4 + 2 e^-8) / 6); each point against its neighbour has alignment 2.
+    """
+    square = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    expected = math.log((4 * math.exp(-4) + 2 * math.exp(-8)) / 6)
+    assert uniformity(square).item() == pytest.approx(expected, abs=1e-6)
+    assert alignment(square, square.roll(1, dims=0)).item() == pytest.approx(2.0, abs=1e-6)
+    assert alignment(square, 7 * square).item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_bad_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="width 3 and keys 4"):
+        cosine_similarities(torch.ones(2, 3), torch.ones(2, 4))
+    with pytest.raises(InputError, match="temperature 0"):
+        info_nce(torch.ones(2, 3), torch.ones(2, 3), temperature=0)
+    with pytest.raises(ValueError, match="differ in shape"):
+        unit_squared_error(torch.ones(2, 3), torch.ones(2, 4))

@@ -1,0 +1,196 @@
+"""What the loop does besides the laws: selection, early stop, refusal of bad numbers, rows it visits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from methods.core.errors import InputError
+from methods.core.interface import Batch, Encoder, Loss, Method, Row
+from methods.core.trainer import TrainConfig, Trainer
+from tests.methods.simcse.sample import SAMPLES
+from tests.support import tiny
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("trainer") / "bert")
+
+
+def simcse(backbone: Path) -> Method:
+    return tiny.build(SAMPLES[0], backbone, parent=None)
+
+
+def scripted(scores: Sequence[float]) -> Any:
+    """Returns an evaluation that gives these scores one after the other."""
+    remaining = iter(scores)
+    return lambda encoder: {"score": next(remaining)}
+
+
+def train(backbone: Path, folder: Path, scores: Sequence[float] | None = None, **changes: Any) -> Trainer:
+    config = TrainConfig.model_validate({**tiny.TRAIN, **changes})
+    evaluate = tiny.probe if scores is None else scripted(scores)
+    trainer = Trainer(simcse(backbone), config, 3, evaluate, folder)
+    trainer.fit(tiny.rows())
+    return trainer
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "train.jsonl").read_text().splitlines()]
+
+
+def test_the_best_step_is_kept_and_the_untrained_score_does_not_compete(
+    backbone: Path, tmp_path: Path
+) -> None:
+    """Scores at steps 0, 2, 4, 6: 9, 3, 5, 4. The best after training started is step 4."""
+    trainer = train(backbone, tmp_path, [9.0, 3.0, 5.0, 4.0], eval_every=2)
+    assert (trainer.record.initial, trainer.record.best, trainer.record.best_step) == (9.0, 5.0, 4)
+    assert trainer.record.last == 4.0
+    assert [path.name for path in tmp_path.glob("best-*")] == ["best-4"]
+
+
+def test_of_equal_scores_the_first_is_kept(backbone: Path, tmp_path: Path) -> None:
+    assert train(backbone, tmp_path, [0.0, 5.0, 5.0, 5.0], eval_every=2).record.best_step == 2
+
+
+def test_a_run_of_zero_steps_selects_itself(backbone: Path, tmp_path: Path) -> None:
+    trainer = train(backbone, tmp_path, [7.0], steps=0)
+    assert (trainer.record.best_step, trainer.record.best, trainer.record.last) == (0, 7.0, 7.0)
+    assert trainer.best_folder.is_dir()
+
+
+def test_the_last_step_is_always_evaluated(backbone: Path, tmp_path: Path) -> None:
+    train(backbone, tmp_path, eval_every=4, steps=6)
+    assert [line["step"] for line in lines(tmp_path) if "evaluation" in line] == [0, 4, 6]
+
+
+def test_patience_counts_epoch_ends_below_the_best(backbone: Path, tmp_path: Path) -> None:
+    """24 rows in batches of 8: 3 steps an epoch. Scores 0, then 5, 4, 3: two ends below 5 stop at step 9."""
+    trainer = train(
+        backbone,
+        tmp_path,
+        [0.0, 5.0, 4.0, 3.0, 9.0],
+        steps=None,
+        epochs=5,
+        eval_every=100,
+        eval_epoch_ends=True,
+        patience=2,
+    )
+    assert trainer.record.stopped
+    assert (trainer.record.step, trainer.record.best_step) == (9, 3)
+
+
+def test_every_step_logs_loss_rate_and_gradient_norm(backbone: Path, tmp_path: Path) -> None:
+    train(backbone, tmp_path)
+    steps = [line for line in lines(tmp_path) if "evaluation" not in line]
+    assert [line["step"] for line in steps] == list(range(6))
+    assert [line["learning_rate"] for line in steps] == pytest.approx([1e-3 * (1 - k / 6) for k in range(6)])
+    assert all(line["loss"] > 0 and line["grad_norm"] > 0 for line in steps)
+
+
+class Exploding(Method):
+    """Its loss is nan at step 2."""
+
+    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
+        self.steps = 0
+        return super().prepare(rows)
+
+    def loss(self, batch: Batch) -> Loss:
+        self.steps += 1
+        vectors = self.encoder(batch["anchor"])
+        scale = float("nan") if self.steps == 3 else 1.0
+        return Loss((vectors.square().mean() * scale), {"share": torch.tensor(0.25)})
+
+
+def test_a_loss_that_is_not_finite_stops_with_step_and_parts(backbone: Path, tmp_path: Path) -> None:
+    from methods.core.interface import MethodConfig
+    from methods.core.parents import EncoderFactory
+
+    method = Exploding(MethodConfig(max_length=16), EncoderFactory(backbone, pooling="mean"))
+    with pytest.raises(InputError, match=r"step 2: the loss is not finite \(loss nan, share 0.25\)"):
+        tiny.trainer(method, tmp_path).fit(tiny.rows())
+
+
+class Watching(Method):
+    """Records the rows of every batch."""
+
+    def __init__(self, config: Any, new_encoder: Any) -> None:
+        super().__init__(config, new_encoder)
+        self.visited: list[list[int]] = []
+
+    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        self.visited.append([row.index for row in rows])
+        return super().collate(rows, step=step, rng=rng)
+
+    def loss(self, batch: Batch) -> Loss:
+        return Loss(self.encoder(batch["anchor"]).square().mean(), {})
+
+
+def test_each_epoch_visits_every_row_once_in_its_own_order(backbone: Path, tmp_path: Path) -> None:
+    from methods.core.interface import MethodConfig
+    from methods.core.parents import EncoderFactory
+
+    method = Watching(MethodConfig(max_length=16), EncoderFactory(backbone, pooling="mean"))
+    tiny.trainer(method, tmp_path, steps=None, epochs=2, drop_last=False, batch_size=10).fit(tiny.rows())
+    assert [len(batch) for batch in method.visited] == [10, 10, 4, 10, 10, 4]
+    first, second = ([row for batch in method.visited[half : half + 3] for row in batch] for half in (0, 3))
+    assert sorted(first) == sorted(second) == list(range(24))
+    assert first != second
+
+
+def test_evaluating_more_often_does_not_change_training(backbone: Path, tmp_path: Path) -> None:
+    rare, often = (train(backbone, tmp_path / str(every), eval_every=every) for every in (1, 6))
+    losses = [[line["loss"] for line in lines(run.directory) if "loss" in line] for run in (rare, often)]
+    assert len(losses[0]) == 6
+    assert losses[0] == losses[1]
+
+
+def test_bf16_runs_and_differs_from_fp32(backbone: Path, tmp_path: Path) -> None:
+    wide, narrow = (train(backbone, tmp_path / name, precision=name) for name in ("fp32", "bf16"))
+    first = [next(line for line in lines(run.directory) if "loss" in line)["loss"] for run in (wide, narrow)]
+    assert first[0] != first[1]
+    assert first[0] == pytest.approx(first[1], rel=0.2)
+
+
+def test_resume_state_of_another_method_is_refused(backbone: Path, tmp_path: Path) -> None:
+    train(backbone, tmp_path)
+    other = tiny.build(SAMPLES[1], backbone, parent=None)
+    with pytest.raises(InputError, match="state of another method"):
+        tiny.trainer(other, tmp_path).fit(tiny.rows())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": None}, "exactly one of steps and epochs"),
+        ({"epochs": 2}, "exactly one of steps and epochs"),
+        ({"learning_rate": "3e-5"}, "learning_rate"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"batch_size": 2.5}, "batch_size"),
+        ({"precision": "fp16"}, "precision"),
+        ({"optimiser": "adam"}, "optimiser"),
+    ],
+)
+def test_bad_training_settings_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TrainConfig.model_validate({**tiny.TRAIN, **changes})
+
+
+def test_selection_receives_the_exported_encoder(backbone: Path, tmp_path: Path) -> None:
+    seen: list[Encoder] = []
+
+    def evaluate(encoder: Encoder) -> dict[str, float]:
+        seen.append(encoder)
+        return {"score": 0.0, "uniformity": -1.0}
+
+    method = simcse(backbone)
+    Trainer(method, TrainConfig.model_validate(tiny.TRAIN), 3, evaluate, tmp_path).fit(tiny.rows())
+    assert len(seen) == 3
+    assert all(encoder is method.encoder for encoder in seen)
+    assert [line["uniformity"] for line in lines(tmp_path) if "evaluation" in line] == [-1.0] * 3

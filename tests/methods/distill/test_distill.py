@@ -1,0 +1,77 @@
+"""Distillation: teacher vectors follow their rows, equal vectors cost nothing, wrong parents are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.parents import write_teacher
+from tests.methods.distill.sample import SAMPLES
+from tests.support import tiny
+
+SAME, MAPPED = SAMPLES
+
+
+@pytest.fixture
+def backbone(tmp_path: Path) -> Path:
+    return tiny.write_backbone(tmp_path / "bert", dropout=0.0)
+
+
+def self_taught(backbone: Path, folder: Path, texts: list[tuple[str, ...]]) -> Path:
+    folder.mkdir(exist_ok=True)
+    write_teacher(folder, tiny.sentence_encoder(backbone), texts, {})
+    return folder
+
+
+def test_a_student_equal_to_its_teacher_has_loss_zero(backbone: Path, tmp_path: Path) -> None:
+    rows = tiny.rows()
+    parent = self_taught(backbone, tmp_path / "t", [(row.text,) for row in rows])
+    method = tiny.build(SAME, backbone, parent=parent)
+    kept = list(method.prepare(rows))
+    batch = method.collate(kept[:8], step=0, rng=streams.generator(0, streams.COLLATE))
+    assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_teacher_vectors_follow_their_rows(backbone: Path, tmp_path: Path) -> None:
+    rows = tiny.rows()
+    parent = self_taught(backbone, tmp_path / "t", [(row.text,) for row in rows])
+    method = tiny.build(SAME, backbone, parent=parent)
+    method.prepare(rows)
+    chosen = [rows[place] for place in (5, 2, 17)]
+    batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
+    expected = tiny.sentence_encoder(backbone).encode([row.text for row in chosen])
+    np.testing.assert_allclose(batch["teacher"].numpy(), expected, atol=1e-5)
+    assert batch["teacher"].dtype == torch.float32
+
+
+def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
+    rows = tiny.rows()
+    wide = tiny.write_backbone(tmp_path / "wide", width=32)
+    parent = self_taught(wide, tmp_path / "t", [(row.text,) for row in rows])
+    narrow = tiny.write_backbone(tmp_path / "narrow")
+    with pytest.raises(InputError, match="teacher has width 32 and the student 16"):
+        tiny.build(SAME, narrow, parent=parent)
+    assert tiny.build(MAPPED, narrow, parent=parent).exported().dim == 32
+
+
+def test_a_teacher_of_a_shorter_corpus_is_refused(backbone: Path, tmp_path: Path) -> None:
+    rows = tiny.rows()
+    parent = self_taught(backbone, tmp_path / "t", [(row.text,) for row in rows[:10]])
+    with pytest.raises(InputError, match="computed on another corpus"):
+        tiny.build(SAME, backbone, parent=parent).prepare(rows)
+
+
+def test_a_run_without_a_parent_and_a_parent_without_vectors_are_refused(
+    backbone: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="needs a parent and the run has none"):
+        tiny.build(SAME, backbone, parent=None)
+    with pytest.raises(InputError, match=r"no teacher\.json"):
+        tiny.build(SAME, backbone, parent=backbone)
+    with pytest.raises(InputError, match="run the parent first"):
+        tiny.build(SAME, backbone, parent=tmp_path / "nothing")

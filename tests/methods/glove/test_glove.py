@@ -1,0 +1,46 @@
+"""Word averages by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from methods.core.errors import InputError
+from methods.core.folders import load_encoder
+from methods.core.interface import MethodConfig
+from methods.core.parents import EncoderFactory
+from methods.core.word_average import WordAverageEncoder
+from methods.glove.method import Glove
+from tests.support import tiny
+
+VECTORS = torch.tensor([[1.0, 0.0], [0.0, 2.0], [4.0, 4.0]])
+ENCODER = WordAverageEncoder(VECTORS, ["cat", "dog", "."])
+
+
+def test_a_text_is_the_mean_of_its_known_words() -> None:
+    """cat (1, 0), dog (0, 2), the mark (4, 4): mean (5/3, 2); case does not matter."""
+    np.testing.assert_allclose(ENCODER.encode(["Cat dog."]), [[5 / 3, 2.0]], rtol=1e-6)
+
+
+def test_unknown_words_are_left_out() -> None:
+    np.testing.assert_allclose(ENCODER.encode(["cat bird dog", "cat dog"]), [[0.5, 1.0]] * 2)
+
+
+def test_a_text_without_known_words_is_the_zero_vector() -> None:
+    assert ENCODER.encode(["bird", ""]).tolist() == [[0.0, 0.0]] * 2
+
+
+def test_a_folder_whose_vocabulary_is_short_is_refused(tmp_path: Path) -> None:
+    ENCODER.save(tmp_path)
+    (tmp_path / "vocab.txt").write_text("cat\ndog\n")
+    with pytest.raises(InputError, match="2 words and 3 vectors"):
+        load_encoder(tmp_path)
+
+
+def test_a_transformer_as_backbone_is_refused(tmp_path: Path) -> None:
+    folder = tiny.write_backbone(tmp_path / "bert")
+    with pytest.raises(InputError, match="is a transformer, glove expects word vectors"):
+        Glove(MethodConfig(max_length=32), EncoderFactory(folder, pooling="mean"))

@@ -1,0 +1,85 @@
+"""SimCSE: what its two views are, and what its loss is of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from methods.core import streams
+from methods.core.losses import info_nce, nt_xent
+from methods.simcse.method import SimCSE
+from tests.methods.simcse.sample import SAMPLES
+from tests.support import tiny
+
+INFO_NCE, NT_XENT, NO_DROPOUT = SAMPLES
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("simcse") / "bert")
+
+
+def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:
+    method = tiny.build(sample, backbone, parent=None).train()
+    rows = list(method.prepare(tiny.rows()))[:6]
+    return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+
+
+def test_two_views_of_one_batch_without_dropout_are_equal(backbone: Path) -> None:
+    method, batch = ready(NO_DROPOUT, backbone)
+    first, second = method.views(batch)
+    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
+
+
+def test_views_differ_by_dropout_alone(backbone: Path) -> None:
+    method, batch = ready(INFO_NCE, backbone)
+    first, second = method.views(batch)
+    assert not torch.allclose(first, second, atol=1e-3)
+    method.eval()
+    first, second = method.views(batch)
+    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("sample", "objective"), [(INFO_NCE, info_nce), (NT_XENT, nt_xent)])
+def test_loss_is_info_nce_of_the_two_views(backbone: Path, sample: tiny.Sample, objective: Any) -> None:
+    method, batch = ready(sample, backbone)
+    torch.manual_seed(0)
+    total = method.loss(batch).total
+    torch.manual_seed(0)
+    torch.testing.assert_close(total, objective(*method.views(batch), temperature=0.05))
+
+
+def test_the_temperature_of_the_config_divides_the_cosine(backbone: Path) -> None:
+    losses = []
+    for temperature in (0.05, 0.5):
+        sample = NO_DROPOUT._replace(config={**NO_DROPOUT.config, "temperature": temperature})
+        method, batch = ready(sample, backbone)
+        first, _ = method.views(batch)
+        logits = torch.nn.functional.normalize(first) @ torch.nn.functional.normalize(first).T / temperature
+        expected = torch.nn.functional.cross_entropy(logits, torch.arange(6))
+        torch.testing.assert_close(method.loss(batch).total, expected)
+        losses.append(float(expected.detach()))
+    assert losses[0] != pytest.approx(losses[1], abs=1e-3)
+
+
+def test_the_head_is_trained_and_not_exported(backbone: Path) -> None:
+    method, _ = ready(INFO_NCE, backbone)
+    assert {name for name, p in method.named_parameters() if p.requires_grad} > {
+        "head.dense.weight",
+        "head.dense.bias",
+    }
+    assert method.exported() is method.encoder
+    assert not any("head" in name for name in method.exported().state_dict())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"temperature": 0.0}, {"temperature": "0.05"}, {"head": "mpl"}, {"dropout": 1.0}, {"tau": 0.05}],
+)
+def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(change))):
+        SimCSE.Config.model_validate({**INFO_NCE.config, **change})
