@@ -107,8 +107,8 @@ def test_the_loss_reads_the_key_view_on_the_key_side_only(folder: Path) -> None:
 
 
 def test_roles_are_written_in_order_predicate_after_predicate() -> None:
-    """`she did not eat the cake that he baked`: eat has agent, denial and object; baked has agent and object."""
-    words = "she did not eat the cake that he baked".split()
+    """`eat` has an agent, a denial and an object, `baked` an agent and an object; times are left out."""
+    words = ["she", "did", "not", "eat", "the", "cake", "that", "he", "baked"]
     eat = [Span("ARG1", 4, 6), Span("ARG0", 0, 1), Span("PRED", 3, 4), Span("ARGM-NEG", 2, 3)]
     baked = [Span("PRED", 8, 9), Span("ARG0", 7, 8), Span("ARG1", 4, 6), Span("ARGM-TMP", 1, 2)]
     assert rewrite(words, [eat, baked]) == "she eat not the cake he baked the cake"
@@ -153,7 +153,7 @@ def test_roles_without_file_and_without_tagger_name_the_two_ways_in(
 
 
 def test_the_tagger_is_read_by_word_positions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in with HanLP's output form: per sentence its words, and per predicate [text, role, start, end]."""
+    """A stand-in with HanLP's output: words per sentence, [text, role, start, end] per span."""
 
     def tagger(sentences: list[str], tasks: list[str]) -> dict[str, Any]:
         assert tasks == ["tok", "srl"]

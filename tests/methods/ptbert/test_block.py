@@ -94,7 +94,7 @@ def assert_same(first: tuple[Tensor, list[Tensor]], second: tuple[Tensor, list[T
 
 @pytest.mark.parametrize("sources", [1, 3])
 def test_plain_equals_the_loops_in_values_and_gradients(sources: int) -> None:
-    """Also where the second attention has other weights; one source is the printed form, three token states."""
+    """Also with other weights in attention 2; one source is the printed form, three are token states."""
     one, two, pooled = block(seed=0), block(seed=1), sentences().requires_grad_()
     torch.manual_seed(6)
     extra = torch.randn(B, sources, D, dtype=torch.float64)
@@ -210,7 +210,7 @@ def test_padded_token_states_are_not_attended() -> None:
 
 @pytest.mark.parametrize("length", [64, 128, 256])
 def test_dropout_noise_falls_with_the_root_of_the_number_of_pseudo_tokens(length: int) -> None:
-    """Relative deviation from c(c(y)) is near sqrt(2 p / ((1 - p) m)), 0.059, 0.042, 0.029; its mean vanishes."""
+    """Deviation from c(c(y)) is near sqrt(2 p / ((1 - p) m)): 0.059, 0.042, 0.029; its mean vanishes."""
     torch.manual_seed(length)
     made = PseudoTokenBlock(768, length=length, heads=12, dropout=0.1, form="factorised")
     y = torch.randn(768)
@@ -239,7 +239,7 @@ def test_the_affine_layer_is_the_block_without_dropout() -> None:
 
 
 def test_new_weights_have_the_spread_of_the_released_code() -> None:
-    """Pseudo tokens N(0, 1), layers uniform in +- 1 / sqrt(d), so that one value layer scales by about 0.58."""
+    """Pseudo tokens N(0, 1), layers uniform in +- 1 / sqrt(d): a value layer scales by about 0.58."""
     torch.manual_seed(0)
     made = PseudoTokenBlock(768, length=128, heads=12, dropout=0.1, form="plain")
     assert made.tokens.std().item() == pytest.approx(1.0, rel=0.02)

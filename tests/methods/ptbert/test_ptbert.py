@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import yaml
 from pydantic import ValidationError
 
+from harness.plan import load_recipes
 from methods import load_method
 from methods.core import streams
 from methods.core.errors import InputError
@@ -20,7 +20,7 @@ from tests.methods.ptbert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN
 from tests.support import tiny
 from tests.support.tiny import Sample
 
-RECIPE = Path(__file__).parents[3] / "recipes" / "ptbert.yaml"
+RECIPES = Path(__file__).parents[3] / "recipes"
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_dropout_rate_zero_in_the_block_trains_as_collapsed(folder: Path) -> Non
 
 @pytest.mark.parametrize("attention", ["online", "momentum"])
 def test_the_key_side_reads_the_stated_weights_in_its_second_attention(folder: Path, attention: str) -> None:
-    """With the momentum value layer at zero, attention 1 gives 0 and the key is b_V of the trained layer, or 0."""
+    """With a momentum value layer of zeros attention 1 gives 0, so the key is the trained b_V, or 0."""
     config = {**PAPER, "key_second_attention": attention, "pseudo_dropout": 0.0}
     method = build(folder, config)
     torch.nn.init.zeros_(method.key_block.value.weight)
@@ -109,11 +109,12 @@ def test_the_key_side_reads_the_stated_weights_in_its_second_attention(folder: P
 
 
 def test_the_key_side_and_the_pseudo_tokens_get_no_gradient(folder: Path) -> None:
+    """Key side: 37 tensors of a two-layer BERT, 7 of the block, 2 of the head."""
     method = build(folder, RELEASED)
     method.loss(batch_of(method)).total.backward()
     without = {name for name, parameter in method.named_parameters() if parameter.grad is None}
     key_side = {name for name, _ in method.named_parameters() if name.startswith("key_")}
-    assert len(key_side) == 47
+    assert len(key_side) == 37 + 7 + 2
     assert without == key_side | set(INERT)
 
 
@@ -172,25 +173,23 @@ def test_heads_must_divide_the_width(folder: Path) -> None:
         build(folder, {**RELEASED, "pseudo_heads": 12})
 
 
-def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    joint = dict(base)
-    for key, value in change.items():
-        joint[key] = merged(joint[key], value) if isinstance(joint.get(key), dict) else value
-    return joint
-
-
 def test_every_run_of_the_recipe_is_a_valid_configuration() -> None:
-    recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
-    own = [run for run in recipe["runs"] if run["method"] in ("moco", "pt-bert")]
-    for run in recipe["runs"]:
-        resolved: dict[str, Any] = {}
-        for name in run["use"]:
-            resolved = merged(resolved, recipe["blocks"][name])
-        resolved = merged(resolved, run)
-        load_method(run["method"]).Config.model_validate(resolved["config"])
-        TrainConfig.model_validate(resolved["train"])
-        assert resolved["backbones"]
-    assert len(own) == 21
-    declared = {run["id"] for run in recipe["runs"]}
-    for systems in recipe["tables"].values():
-        assert {name for name in systems if not name.startswith("baselines/")} <= declared
+    recipe = load_recipes(RECIPES)["ptbert"]
+    for system in recipe.systems.values():
+        load_method(system["method"]).Config.model_validate(system["config"])
+        TrainConfig.model_validate(system["train"])
+    methods = [system["method"] for system in recipe.systems.values()]
+    assert (methods.count("pt-bert"), methods.count("moco"), methods.count("simcse")) == (16, 8, 2)
+
+
+def test_readings_of_the_recipe_differ_in_the_listed_switches_only() -> None:
+    systems = load_recipes(RECIPES)["ptbert"].systems
+    released, paper = systems["pt-bert"]["config"], systems["pt-bert-paper"]["config"]
+    assert {key for key in released if released[key] != paper[key]} == {
+        "momentum_start",
+        "queue_holds_batch",
+        "head",
+        "key_second_attention",
+    }
+    moco = systems["moco"]["config"]
+    assert all(released[key] == moco[key] for key in released.keys() & moco.keys())
