@@ -15,6 +15,7 @@ from methods import load_method
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.interface import Batch
+from methods.core.losses import info_nce
 from methods.core.trainer import TrainConfig
 from tests.methods.ptbert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
 from tests.support import tiny
@@ -116,6 +117,23 @@ def test_the_key_side_and_the_pseudo_tokens_get_no_gradient(folder: Path) -> Non
     key_side = {name for name, _ in method.named_parameters() if name.startswith("key_")}
     assert len(key_side) == 37 + 7 + 2
     assert without == key_side | set(INERT)
+
+
+def test_trained_weights_used_on_the_key_side_get_no_gradient_there(folder: Path) -> None:
+    """The released key side reads the trained second attention; keys are constants there."""
+    method = build(folder, RELEASED)
+    tokens, trained = batch_of(method)["anchor"], list(method.block.value.parameters())
+    torch.manual_seed(4)
+    got = torch.autograd.grad(method.loss({"anchor": tokens}).total, trained)
+    torch.manual_seed(4)
+    queries, keys = method.queries(tokens), method.keys(tokens)
+    assert keys.requires_grad
+    constant = torch.autograd.grad(
+        info_nce(queries, keys.detach(), temperature=0.05), trained, retain_graph=True
+    )
+    leaking = torch.autograd.grad(info_nce(queries, keys, temperature=0.05), trained)
+    torch.testing.assert_close(got, constant)
+    assert (leaking[0] - constant[0]).abs().max() > 0.01 * constant[0].abs().max()
 
 
 def test_the_block_starts_equal_on_both_sides_and_follows(folder: Path) -> None:
