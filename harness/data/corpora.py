@@ -1,0 +1,54 @@
+"""Training corpora: one sentence a line, or a sentence and its paraphrases separated by tabs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.data.lines import decoded_lines
+from harness.errors import InputError
+
+
+def corpus_file(corpus: Path) -> Path:
+    """Returns the text file of a corpus: `corpus` itself if it is a file, else the one in that folder.
+
+    Errors: InputError if there is not exactly one .txt or .tsv file.
+    """
+    if corpus.is_file():
+        return corpus
+    if not corpus.is_dir():
+        raise InputError(
+            f"{corpus}: no such corpus, expected a file or a fetched folder; fetch {corpus.name}"
+        )
+    files = sorted(path for path in corpus.iterdir() if path.suffix in {".txt", ".tsv"})
+    if len(files) != 1:
+        found = ", ".join(path.name for path in files) or "none"
+        raise InputError(f"{corpus}: text files {found}, expected one .txt or .tsv; name the file itself")
+    return files[0]
+
+
+def read_corpus(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Returns (sentence, paraphrases) of every line that is not blank, in the order of the file.
+
+    A name that ends in .tsv means sentence TAB paraphrase [TAB paraphrase...], the same number on every line;
+    any other name means one sentence a line and no paraphrases.
+    Errors: InputError for an empty corpus, a line that is not UTF-8 or one with a missing or empty column.
+    """
+    with_paraphrases = path.suffix == ".tsv"
+    rows: list[tuple[str, tuple[str, ...]]] = []
+    for number, line in decoded_lines(path):
+        if not line.strip():
+            continue
+        if with_paraphrases:
+            sentence, *others = (field.strip() for field in line.split("\t"))
+            expected = len(rows[0][1]) if rows else max(1, len(others))
+            if len(others) != expected or not all((sentence, *others)):
+                raise InputError(
+                    f"{path}: line {number} has {sum(map(bool, others))} paraphrases, expected a sentence "
+                    f"and {expected} after tabs; mend or remove the line"
+                )
+            rows.append((sentence, tuple(others)))
+        else:
+            rows.append((line.strip(), ()))
+    if not rows:
+        raise InputError(f"{path}: empty corpus, expected at least one sentence; fetch or write it again")
+    return rows

