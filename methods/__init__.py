@@ -15,7 +15,9 @@ METHODS: dict[str, str] = {
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
     "pcl": "methods.pcl.method:PCL",
+    "moco": "methods.moco.method:MoCo",
     "pooled": "methods.pooled.method:Pooled",
+    "pt-bert": "methods.ptbert.method:PTBert",
     "simcse": "methods.simcse.method:SimCSE",
     "whitening": "methods.whitening.method:Whitening",
 }

@@ -53,3 +53,7 @@ class VectorQueue(nn.Module):
         if int(self.count) < self.size:
             return self.stored()
         return torch.roll(self.ring, -int(self.next), dims=0)
+
+    def newest(self, count: int) -> Tensor:
+        """Returns the newest `count` rows, or all there are, from oldest to newest; [<= count, width]."""
+        return self.oldest_first()[max(0, len(self) - count) :]

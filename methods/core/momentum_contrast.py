@@ -1,0 +1,106 @@
+"""Momentum contrast: queries of a trained encoder against keys of its moving average and a queue of them.
+
+Legend: B batch, L tokens, d width, M earlier keys.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from methods.core.errors import InputError
+from methods.core.heads import INITIAL_SPREAD, TanhHead
+from methods.core.interface import Batch, Loss, Method, MethodConfig, Tokens
+from methods.core.losses import info_nce
+from methods.core.momentum import ema_update, frozen_copy, reset_weights
+from methods.core.parents import EncoderFactory
+from methods.core.queues import VectorQueue
+
+
+class MomentumContrastConfig(MethodConfig):
+    """Settings that MoCo and PT-BERT share."""
+
+    temperature: float = Field(gt=0, description="tau, divides the cosine")
+    momentum: float = Field(ge=0, le=1, description="lambda, share of itself a key weight keeps each step")
+    momentum_start: Literal["random", "backbone"] = Field(
+        description="weights the key encoder starts from; random: not pre-trained, as in the released code"
+    )
+    queue_size: int = Field(ge=0, description="keys kept of earlier steps, at least one batch; 0: no queue")
+    queue_holds_batch: bool = Field(
+        description="count the present batch among `queue_size`; off: it comes on top, as released"
+    )
+    head: Literal["mlp", "none"] = Field(description="dense layer with tanh during training; never exported")
+    key_dropout: bool = Field(description="whether dropout is active on the key side")
+
+
+class MomentumContrast(Method):
+    """Each sentence's query picks its own key among those of the batch and of the steps before.
+
+    Trained: encoder and head. The key side (`key_encoder`, `key_head`) has no gradient and follows by moving
+    average. Subclasses say how tokens become queries and keys.
+    """
+
+    config: MomentumContrastConfig
+
+    def __init__(self, config: MomentumContrastConfig, new_encoder: EncoderFactory) -> None:
+        super().__init__(config, new_encoder)
+        width = self.encoder.width
+        self.head = TanhHead(width) if config.head == "mlp" else nn.Identity()
+        self.key_head = frozen_copy(self.head)
+        self.key_encoder = new_encoder().requires_grad_(False)
+        if config.momentum_start == "random":
+            reset_weights(self.key_encoder.backbone, spread=INITIAL_SPREAD)
+        self.queue = VectorQueue(config.queue_size, width) if config.queue_size else None
+        self.fixed_modes = {"key_encoder": config.key_dropout, "key_head": config.key_dropout}
+
+    def queries(self, tokens: Tokens) -> Tensor:
+        """Returns what is compared on the trained side; [B, d]."""
+        return self.head(self.encoder(tokens))
+
+    def keys(self, tokens: Tokens) -> Tensor:
+        """Returns what is compared on the momentum side; [B, d]. Called without a graph."""
+        return self.key_head(self.key_encoder(tokens))
+
+    def averaged(self) -> list[tuple[nn.Module, nn.Module]]:
+        """Returns the pairs (key network, query network) of the moving average."""
+        return [(self.key_encoder, self.encoder), (self.key_head, self.head)]
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the contrastive loss of the queries and stores the keys for later steps.
+
+        The view `key` of the batch is the key side's; without it both sides read the same tokens and differ
+        by dropout and weights only.
+        """
+        queries = self.queries(batch["anchor"])  # [B, d]
+        with torch.no_grad():
+            keys = self.keys(batch["key" if "key" in batch else "anchor"]).float()  # [B, d]
+        earlier = self.earlier_keys(len(keys))
+        total = info_nce(queries, keys, temperature=self.config.temperature, negatives=earlier)
+        if self.queue is not None:
+            self.queue.push(keys)
+        compared = len(keys) + (0 if earlier is None else len(earlier))
+        return Loss(total, {"keys": total.new_tensor(float(compared))})
+
+    def earlier_keys(self, batch: int) -> Tensor | None:
+        """Returns the keys of earlier steps that a batch is compared with; [M, d], None without a queue.
+
+        Errors: InputError if the queue cannot hold one batch.
+        """
+        if self.queue is None:
+            return None
+        if self.queue.size < batch:
+            raise InputError(
+                f"queue of {self.queue.size} keys is smaller than the batch of {batch}, expected at least "
+                "one batch, or 0 for no queue; mend the recipe"
+            )
+        return self.queue.newest(
+            self.queue.size - batch if self.config.queue_holds_batch else self.queue.size
+        )
+
+    def after_step(self, step: int) -> None:
+        """Moves the key side towards the weights the optimiser has just set."""
+        for key, query in self.averaged():
+            ema_update(key, query, momentum=self.config.momentum)

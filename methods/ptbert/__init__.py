@@ -1,0 +1,1 @@
+"""PT-BERT: momentum contrast behind a block of pseudo tokens."""

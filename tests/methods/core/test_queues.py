@@ -1,0 +1,95 @@
+"""The queue of vectors against a deque, also across a reload."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+import torch
+
+from methods.core.errors import InputError
+from methods.core.queues import VectorQueue
+
+
+def constant(value: float, rows: int, width: int = 3) -> torch.Tensor:
+    return torch.full((rows, width), value)
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 16])
+def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
+    """200 pushes of 0 to 2 size + 1 rows; contents and order are compared after each."""
+    rng = np.random.default_rng(size)
+    queue, naive = VectorQueue(size, 2), deque(maxlen=size)  # type: ignore[var-annotated]
+    pushed = 0
+    for _ in range(200):
+        rows = torch.from_numpy(rng.normal(size=(rng.integers(0, 2 * size + 2), 2)).astype(np.float32))
+        queue.push(rows)
+        naive.extend(rows.tolist())
+        pushed += len(rows)
+        assert queue.oldest_first().tolist() == list(naive)
+        assert sorted(queue.stored().tolist()) == sorted(naive)
+        assert len(queue) == min(size, pushed)
+    assert pushed > 50 * size
+
+
+def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
+    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 stands at place 0; left are 1 1 2 2 2."""
+    queue = VectorQueue(5, 1)
+    queue.push(constant(1, 3, 1))
+    queue.push(constant(2, 3, 1))
+    assert queue.oldest_first().flatten().tolist() == [1, 1, 2, 2, 2]
+    assert queue.ring.flatten().tolist() == [2, 1, 1, 2, 2]
+
+
+def test_constant_batches_come_out_oldest_first() -> None:
+    """Batches of 2 with values 1 to 7 in a queue of four batches: 4 5 6 7 remain."""
+    queue = VectorQueue(8, 3)
+    for value in range(1, 8):
+        queue.push(constant(value, 2))
+    assert queue.oldest_first()[:, 0].tolist() == [4, 4, 5, 5, 6, 6, 7, 7]
+
+
+def test_newest_takes_from_the_young_end_and_nothing_for_zero() -> None:
+    queue = VectorQueue(4, 1)
+    queue.push(torch.arange(6.0).unsqueeze(1))
+    assert queue.newest(3).flatten().tolist() == [3, 4, 5]
+    assert queue.newest(9).flatten().tolist() == [2, 3, 4, 5]
+    assert queue.newest(0).shape == (0, 1)
+    assert VectorQueue(4, 1).newest(2).shape == (0, 1)
+
+
+def test_a_reloaded_queue_continues_where_it_stopped() -> None:
+    whole, cut = VectorQueue(6, 3), VectorQueue(6, 3)
+    for value in range(4):
+        whole.push(constant(value, 4))
+        cut.push(constant(value, 4))
+        resumed = VectorQueue(6, 3)
+        resumed.load_state_dict(cut.state_dict())
+        cut = resumed
+        assert torch.equal(cut.oldest_first(), whole.oldest_first())
+        assert torch.equal(cut.ring, whole.ring)
+    assert set(whole.state_dict()) == {"ring", "next", "count"}
+
+
+def test_stored_vectors_have_no_graph_and_do_not_follow_their_source() -> None:
+    source = torch.ones(2, 3, requires_grad=True)
+    queue = VectorQueue(4, 3)
+    queue.push(source * 2)
+    with torch.no_grad():
+        source.zero_()
+    assert not queue.ring.requires_grad
+    assert queue.stored().tolist() == [[2, 2, 2], [2, 2, 2]]
+
+
+def test_vectors_in_half_precision_are_stored_in_single() -> None:
+    queue = VectorQueue(2, 1)
+    queue.push(torch.tensor([[0.1]], dtype=torch.bfloat16))
+    assert queue.stored().dtype == torch.float32
+    assert queue.stored().item() == torch.tensor(0.1, dtype=torch.bfloat16).item()
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_queue_without_room_is_refused(size: int) -> None:
+    with pytest.raises(InputError, match="expected at least 1; mend the recipe"):
+        VectorQueue(size, 3)

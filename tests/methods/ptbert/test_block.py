@@ -1,0 +1,256 @@
+"""The pseudo-token block: collapse, dead parameters, dropout noise, equality of its forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from methods.core.errors import InputError
+from methods.ptbert.block import PseudoTokenBlock, attend, factorised, plain
+
+B, D, H, M = 4, 24, 3, 5
+
+
+def block(*, length: int = M, heads: int = H, seed: int = 0, **changes: Any) -> PseudoTokenBlock:
+    torch.manual_seed(seed)
+    settings = {"dropout": 0.1, "form": "factorised", **changes}
+    return PseudoTokenBlock(D, length=length, heads=heads, **settings).double()
+
+
+def sentences(seed: int = 9) -> Tensor:
+    return torch.randn(B, D, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def masks(*, sources: int = 1, rate: float = 0.4, seed: int = 4) -> tuple[Tensor, Tensor]:
+    """Returns dropout masks of both attentions, [B, H, M, sources] and [B, H, 1, M], dropping often."""
+    torch.manual_seed(seed)
+    first = torch.rand(B, H, M, sources, dtype=torch.float64).gt(rate).double() / (1 - rate)
+    second = torch.rand(B, H, 1, M, dtype=torch.float64).gt(rate).double() / (1 - rate)
+    return first, second
+
+
+def layer(linear: torch.nn.Linear, row: Tensor) -> list[Tensor]:
+    return [linear.weight[o] @ row + linear.bias[o] for o in range(D)]
+
+
+def loop_reference(
+    one: PseudoTokenBlock, two: PseudoTokenBlock, pooled: Tensor, states: Tensor, keep: tuple[Tensor, Tensor]
+) -> Tensor:
+    """The two attentions number by number: sentence, head, pseudo token, source."""
+    e, rows = D // H, []
+    for i in range(B):
+        keys = [layer(one.key, source) for source in states[i]]
+        values = [layer(one.value, source) for source in states[i]]
+        answers: list[list[Any]] = [[None] * D for _ in range(M)]
+        for h in range(H):
+            part = range(h * e, (h + 1) * e)
+            for j in range(M):
+                asked = layer(one.query, one.tokens[j])
+                scores = [sum(asked[o] * key[o] for o in part) / math.sqrt(e) for key in keys]
+                total = sum(torch.exp(score) for score in scores)
+                for o in part:
+                    answers[j][o] = sum(
+                        torch.exp(score) / total * keep[0][i, h, j, n] * values[n][o]
+                        for n, score in enumerate(scores)
+                    )
+        answered = [torch.stack(answer) for answer in answers]
+        keys, values = [layer(two.key, a) for a in answered], [layer(two.value, a) for a in answered]
+        asked, row = layer(two.query, pooled[i]), []
+        for h in range(H):
+            part = range(h * e, (h + 1) * e)
+            scores = [sum(asked[o] * key[o] for o in part) / math.sqrt(e) for key in keys]
+            total = sum(torch.exp(score) for score in scores)
+            for o in part:
+                row.append(
+                    sum(
+                        torch.exp(s) / total * keep[1][i, h, 0, j] * values[j][o]
+                        for j, s in enumerate(scores)
+                    )
+                )
+        rows.append(torch.stack(row))
+    return torch.stack(rows)
+
+
+def gradients(compute: Callable[[], Tensor], inputs: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    """Returns values and the gradients of a fixed random projection of them; zeros where none arrives."""
+    values = compute()
+    weight = torch.randn(B, D, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    found = torch.autograd.grad((values * weight).sum(), inputs, allow_unused=True)
+    return values.detach(), [
+        torch.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)
+    ]
+
+
+def assert_same(first: tuple[Tensor, list[Tensor]], second: tuple[Tensor, list[Tensor]]) -> None:
+    torch.testing.assert_close(first[0], second[0], rtol=1e-8, atol=1e-10)
+    for one, two in zip(first[1], second[1], strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("sources", [1, 3])
+def test_plain_equals_the_loops_in_values_and_gradients(sources: int) -> None:
+    """Also with other weights in attention 2; one source is the printed form, three are token states."""
+    one, two, pooled = block(seed=0), block(seed=1), sentences().requires_grad_()
+    torch.manual_seed(6)
+    extra = torch.randn(B, sources, D, dtype=torch.float64)
+    keep = masks(sources=sources)
+
+    def states() -> Tensor:
+        return pooled.unsqueeze(1) if sources == 1 else extra
+
+    inputs = [pooled, *one.parameters(), *two.parameters()]
+    fast = gradients(lambda: plain(one, two, pooled, states(), None, *keep), inputs)
+    slow = gradients(lambda: loop_reference(one, two, pooled, states(), keep), inputs)
+    assert_same(fast, slow)
+    assert fast[1][0].abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_factorised_equals_plain_from_the_same_masks(shared: bool) -> None:
+    one = block(seed=0)
+    two, pooled, keep = one if shared else block(seed=1), sentences().requires_grad_(), masks()
+    inputs = [pooled, *one.parameters(), *([] if shared else two.parameters())]
+    wide = gradients(lambda: plain(one, two, pooled, pooled.unsqueeze(1), None, *keep), inputs)
+    lean = gradients(lambda: factorised(one, two, pooled, keep[0][..., 0], keep[1][:, :, 0]), inputs)
+    assert_same(lean, wide)
+
+
+def test_factorised_and_plain_are_one_form_for_one_seed() -> None:
+    """The masks are drawn in one order, so both forms drop the same weights."""
+    outputs = []
+    for form in ("factorised", "plain"):
+        made = block(form=form, dropout=0.3)
+        torch.manual_seed(7)
+        outputs.append(made(sentences()))
+    torch.testing.assert_close(*outputs, rtol=1e-10, atol=1e-12)
+    assert (outputs[0] - block()(sentences())).abs().max() > 1e-3
+
+
+def test_a_softmax_over_one_key_is_exactly_one() -> None:
+    """Whatever the scores, attention over a single source returns its value."""
+    torch.manual_seed(0)
+    asked, key, value = torch.randn(H, M, 8) * 100, torch.randn(B, H, 1, 8), torch.randn(B, H, 1, 8)
+    assert torch.equal(attend(asked, key, value, torch.ones(B, H, M, 1)), value.expand(B, H, M, 8))
+
+
+def test_without_dropout_the_printed_form_is_the_value_layer_twice() -> None:
+    """Unchanged by other pseudo tokens, their number, query and key weights, and the number of heads."""
+    ones = torch.ones(B, H, M, 1, dtype=torch.float64), torch.ones(B, H, 1, M, dtype=torch.float64)
+    made, y = block(), sentences()
+    twice = made.value(made.value(y))
+
+    def printed(changed: PseudoTokenBlock, heads: int = H, length: int = M) -> Tensor:
+        first, second = (
+            torch.ones(B, heads, length, 1).double(),
+            torch.ones(B, heads, 1, length).double(),
+        )
+        return plain(changed, changed, y, y.unsqueeze(1), None, first, second)
+
+    torch.testing.assert_close(plain(made, made, y, y.unsqueeze(1), None, *ones), twice, rtol=0, atol=1e-12)
+    others = {"length": block(length=7), "heads": block(heads=4), "asking": block()}
+    torch.nn.init.normal_(others["asking"].tokens, std=5.0)
+    torch.nn.init.normal_(others["asking"].query.weight)
+    torch.nn.init.normal_(others["asking"].key.weight)
+    for name, other in others.items():
+        other.value.load_state_dict(made.value.state_dict())
+        outcome = printed(other, heads=other.heads, length=len(other.tokens))
+        torch.testing.assert_close(outcome, twice, rtol=0, atol=1e-12, msg=name)
+    assert torch.equal(made.eval()(y), twice)
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_pseudo_tokens_of_the_printed_form_get_exactly_zero_gradient(active: bool) -> None:
+    made = block(form="plain", dropout=0.3)
+    torch.manual_seed(3)
+    keep = [made.train(active).keep(sentences(), shape) for shape in ((M, 1), (1, M))]
+    plain(made, made, sentences(), sentences().unsqueeze(1), None, *keep).square().sum().backward()
+    assert made.tokens.grad is not None
+    assert made.tokens.grad.eq(0.0).all()
+    assert made.value.weight.grad.norm() > 1.0
+    if not active:
+        assert made.query.weight.grad.norm() < 1e-6 * made.value.weight.grad.norm()
+        assert made.key.weight.grad.norm() < 1e-6 * made.value.weight.grad.norm()
+
+
+def test_the_key_bias_cannot_change_the_block() -> None:
+    """It adds the same number to all scores of a head."""
+    made, keep, y = block(), masks(), sentences()
+    before = plain(made, made, y, y.unsqueeze(1), None, *keep)
+    torch.nn.init.normal_(made.key.bias, std=3.0)
+    torch.testing.assert_close(plain(made, made, y, y.unsqueeze(1), None, *keep), before)
+
+
+def test_with_token_states_pseudo_tokens_matter_and_learn() -> None:
+    made, keep = block(), masks(sources=3)
+    torch.manual_seed(6)
+    states = torch.randn(B, 3, D, dtype=torch.float64)
+    before = plain(made, made, sentences(), states, None, *keep)
+    before.square().sum().backward()
+    assert made.tokens.grad is not None
+    assert made.tokens.grad.norm() > 1e-3
+    torch.nn.init.normal_(made.tokens, std=2.0)
+    assert (plain(made, made, sentences(), states, None, *keep) - before).abs().max() > 1e-3
+
+
+def test_padded_token_states_are_not_attended() -> None:
+    made = block().eval()
+    torch.manual_seed(6)
+    states = torch.randn(B, 3, D, dtype=torch.float64)
+    padded = torch.cat([states, torch.full((B, 2, D), 50.0, dtype=torch.float64)], dim=1)
+    mask = torch.tensor([[1, 1, 1, 0, 0]] * B)
+    torch.testing.assert_close(
+        made(sentences(), padded, mask), made(sentences(), states, torch.ones(B, 3)), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("length", [64, 128, 256])
+def test_dropout_noise_falls_with_the_root_of_the_number_of_pseudo_tokens(length: int) -> None:
+    """Deviation from c(c(y)) is near sqrt(2 p / ((1 - p) m)): 0.059, 0.042, 0.029; its mean vanishes."""
+    torch.manual_seed(length)
+    made = PseudoTokenBlock(768, length=length, heads=12, dropout=0.1, form="factorised")
+    y = torch.randn(768)
+    with torch.no_grad():
+        draws = made(y.expand(400, 768))
+        centre = made.eval()(y)
+    deviation = ((draws - centre).norm(dim=1) / centre.norm()).mean().item()
+    assert deviation == pytest.approx(math.sqrt(0.2 / (0.9 * length)), rel=0.1)
+    assert (draws.mean(dim=0) - centre).norm() < 0.01 * centre.norm()
+
+
+def test_dropout_rate_zero_is_the_block_without_dropout() -> None:
+    y = sentences()
+    for form in ("factorised", "plain", "collapsed"):
+        made = block(form=form, dropout=0.0).train()
+        torch.testing.assert_close(made(y), made.eval()(y), rtol=0, atol=1e-12)
+    collapsed = block(form="collapsed", dropout=0.5).train()
+    assert torch.equal(collapsed(y), collapsed.eval()(y))
+
+
+def test_the_affine_layer_is_the_block_without_dropout() -> None:
+    made = block().eval()
+    affine = made.as_affine()
+    torch.testing.assert_close(affine(sentences().float()), made(sentences()).float(), rtol=1e-5, atol=1e-6)
+    assert not affine.weight.requires_grad
+
+
+def test_new_weights_have_the_spread_of_the_released_code() -> None:
+    """Pseudo tokens N(0, 1), layers uniform in +- 1 / sqrt(d): a value layer scales by about 0.58."""
+    torch.manual_seed(0)
+    made = PseudoTokenBlock(768, length=128, heads=12, dropout=0.1, form="plain")
+    assert made.tokens.std().item() == pytest.approx(1.0, rel=0.02)
+    bound = 1 / math.sqrt(768)
+    for linear in (made.query, made.key, made.value):
+        assert linear.weight.abs().max().item() == pytest.approx(bound, rel=1e-3)
+        assert linear.weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.01)
+    y = torch.randn(64, 768)
+    assert (made.value(y).norm() / y.norm()).item() == pytest.approx(0.58, abs=0.02)
+
+
+def test_heads_that_do_not_divide_the_width_are_refused() -> None:
+    with pytest.raises(InputError, match="5 heads for width 24, expected a divisor"):
+        block(heads=5)
