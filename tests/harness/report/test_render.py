@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from example_report import make_report, make_wide_table
 
 from harness.errors import InputError
 from harness.report.facts import cell_facts, verdict_counts, view_cell
@@ -17,6 +16,7 @@ from harness.report.model import Cell, Column, Table, TableRow
 from harness.report.page import Report, RunDetail
 from harness.report.render import render_index, render_paper
 from harness.report.text import TEMPLATES
+from tests.harness.report.example_report import make_report, make_wide_table
 
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
