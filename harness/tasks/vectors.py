@@ -12,7 +12,7 @@ from harness.tasks.interface import Encode
 
 
 class Encoded(NamedTuple):
-    """Vectors of unique texts: `matrix` [U, d] fp32 and the row of each text."""
+    """Vectors of unique texts: `matrix` [U, d] and the row of each text."""
 
     matrix: np.ndarray
     row: dict[str, int]
@@ -22,15 +22,19 @@ class Encoded(NamedTuple):
         return np.array([self.row[text] for text in texts], dtype=np.int64)
 
 
-def encode_unique(encode: Encode, texts: Iterable[str], task: str) -> Encoded:
-    """Returns the vectors of the unique `texts`, asked for in one call.
+def encode_unique(
+    encode: Encode, texts: Iterable[str], task: str, *, dtype: type[np.floating] | None = np.float32
+) -> Encoded:
+    """Returns the vectors of the unique `texts` as `dtype` (None: as given), asked for in one call.
 
     Errors: InputError if the answer is not one finite vector of one width for each text.
     """
     unique = list(dict.fromkeys(texts))
     answer = encode(unique)
     try:
-        matrix = np.asarray(answer, dtype=np.float32)
+        matrix = np.asarray(answer, dtype=dtype)
+        if matrix.dtype.kind not in "fiu":
+            raise TypeError(matrix.dtype)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{task}: the encoder's vectors are not one array of numbers; return an array [N, d]"
