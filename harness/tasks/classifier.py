@@ -172,10 +172,10 @@ def _percentage(predicted: np.ndarray, gold: np.ndarray) -> float:
     return round(100 * (int((predicted == gold).sum()) / len(gold)), 2)
 
 
-def _nested_cross_validation(
-    classifier: Classifier, labels: np.ndarray, rows: np.ndarray, protocol: Protocol
-) -> Outcome:
-    outer = stratified_folds(labels, rows, protocol.folds)
+def outer_fold_accuracies(
+    classifier: Classifier, labels: np.ndarray, outer: Sequence[Fold], protocol: Protocol
+) -> tuple[list[float], list[float]]:
+    """Returns the dev and test accuracies of outer folds, whose penalties inner folds choose."""
     inner = [stratified_folds(labels, fold.train, protocol.folds) for fold in outer]
     flat = [fold for folds in inner for fold in folds]
     correct = classifier.fit(flat, np.tile(protocol.grid, (len(flat), 1))).correct
@@ -184,8 +184,15 @@ def _nested_cross_validation(
     chosen = np.array([[protocol.grid[int(np.argmax(grid))]] for grid in grids])
     final = classifier.fit([classifier.final_fold(fold.train) for fold in outer], chosen)
     tests = [_percentage(final.predict(i, 0, fold.dev), labels[fold.dev]) for i, fold in enumerate(outer)]
-    dev = round(np.mean([max(grid) for grid in grids]), 2)
-    return Outcome(float(dev), float(round(np.mean(tests), 2)), None)
+    return [max(grid) for grid in grids], tests
+
+
+def _nested_cross_validation(
+    classifier: Classifier, labels: np.ndarray, rows: np.ndarray, protocol: Protocol
+) -> Outcome:
+    outer = stratified_folds(labels, rows, protocol.folds)
+    dev, test = (round(np.mean(a), 2) for a in outer_fold_accuracies(classifier, labels, outer, protocol))
+    return Outcome(float(dev), float(test), None)
 
 
 def _cross_validation(

@@ -15,7 +15,7 @@ from harness.tasks.features import MatrixFeatures
 from harness.tasks.protocols import FAST, LIBRARY, PROTOCOLS, SENTEVAL, Protocol, without_search
 from tests.harness.tasks import plain_loop
 
-SHORT = replace(SENTEVAL, folds=3, training=replace(SENTEVAL.training, learning_rate=1e-2, max_epochs=12))
+SHORT = replace(SENTEVAL, folds=3, training=replace(SENTEVAL.training, learning_rate=1e-2, max_epochs=8))
 SHORT_FAST = replace(FAST, folds=3, training=replace(FAST.training, max_epochs=8))
 
 
@@ -34,7 +34,7 @@ def outcome(x: np.ndarray, y: np.ndarray, protocol: Protocol, *ends: int, classe
 
 @pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST], ids=lambda protocol: protocol.name)
 def test_nested_scheme_equals_the_plain_loop(protocol: Protocol) -> None:
-    x, y = two_classes(200)
+    x, y = two_classes(120)
     ours = outcome(x, y, protocol)
     assert (ours.dev, ours.test) == plain_loop.nested(x, y, 2, protocol)
 
