@@ -16,6 +16,8 @@ def _tokenizer() -> Any:
 def senteval_text(text: str) -> str:
     """Returns raw text in SentEval's form: Moses tokens without escapes, lower-cased, joined by blanks.
 
-    Facts: turns every sentence of the published STS benchmark into the one of SentEval's STSBenchmark files.
+    Facts: turns every sentence of the published STS sets of 2012 to 2016 and of the STS benchmark into the
+    one that SentEval's files hold.
     """
-    return str(_tokenizer().tokenize(text, return_str=True, escape=False)).lower()
+    tokens = str(_tokenizer().tokenize(text, return_str=True, escape=False))
+    return " ".join(tokens.lower().split())

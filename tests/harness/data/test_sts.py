@@ -1,0 +1,159 @@
+"""Readers of scored pairs, on files written by hand and on the mirror."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.data.sts import (
+    ScoredPair,
+    SickRow,
+    StsbRow,
+    read_pairs_jsonl,
+    read_senteval_sts,
+    read_sick,
+    read_stsb,
+)
+from harness.errors import InputError
+
+SICK_HEAD = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+SCORED = {12: 3108, 13: 1500, 14: 3750, 15: 3000, 16: 1186}
+
+
+def write_subset(folder: Path, name: str, sentences: str, gold: str) -> None:
+    (folder / f"STS.input.{name}.txt").write_text(sentences, encoding="utf-8")
+    (folder / f"STS.gs.{name}.txt").write_text(gold, encoding="utf-8")
+
+
+def test_unscored_pairs_are_dropped_and_subsets_keep_their_names(tmp_path: Path) -> None:
+    """Of three pairs the second has an empty gold line; further columns of the input are not read."""
+    write_subset(tmp_path, "surprise.OnWN", "a cat\tthe cat\nb\tc\n d \té\tsource\n", "4.5\n\n0\n")
+    write_subset(tmp_path, "MSRvid", "x\ty\n", "2.400")
+    assert read_senteval_sts(tmp_path) == {
+        "MSRvid": [ScoredPair("x", "y", 2.4)],
+        "surprise.OnWN": [ScoredPair("a cat", "the cat", 4.5), ScoredPair("d", "é", 0.0)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("sentences", "gold", "message"),
+    [
+        ("a\tb\nalone\n", "1\n2\n", r"STS\.input\.X\.txt: line 2 has 1 columns, expected 2"),
+        ("a\tb\nc\td\n", "1\n", r"STS\.gs\.X\.txt: 1 lines, expected 2 as in STS\.input\.X\.txt"),
+        ("a\tb\n", "1\n2\n", r"STS\.gs\.X\.txt: 2 lines, expected 1"),
+        ("a\tb\n", "high\n", r"STS\.gs\.X\.txt: line 1 says 'high', expected a score from 0 to 5"),
+        ("a\tb\n", "nan\n", r"line 1 says 'nan'"),
+        ("a\tb\n", "5.1\n", r"line 1 says '5\.1'"),
+        ("a\tb\n", "-1\n", r"line 1 says '-1'"),
+    ],
+)
+def test_damaged_sts_files_are_named_with_their_line(
+    tmp_path: Path, sentences: str, gold: str, message: str
+) -> None:
+    write_subset(tmp_path, "X", sentences, gold)
+    with pytest.raises(InputError, match=message):
+        read_senteval_sts(tmp_path)
+
+
+def test_missing_gold_file_empty_folder_and_invalid_utf8_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no STS\.input\.NAME\.txt"):
+        read_senteval_sts(tmp_path)
+    (tmp_path / "STS.input.X.txt").write_bytes(b"a\tb\n\xff\td\n")
+    (tmp_path / "STS.gs.X.txt").write_text("1\n2\n")
+    with pytest.raises(InputError, match=r"STS\.input\.X\.txt: line 2 is not utf-8"):
+        read_senteval_sts(tmp_path)
+    (tmp_path / "STS.input.X.txt").write_bytes(b"a\tb\n")
+    (tmp_path / "STS.gs.X.txt").unlink()
+    with pytest.raises(InputError, match=r"STS\.gs\.X\.txt: no such file"):
+        read_senteval_sts(tmp_path)
+
+
+def test_stsb_rows_keep_quotes_and_ignore_licence_columns(tmp_path: Path) -> None:
+    path = tmp_path / "sts-dev.csv"
+    path.write_text(
+        'main-news\tMSRpar\t2012train\t0042\t3.750\t"It\'s late," he said.\tHe said "no.\n'
+        "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n",
+        encoding="utf-8",
+    )
+    assert read_stsb(path) == [
+        StsbRow('"It\'s late," he said.', 'He said "no.', 3.75, "main-news", "MSRpar", "2012train"),
+        StsbRow("A dog.", "A cat.", 0.0, "main-captions", "images", "2014"),
+    ]
+    path.write_text("main-news\tMSRpar\t2012train\t0042\t3.750\tone sentence\n")
+    with pytest.raises(InputError, match=r"sts-dev\.csv: line 1 has 6 columns, expected 7"):
+        read_stsb(path)
+
+
+def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "SICK_train.txt"
+    path.write_text(
+        "sentence_B\textra\tpair_ID\tsentence_A\tentailment_judgment\trelatedness_score\n"
+        "second\t-\t1\tfirst\tNEUTRAL\t3.3\r\n"
+    )
+    assert read_sick(path) == [SickRow("first", "second", 3.3, "NEUTRAL")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"line 1 names no column sentence_A"),
+        (SICK_HEAD.replace("sentence_B", "other"), r"line 1 names no column sentence_B"),
+        (SICK_HEAD + "1\ta\tb\t3.3\n", r"line 2 has 4 columns, expected 5"),
+        (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 says '0\.5', expected a score from 1 to 5"),
+        (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 says 'MAYBE', expected one of NEUTRAL"),
+    ],
+)
+def test_damaged_sick_files_are_named_with_their_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "SICK_trial.txt"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_sick(path)
+
+
+def test_pairs_of_json_lines_keep_their_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps({"score": 3, "sentence1": " a", "sentence2": "b\n"}) + "\n")
+    assert read_pairs_jsonl(path) == [ScoredPair(" a", "b\n", 3.0)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "{",
+        "[1]",
+        '{"sentence1": "a", "sentence2": "b"}',
+        '{"sentence1": 1, "sentence2": "b", "score": 1}',
+    ],
+)
+def test_damaged_json_line_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text('{"sentence1": "a", "sentence2": "b", "score": 1}\n' + line + "\n")
+    with pytest.raises(InputError, match=r"test\.jsonl: line 2"):
+        read_pairs_jsonl(path)
+
+
+@pytest.mark.mirror
+def test_mirror_holds_the_published_numbers_of_scored_pairs(mirror: Path) -> None:
+    folder = mirror / "senteval/downstream"
+    counted = {
+        year: sum(map(len, read_senteval_sts(folder / f"STS/STS{year}-en-test").values())) for year in SCORED
+    }
+    assert counted == SCORED
+    stsb = [len(read_stsb(folder / f"STS/STSBenchmark/sts-{part}.csv")) for part in ("train", "dev", "test")]
+    assert stsb == [5749, 1500, 1379]
+    sick = [len(read_sick(folder / f"SICK/SICK_{part}.txt")) for part in ("train", "trial", "test_annotated")]
+    assert sick == [4500, 500, 4927]
+    assert len(read_pairs_jsonl(mirror / "mteb/sickr-sts/test.jsonl")) == 9927
+
+
+@pytest.mark.mirror
+def test_raw_and_tokenised_files_of_a_year_have_the_same_gold_scores(mirror: Path) -> None:
+    for year, pairs in SCORED.items():
+        subsets = read_senteval_sts(mirror / f"senteval/downstream/STS/STS{year}-en-test")
+        raw = read_pairs_jsonl(mirror / f"mteb/sts{year}-sts/test.jsonl")
+        tokenised = sorted(pair.score for subset in subsets.values() for pair in subset)
+        assert len(tokenised) == pairs
+        assert tokenised == pytest.approx(sorted(pair.score for pair in raw), abs=1e-6)

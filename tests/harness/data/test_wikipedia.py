@@ -1,0 +1,94 @@
+"""Wikitext to sentences: small articles whose prose is known."""
+
+from __future__ import annotations
+
+import bz2
+from pathlib import Path
+
+import pytest
+
+from harness.data.wikipedia import is_prose, sentences_of_dump, sentences_of_wikitext
+from harness.errors import InputError
+
+ARTICLE = """{{Infobox country|name=Aland}}
+'''Aland''' is a [[country]] in the [[Europe|north of Europe]].<ref>{{cite web|title=A}}</ref> It has
+<!-- hidden --> many small lakes &amp; rivers.
+
+It lies at {{convert|12|km}} from the nearest large town. The second sentence of the line is kept as well.
+
+[[File:A.jpg|thumb|A caption that nobody should ever read here.]]
+== A heading that looks like a whole sentence. ==
+* A list item that looks like a whole sentence.
+{| class="wikitable"
+| A cell that looks like a whole sentence.
+|}
+The name ({{lang|xx|Álland}}) comes from an old word for water. Its area is <math>x^2</math> in square units.
+A [http://x.org site] shows the map of it. Too short this.
+[[Category:Countries]]
+"""
+
+PAGE = "<page><title>T</title><ns>{ns}</ns>{extra}<revision><text>{text}</text></revision></page>"
+
+
+def dump(path: Path, *pages: str) -> Path:
+    head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/">'
+    path.write_bytes(bz2.compress(f"{head}{''.join(pages)}</mediawiki>".encode()))
+    return path
+
+
+def page(text: str, *, ns: int = 0, extra: str = "") -> str:
+    return PAGE.format(ns=ns, extra=extra, text=text)
+
+
+def test_prose_is_kept_and_everything_else_goes() -> None:
+    """Dropped: infobox, reference, comment, picture, heading, list, table, category, sentences with a gap (a
+    converted length, a formula) and one of fewer than five words. A line break inside a paragraph ends the
+    line, so a sentence broken by one is lost, too.
+    """
+    assert list(sentences_of_wikitext(ARTICLE)) == [
+        "Aland is a country in the north of Europe.",
+        "The second sentence of the line is kept as well.",
+        "The name (Álland) comes from an old word for water.",
+        "A site shows the map of it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Four words are few.",
+        "this one starts in lower case.",
+        "This one does not end with a stop",
+        "This one (has an open bracket here.",
+        'This one "has an open quotation here.',
+        "This one has a gap \ufffc in it.",
+        "This one keeps | a piece of markup.",
+        "This one keeps ''a piece of markup.",
+        "Names Only Of Many Towns, London, Paris, Rome.",
+        "One " + "word " * 60 + "more.",
+    ],
+)
+def test_what_is_no_whole_sentence_is_not_prose(sentence: str) -> None:
+    assert is_prose("This one is a whole sentence.")
+    assert not is_prose(sentence)
+
+
+def test_articles_only_each_sentence_once_in_their_order(tmp_path: Path) -> None:
+    first, second = "The first sentence of it all.", "A second sentence comes after it."
+    path = dump(
+        tmp_path / "wiki.bz2",
+        page(f"{first} {second}"),
+        page("A page about pages is left out.", ns=4),
+        page("A page that only points elsewhere is left out.", extra='<redirect title="X"/>'),
+        page(f"{second} The third sentence is a new one."),
+    )
+    expected = [first, second, "The third sentence is a new one."]
+    assert list(sentences_of_dump(path)) == expected
+    assert list(sentences_of_dump(path)) == expected
+
+
+@pytest.mark.parametrize("content", [b"no bzip2", bz2.compress(b"<a>" * 9)[:-9], bz2.compress(b"<open>")])
+def test_damaged_dump_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "wiki.bz2").write_bytes(content)
+    with pytest.raises(InputError, match=r"wiki\.bz2: not a whole Wikipedia dump"):
+        list(sentences_of_dump(tmp_path / "wiki.bz2"))
