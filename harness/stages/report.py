@@ -33,14 +33,14 @@ NOTES = (
     "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
     "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
     "setting.",
-    "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved within "
-    "tens of steps, so plain SimCSE has little to teach and may end below the untrained row. Distillation from "
-    "the whole encoder and whitening have something to teach, and their rows show it.",
+    "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved "
+    "within tens of steps, so plain SimCSE has little to teach and may end below the untrained row. "
+    "Distillation from the whole encoder and whitening have something to teach, and their rows show it.",
 )
 
 
 def report(params: Params, *, strict: bool) -> int:
-    """Writes reports/tables, index.html and index.md; returns 1 if `strict` and a number is missing or off."""
+    """Writes reports/tables, index.html and index.md; returns 1 if `strict` and a number is missing."""
     results = read_results(SCORES.glob("*.json"))
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
@@ -107,8 +107,8 @@ def build_page(
         runs=runs,
         curves=figures.run_curves(runs.values()),
         protocol=(
-            "STS: Spearman correlation of cosine similarities with gold scores, over all pairs of a test set.",
-            "Selection: the checkpoint with the best STS-B dev score; the untrained encoder does not compete.",
+            "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
+            "Selection: the checkpoint best on STS-B dev; the untrained encoder does not compete.",
             "Text: tokenised and lower-cased as in SentEval.",
         ),
         notes=NOTES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -19,9 +19,8 @@ from torch import nn
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.pooling import PORTABLE, check_pooling
-
-if TYPE_CHECKING:
-    from methods.core.word_average import WordAverageEncoder
+from methods.core.word_average import VECTORS as WORD_VECTORS
+from methods.core.word_average import WordAverageEncoder, load_word_average
 
 MARKER = "sentbench.json"
 FORMAT = 1
@@ -94,9 +93,7 @@ def load_encoder(
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")
     marker = _read_json(folder / MARKER) if (folder / MARKER).is_file() else {}
-    if marker.get("kind") == "word-average":
-        from methods.core.word_average import load_word_average
-
+    if marker.get("kind") == "word-average" or (folder / WORD_VECTORS).is_file():
         return load_word_average(folder)
     if marker and marker.get("format") != FORMAT:
         raise InputError(f"{folder}: encoder format {marker['format']!r}, expected {FORMAT}; export it again")
@@ -145,15 +142,16 @@ def save_backbone(encoder: SentenceEncoder, directory: Path) -> None:
     encoder.tokenizer.save_pretrained(directory)
 
 
-def cut_layers(encoder: SentenceEncoder, layers: int) -> SentenceEncoder:
+def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> SentenceEncoder:
     """Returns the encoder with only its first `layers` transformer layers, in place.
 
     Errors: InputError if the backbone has fewer layers or is of an unknown architecture.
     """
-    stack = getattr(getattr(encoder.backbone, "encoder", None), "layer", None)
-    if not isinstance(stack, nn.ModuleList):
+    backbone = getattr(encoder, "backbone", None)
+    stack = getattr(getattr(backbone, "encoder", None), "layer", None)
+    if not isinstance(encoder, SentenceEncoder) or not isinstance(stack, nn.ModuleList):
         raise InputError(
-            f"{type(encoder.backbone).__name__} has no layer stack to cut; use a BERT-like backbone"
+            f"{type(backbone or encoder).__name__} has no layer stack to cut; use a BERT-like backbone"
         )
     if not 1 <= layers <= len(stack):
         raise InputError(f"cannot keep {layers} layers of {len(stack)}; expected 1 to {len(stack)}")
