@@ -16,8 +16,6 @@ from harness.errors import InputError
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 for bad input (told in one line)."""
     arguments = build_parser().parse_args(argv)
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("TRANSFORMERS_NO_TQDM", "1")
     try:
         return int(arguments.handler(arguments) or 0)
     except InputError as error:

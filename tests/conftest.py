@@ -12,7 +12,6 @@ def pytest_configure() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny matrices: threads only wait for each other
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("TRANSFORMERS_NO_TQDM", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.files import atomic_folder, sha256_of_folder
 from harness.recipes import Params
+from harness.stages.train import quiet, read_rows
 
 
 def make_backbone(params: Params, name: str) -> Path:
@@ -26,13 +27,13 @@ def make_backbone(params: Params, name: str) -> Path:
         else:
             from methods.core.folders import cut_layers, load_encoder, save_backbone
 
+            quiet()
             save_backbone(cut_layers(load_encoder(origin, pooling="mean"), entry.layers), part)
     return folder
 
 
 def teach(params: Params, name: str) -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
-    from harness.stages.train import read_rows
     from methods.core.folders import load_encoder
     from methods.core.parents import write_teacher
 
@@ -48,6 +49,7 @@ def teach(params: Params, name: str) -> Path:
         "encoder_sha256": sha256_of_folder(Path(entry.encoder)),
         "corpus_sha256": sha256_of_folder(Path(entry.corpus)),
     }
+    quiet()
     with atomic_folder(folder) as part:
         write_teacher(
             part,

@@ -15,7 +15,7 @@ from harness.results.embeddings import EmbeddingStore
 from harness.results.provenance import git_state
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
-from harness.stages.train import COSTS, DESCRIPTION, resolve_device
+from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
 from harness.tasks import build_tasks, evaluate_tasks, unique_texts
 from harness.tasks.interface import Score, Task
 
@@ -87,6 +87,7 @@ def embed(
     """Returns the vectors of every text the tasks will ask for; each unique text is encoded once."""
     from methods.core.folders import load_encoder
 
+    quiet()
     encoder = load_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))
     texts = unique_texts(tasks)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 import time
@@ -88,6 +87,7 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     from methods.core.streams import INITIALISE, torch_seed
     from methods.core.trainer import TrainConfig, Trainer
 
+    quiet()
     method = load_method(run.method)
     try:
         config, settings = method.Config.model_validate(run.config), TrainConfig.model_validate(run.train)
@@ -168,9 +168,9 @@ def _print_progress(step: int, total: int, entry: Mapping[str, float]) -> None:
     print(f"step {step}/{total}  STS-B dev {100 * entry['score']:.2f}", end=end, file=sys.stderr, flush=True)
 
 
-def offline() -> None:
-    """Keeps transformers quiet and off the network: every folder a stage reads is local."""
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("TRANSFORMERS_NO_TQDM", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+def quiet() -> None:
+    """Turns off transformers' own progress bars and notes: a stage says what a reader needs."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
