@@ -132,19 +132,11 @@ def write_params(params: Params, path: Path = PARAMS) -> bool:
 
 def check_configs(params: Params) -> None:
     """Validates every run's method, its Config and its TrainConfig; InputError names the run."""
-    from methods import load_method
-    from methods.core.trainer import TrainConfig
-
     seen: set[str] = set()
-    for key, run in params.runs.items():
-        if run.recipe_hash() in seen:
-            continue
-        seen.add(run.recipe_hash())
-        try:
-            load_method(run.method).Config.model_validate(run.config)
-            TrainConfig.model_validate(run.train)
-        except ValidationError as error:
-            raise InputError(f"run {key}: {first_problem(error)}") from None
+    for run in params.runs.values():
+        if run.recipe_hash() not in seen:
+            seen.add(run.recipe_hash())
+            run.read_settings()
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

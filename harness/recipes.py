@@ -50,6 +50,17 @@ class Run(_Strict):
     def parent_folder(self) -> Path | None:
         return None if self.parent == self.corpus else Path(self.parent)
 
+    def read_settings(self) -> tuple[Any, Any, Any]:
+        """Returns the method's class, its Config and the TrainConfig; InputError names what is off."""
+        from methods import load_method
+        from methods.core.trainer import TrainConfig
+
+        method = load_method(self.method)
+        try:
+            return method, method.Config.model_validate(self.config), TrainConfig.model_validate(self.train)
+        except ValidationError as error:
+            raise InputError(f"run {self.id} seed {self.seed}: {first_problem(error)}") from None
+
     def recipe_hash(self) -> str:
         """Returns the sha256 of the entry without its seed: equal for all seeds of a system."""
         return _sha256(self.model_dump(exclude={"seed", *NOT_IDENTITY}))

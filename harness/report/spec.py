@@ -197,7 +197,7 @@ def check_spec(
                 f"table {spec.key}: column {column.key!r} appears twice, expected once; rename one"
             )
         if column.task is not None:
-            known_name(column.task, tasks, f"task in table {spec.key}")
+            known_name(column.task.partition(":")[0], tasks, f"task in table {spec.key}")
         for part in column.mean_of:
             spec.column(part)
     for row in spec.rows:

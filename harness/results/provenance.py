@@ -6,6 +6,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+DETERMINES = ("methods", "harness", "recipes", "params.yaml", "requirements.lock")
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
 
 
@@ -17,14 +18,12 @@ def library_versions() -> dict[str, str]:
 def git_state(folder: Path = Path()) -> tuple[str, bool]:
     """Returns the commit and whether tracked code differs from it; ("unknown", True) outside a checkout.
 
-    Generated files do not make a checkout dirty: they follow from the code.
+    Only what can move a number counts: code, recipes, the plan and the pinned libraries.
     """
     commit = _git("rev-parse", "HEAD", folder=folder)
     if commit is None:
         return "unknown", True
-    changed = _git(
-        "status", "--porcelain", "--untracked-files=no", "--", ".", ":!reports", ":!dvc.lock", folder=folder
-    )
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *DETERMINES, folder=folder)
     return commit, bool(changed)
 
 

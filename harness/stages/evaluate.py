@@ -71,6 +71,8 @@ def evaluate_folder(
     device: str = "auto",
 ) -> list[Score]:
     """Returns the scores of any encoder folder; with `from_store` from kept vectors, without a model."""
+    if not names:
+        raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
     tasks = build_tasks(names, text=text)
     if from_store:
         store = EmbeddingStore.load(

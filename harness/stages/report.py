@@ -11,13 +11,15 @@ from harness.files import atomic_folder, write_text
 from harness.recipes import Params
 from harness.report import figures
 from harness.report.audit import dev_scores, score_problems
+from harness.report.claims import judge_claims, load_claims
 from harness.report.curves import CurvePoint
+from harness.report.differences import load_audits
 from harness.report.latex import to_latex
 from harness.report.markdown import to_markdown
 from harness.report.model import Table
 from harness.report.page import Figure, Paper, Report, RunDetail
 from harness.report.published import load_published, load_spread
-from harness.report.render import render_index
+from harness.report.render import render_audit, render_claims, render_index
 from harness.report.spec import Selector, TableSpec, check_spec, load_specs
 from harness.report.tables import Evidence, build_table
 from harness.report.terminal import to_terminal
@@ -25,7 +27,7 @@ from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results, to_frame
 from harness.stages.evaluate import CURVES, SCORES
-from harness.stages.train import COSTS
+from harness.stages.train import ARTEFACTS, COSTS, DESCRIPTION
 
 REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
 SMALL = "small"
@@ -40,12 +42,12 @@ NOTES = (
 
 
 def report(params: Params, *, strict: bool) -> int:
-    """Writes reports/tables, index.html and index.md; returns 1 if `strict` and a number is missing."""
+    """Writes reports/tables and the pages; returns 1 if `strict` and a number is missing."""
     results = read_results(SCORES.glob("*.json"))
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")
-    problems = score_problems(results, list(params.runs), {})
+    problems = score_problems(results, list(params.runs), present_identities(params))
     tables = build_tables(params, planned)
     with atomic_folder(REPORTS / "tables") as folder:
         for table in tables.values():
@@ -54,7 +56,7 @@ def report(params: Params, *, strict: bool) -> int:
             (folder / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
             (folder / f"{name}.txt").write_text(to_terminal(table), encoding="utf-8")
     page = build_page(params, planned, tables, problems)
-    write_text(REPORTS / "index.html", render_index(page))
+    write_pages(page, tables)
     write_text(REPORTS / "index.md", index_markdown(tables, problems))
     for problem in problems:
         print(problem)
@@ -84,6 +86,28 @@ def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
     return {spec.key: build_table(spec, evidence) for spec in ordered}
 
 
+def present_identities(params: Params) -> dict[str, str]:
+    """Returns the identity of every planned run whose artefact is there."""
+    places = {key: ARTEFACTS / key / DESCRIPTION for key in params.runs}
+    return {
+        key: json.loads(place.read_text(encoding="utf-8"))["identity"]
+        for key, place in places.items()
+        if place.is_file()
+    }
+
+
+def write_pages(page: Report, tables: Mapping[str, Table]) -> None:
+    """Writes the main page, the claims ledger and the page of differences between papers and code."""
+    claims = load_claims(LEADERBOARDS / "claims")
+    titles = {paper.key: paper.title for paper in page.papers}
+    ledger = {
+        titles[key]: judge_claims(entry.claims, tables) for key, entry in claims.items() if key in titles
+    }
+    write_text(REPORTS / "index.html", render_index(page))
+    write_text(REPORTS / "claims.html", render_claims(page, ledger))
+    write_text(REPORTS / "audit.html", render_audit(page, load_audits(LEADERBOARDS / "audit")))
+
+
 def build_page(
     params: Params, results: list[ResultFile], tables: Mapping[str, Table], problems: list[str]
 ) -> Report:
@@ -106,6 +130,7 @@ def build_page(
         figures=tuple(figures_of(runs)),
         runs=runs,
         curves=figures.run_curves(runs.values()),
+        pages={"Claims": "claims.html", "Paper and code": "audit.html"},
         protocol=(
             "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
             "Selection: the checkpoint best on STS-B dev; the untrained encoder does not compete.",

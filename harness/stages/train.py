@@ -19,6 +19,7 @@ from harness.results.provenance import library_versions
 
 RESUME = Path(".cache/resume")
 COSTS = Path("reports/costs")
+ARTEFACTS = Path("artefacts")
 DESCRIPTION = "run.json"
 
 
@@ -52,6 +53,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     """
     run = params.run(key)
     device = resolve_device(device)
+    run.read_settings()
     named = identity(params, run)
     state = RESUME / named
     if not resume:
@@ -79,20 +81,13 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
 def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     """Returns the trainer of a run with its method built under the run's initialisation seed."""
     import torch
-    from pydantic import ValidationError
 
-    from harness.recipes import first_problem
-    from methods import load_method
     from methods.core.parents import EncoderFactory
     from methods.core.streams import INITIALISE, torch_seed
-    from methods.core.trainer import TrainConfig, Trainer
+    from methods.core.trainer import Trainer
 
     quiet()
-    method = load_method(run.method)
-    try:
-        config, settings = method.Config.model_validate(run.config), TrainConfig.model_validate(run.train)
-    except ValidationError as error:
-        raise InputError(f"run {run.id}: {first_problem(error)}") from None
+    method, config, settings = run.read_settings()
     factory = EncoderFactory(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
     built = method(config, factory)

@@ -200,7 +200,7 @@ def test_a_params_file_that_is_off_is_one_line(tmp_path: Path, old: str, new: st
 
 
 def test_an_unknown_run_is_named_with_near_matches(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"did you mean a__minilm-l2__s0"):
+    with pytest.raises(InputError, match=r"did you mean a__minilm-l2__s1, a__minilm-l2__s0"):
         resolved(tmp_path, "paper/a").run("a__minilm-l2__s")
 
 
@@ -213,7 +213,7 @@ def test_rates_written_as_text_are_refused_before_anything_runs(tmp_path: Path) 
     entry = recipe()
     entry["blocks"]["base"]["train"] = {**TRAIN, "learning_rate": "3e-5"}
     params = plan.resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
-    with pytest.raises(InputError, match=r"run a__minilm-l2__s0"):
+    with pytest.raises(InputError, match=r"run a seed 0"):
         plan.check_configs(params)
 
 

@@ -1,0 +1,154 @@
+"""The command line: bad input is one line and exit code 2; --json prints one JSON object and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.cli import main
+from tests.support import tiny
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder with the code, the committed plan, STS-B of eight pairs a split and a tiny encoder."""
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    for package in ("methods", "harness"):
+        (tmp_path / package).symlink_to(ROOT / package)
+    monkeypatch.chdir(tmp_path)
+    write_stsb(tmp_path / "data/stsb")
+    encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
+    encoder.save(tmp_path / "encoder")
+    return tmp_path
+
+
+def write_stsb(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    rows = tiny.rows(16)
+    pairs = list(zip(rows[::2], rows[1::2], strict=True))
+    for split in ("train", "dev", "test"):
+        lines = [
+            f"main-captions\tMSRvid\t2012test\t{k}\t{k / 2}\t{first.text}\t{second.text}"
+            for k, (first, second) in enumerate(pairs)
+        ]
+        (folder / f"sts-{split}.csv").write_text("\n".join(lines) + "\n")
+    (folder / "source.json").write_text("{}")
+
+
+def edit_params(change: Any) -> None:
+    params = yaml.safe_load(Path("params.yaml").read_text())
+    change(params)
+    Path("params.yaml").write_text(yaml.safe_dump(params))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    assert main(command) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    lines = output.err.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("sentbench: ")
+    return lines[0]
+
+
+RUN = "simcse-small__minilm-l2__s0"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["train", "simcse-smal__minilm-l2__s0", "--out", "a"], f"did you mean {RUN}"),
+        (["train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/minilm-l2"),
+        (["evaluate", "encoder", "--tasks", "STSBB"], "did you mean STSB"),
+        (["evaluate", "encoder", "--tasks", ""], "task"),
+        (["evaluate", "nothing"], "nothing"),
+        (["evaluate", "bert", "--tasks", "STSB"], "give --pooling"),
+        (["evaluate", "bert", "--tasks", "STSB", "--pooling", "men"], "did you mean mean"),
+        (["evaluate", "encoder", "--tasks", "STSB", "--from-store"], "embeddings"),
+        (["plan", "smal"], "smal"),
+        (["check"], "bands"),
+        (["report"], "no scores of the plan"),
+        (["data", "fetch", "stbs"], "did you mean stsb"),
+        (["backbone", "minilm"], "not in params.yaml"),
+        (["teach", "minilm"], "not in params.yaml"),
+        (["fingerprint", "simcs"], "did you mean simcse"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(
+    project: Path, capsys: pytest.CaptureFixture[str], command: list[str], message: str
+) -> None:
+    told = refused(capsys, *command)
+    assert any(part in told for part in message.split("|")), told
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p["runs"][RUN].update(lr=1), "unknown key runs."),
+        (lambda p: p["runs"][RUN].update(seed="0"), f'runs.{RUN}.seed is "0"'),
+        (lambda p: p["runs"][RUN].pop("method"), "method is missing"),
+        (lambda p: p.update(tiers=["cloud"]), "tiers"),
+    ],
+)
+def test_a_plan_that_is_off_is_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str], change: Any, message: str
+) -> None:
+    edit_params(change)
+    assert message in refused(capsys, "train", RUN, "--out", "a")
+
+
+def test_a_rate_that_yaml_reads_as_text_is_named_at_training(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in ("backbones/minilm-l2", "data/wiki-small"):
+        (project / place).mkdir(parents=True)
+    edit_params(lambda p: p["runs"][RUN]["train"].update(learning_rate="3e-5"))
+    told = refused(capsys, "train", RUN, "--out", "a", "--device", "cpu")
+    assert 'learning_rate is "3e-5"' in told
+    assert "write 3.0e-5" in told
+
+
+def test_evaluate_json_prints_one_object_in_raw_units(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--json", "--out", "s.json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["model"] == "encoder"
+    assert set(printed["scores"][0]) == {"task", "metric", "setting", "value", "n"}
+    assert {(score["task"], score["n"]) for score in printed["scores"]} == {("STSB", 8)}
+    assert all(-1 <= score["value"] <= 1 for score in printed["scores"])
+    assert json.loads(Path("s.json").read_text()) == printed
+
+
+def test_an_output_that_cannot_be_written_is_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("file").write_text("")
+    told = refused(capsys, "evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--out", "file/s.json")
+    assert "file" in told
+
+
+def test_clean_names_and_removes_orphans_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("gone__x__s0", RUN):
+        Path("reports/scores").mkdir(parents=True, exist_ok=True)
+        Path(f"reports/scores/{name}.json").write_text("{}")
+    assert main(["clean", "--dry-run"]) == 0
+    assert "would remove reports/scores/gone__x__s0.json" in capsys.readouterr().out
+    assert main(["clean"]) == 0
+    assert [path.name for path in Path("reports/scores").iterdir()] == [f"{RUN}.json"]
+
+
+@pytest.mark.parametrize("what", ["methods", "tasks", "runs", "sources"])
+def test_lists_are_json_objects_with_a_name(
+    project: Path, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    assert main(["list", what, "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert len(entries) >= 5
+    assert all(entry["name"] for entry in entries)
