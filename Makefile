@@ -33,12 +33,12 @@ test: $(READY)
 	@ruff format --check .
 	@mypy
 	@mkdir -p .cache
-	@python -m pytest -n 2 --dist worksteal --junitxml=.cache/tests.xml
+	@python -m pytest -m "not slow and not mirror" -n 2 --dist worksteal --junitxml=.cache/tests.xml
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
 
 test-mirror: $(READY)
 	@mkdir -p .cache
-	@python -m pytest -m mirror --junitxml=.cache/tests-mirror.xml
+	@python -m pytest -m "mirror and not slow" -n 2 --dist worksteal --junitxml=.cache/tests-mirror.xml
 	@echo "test results: $(CURDIR)/.cache/tests-mirror.xml"
 
 check: $(READY)
