@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +12,12 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
+from harness.needs import BACKBONES, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
 
 RECIPES = Path("recipes")
-BACKBONES = "backbones.yaml"
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
 RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
-SELECTION_TASK = "STSB-dev"
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ def resolve(
             f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
         )
     tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
-    return _with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
+    return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
@@ -250,80 +247,6 @@ def _parent(
     raise InputError(
         f"parent {dict(parent)}: expected one of the keys teacher, run, backbone; mend the recipe"
     )
-
-
-def _with_needs(
-    runs: dict[str, Run], names: list[str], tiers: list[str], declared: Mapping[str, Any]
-) -> Params:
-    from harness.data.sources import SOURCES
-    from harness.tasks import sources_of
-
-    teachers = {}
-    for run in runs.values():
-        if run.parent.startswith("teachers/"):
-            name = Path(run.parent).name
-            encoder = name.removesuffix("__" + Path(run.corpus).name)
-            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus}
-    wanted = {run.backbone for run in runs.values()} | {run.parent for run in runs.values()}
-    wanted |= {entry["encoder"] for entry in teachers.values()}
-    backbones: dict[str, Any] = {}
-    for path in sorted(wanted):
-        if path.startswith("backbones/"):
-            _add_backbone(backbones, Path(path).name, declared)
-    reads: dict[str, set[str]] = {"selection": set(), "evaluation": set()}
-    for run in runs.values():
-        reads["selection"] |= set(sources_of([SELECTION_TASK], text=run.text, tiers=tiers))
-        reads["evaluation"] |= set(sources_of(run.tasks, text=run.text, tiers=tiers))
-    evaluation = set().union(*reads.values())
-    origins = {entry["origin"] for entry in backbones.values() if entry["origin"].startswith("data/")}
-    sources = origins | {run.corpus for run in runs.values()} | {f"data/{name}" for name in evaluation}
-    code = {run.method: {"code": _package(run.method), "base": "methods/core"} for run in runs.values()}
-    code["tasks"] = {"code": "harness/tasks", "base": "harness/data"}
-    code["teacher"] = {"code": "methods/pooled", "base": "methods/core"}
-    return Params.model_validate(
-        {
-            "plan": names,
-            "tiers": tiers,
-            "sources": {
-                Path(path).name: {"entry": _entry_hash(SOURCES, Path(path).name)} for path in sorted(sources)
-            },
-            "backbones": backbones,
-            "teachers": dict(sorted(teachers.items())),
-            "code": dict(sorted(code.items())),
-            "reads": {name: sorted(found) for name, found in reads.items()},
-            "runs": {key: run.model_dump() for key, run in runs.items()},
-        }
-    )
-
-
-def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, Any]) -> None:
-    if name not in declared:
-        raise InputError(
-            f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
-        )
-    entry = declared[name]
-    if "cut" in entry:
-        _add_backbone(backbones, entry["cut"], declared)
-        backbones[name] = {"origin": f"backbones/{entry['cut']}", "layers": entry["layers"]}
-    else:
-        backbones[name] = {"origin": f"data/{entry['source']}", "layers": None}
-
-
-def _entry_hash(sources: Mapping[str, Any], name: str) -> str:
-    if name not in sources:
-        raise InputError(f"source {name!r} is not in the sources table{near_matches(name, list(sources))}")
-    text = json.dumps(
-        sources[name], default=lambda value: getattr(value, "__dict__", str(value)), sort_keys=True
-    )
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _package(method: str) -> str:
-    from methods import METHODS
-
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is not known{near_matches(method, sorted(METHODS))}")
-    return "/".join(METHODS[method].split(".")[:2])
 
 
 __all__ = [

@@ -1,0 +1,90 @@
+"""What a set of runs needs besides itself: data, backbones, teachers, and the code that identifies it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError, near_matches
+from harness.recipes import Params, Run
+
+BACKBONES = "backbones.yaml"
+SELECTION_TASK = "STSB-dev"
+
+
+def with_needs(
+    runs: dict[str, Run], names: list[str], tiers: list[str], declared: Mapping[str, Any]
+) -> Params:
+    from harness.data.sources import SOURCES
+    from harness.tasks import sources_of
+
+    """Returns the plan: the runs with every source, backbone, teacher and fingerprint that they need."""
+    teachers = {}
+    for run in runs.values():
+        if run.parent.startswith("teachers/"):
+            name = Path(run.parent).name
+            encoder = name.removesuffix("__" + Path(run.corpus).name)
+            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus}
+    wanted = {run.backbone for run in runs.values()} | {run.parent for run in runs.values()}
+    wanted |= {entry["encoder"] for entry in teachers.values()}
+    backbones: dict[str, Any] = {}
+    for path in sorted(wanted):
+        if path.startswith("backbones/"):
+            _add_backbone(backbones, Path(path).name, declared)
+    reads: dict[str, set[str]] = {"selection": set(), "evaluation": set()}
+    for run in runs.values():
+        reads["selection"] |= set(sources_of([SELECTION_TASK], text=run.text, tiers=tiers))
+        reads["evaluation"] |= set(sources_of(run.tasks, text=run.text, tiers=tiers))
+    evaluation = set().union(*reads.values())
+    origins = {entry["origin"] for entry in backbones.values() if entry["origin"].startswith("data/")}
+    sources = origins | {run.corpus for run in runs.values()} | {f"data/{name}" for name in evaluation}
+    code = {run.method: {"code": _package(run.method), "base": "methods/core"} for run in runs.values()}
+    code["tasks"] = {"code": "harness/tasks", "base": "harness/data"}
+    code["teacher"] = {"code": "methods/pooled", "base": "methods/core"}
+    return Params.model_validate(
+        {
+            "plan": names,
+            "tiers": tiers,
+            "sources": {
+                Path(path).name: {"entry": _entry_hash(SOURCES, Path(path).name)} for path in sorted(sources)
+            },
+            "backbones": backbones,
+            "teachers": dict(sorted(teachers.items())),
+            "code": dict(sorted(code.items())),
+            "reads": {name: sorted(found) for name, found in reads.items()},
+            "runs": {key: run.model_dump() for key, run in runs.items()},
+        }
+    )
+
+
+def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, Any]) -> None:
+    if name not in declared:
+        raise InputError(
+            f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
+        )
+    entry = declared[name]
+    if "cut" in entry:
+        _add_backbone(backbones, entry["cut"], declared)
+        backbones[name] = {"origin": f"backbones/{entry['cut']}", "layers": entry["layers"]}
+    else:
+        backbones[name] = {"origin": f"data/{entry['source']}", "layers": None}
+
+
+def _entry_hash(sources: Mapping[str, Any], name: str) -> str:
+    if name not in sources:
+        raise InputError(f"source {name!r} is not in the sources table{near_matches(name, list(sources))}")
+    text = json.dumps(
+        sources[name], default=lambda value: getattr(value, "__dict__", str(value)), sort_keys=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _package(method: str) -> str:
+    from methods import METHODS
+
+    if method not in METHODS:
+        raise InputError(f"method {method!r} is not known{near_matches(method, sorted(METHODS))}")
+    return "/".join(METHODS[method].split(".")[:2])
