@@ -274,6 +274,7 @@ def test_a_link_to_a_closed_system_opens_it(open_page: Open) -> None:
     page.wait_for_selector("#system-distill-mse-minilm-l2[open]")
 
 
+@pytest.mark.slow  # a clock: run on a quiet machine, never in CI
 def test_a_table_of_40_rows_and_30_columns_opens_in_under_a_second(open_page: Open) -> None:
     page = open_page().page
     assert page.locator("#table-wide td").count() == 1200
