@@ -21,6 +21,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     for package in ("methods", "harness"):
         (tmp_path / package).symlink_to(ROOT / package)
+    monkeypatch.setenv(
+        "SENTBENCH_TIERS", "embedded"
+    )  # a command sets it from the plan; undone after the test
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
     encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
