@@ -109,6 +109,7 @@ def test_seeds_share_a_recipe_hash_and_settings_do_not(tmp_path: Path) -> None:
     runs = resolved(tmp_path, "paper").runs
     hashes = {key: run.recipe_hash() for key, run in runs.items()}
     assert hashes["a__minilm-l2__s0"] == hashes["a__minilm-l2__s1"] != hashes["b__minilm-l2__s0"]
+    assert hashes["c__minilm-l2__s0"] == hashes["c__minilm-l2__s1"], "a parent of the same seed is one recipe"
 
 
 def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> None:
