@@ -62,7 +62,7 @@ class Run(_Strict):
             raise InputError(f"run {self.id} seed {self.seed}: {first_problem(error)}") from None
 
     def recipe_hash(self) -> str:
-        """Returns the sha256 of the entry without its seed and its parent's: equal for all seeds of a system."""
+        """Returns the sha256 of the entry without its seed and its parent's: equal over a system's seeds."""
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
         entry["parent"] = self.parent.removesuffix(f"__s{self.seed}")
         return _sha256(entry)
