@@ -36,8 +36,8 @@ NOTES = (
     "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
     "setting.",
     "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved "
-    "within tens of steps: SimCSE and the methods built on it have little to teach and end below the untrained "
-    "row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe rows only.",
+    "within tens of steps: SimCSE and the methods built on it have little to teach and end below the "
+    "untrained row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe rows only.",
 )
 
 
