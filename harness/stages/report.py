@@ -37,7 +37,8 @@ NOTES = (
     "setting.",
     "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved "
     "within tens of steps: SimCSE and the methods built on it have little to teach and end below the "
-    "untrained row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe rows only.",
+    "untrained row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe "
+    "rows only.",
 )
 
 
