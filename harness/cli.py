@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.commands import add_command
 from harness.errors import InputError
 
 
@@ -47,14 +48,10 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands: Any, name: str, handler: Any, text: str) -> argparse.ArgumentParser:
-    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    made.set_defaults(handler=handler)
-    return made
-
-
 def _add_plan(commands: Any) -> None:
-    plan = _command(commands, "plan", plan_command, "write params.yaml: the runs that tables or recipes need")
+    plan = add_command(
+        commands, "plan", plan_command, "write params.yaml: the runs that tables or recipes need"
+    )
     plan.add_argument("names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, all, ...")
     plan.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     plan.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
@@ -62,13 +59,13 @@ def _add_plan(commands: Any) -> None:
 
 
 def _add_lists(commands: Any) -> None:
-    listing = _command(commands, "list", list_command, "list what is known")
+    listing = add_command(commands, "list", list_command, "list what is known")
     listing.add_argument("what", choices=["methods", "tasks", "runs", "tables", "sources"])
     listing.add_argument("--json", action="store_true", help="one JSON list of objects with a name")
 
 
 def _add_data(commands: Any) -> None:
-    data = _command(commands, "data", data_command, "fetch or check data")
+    data = add_command(commands, "data", data_command, "fetch or check data")
     data.add_argument("action", choices=["fetch", "check"])
     data.add_argument("names", nargs="*", metavar="NAME", help="sources; default: those of params.yaml")
     data.add_argument("--tiers", help="order of tiers, for example embedded,mirror,hub")
@@ -76,7 +73,7 @@ def _add_data(commands: Any) -> None:
 
 
 def _add_train(commands: Any) -> None:
-    train = _command(commands, "train", train_command, "train one run of params.yaml")
+    train = add_command(commands, "train", train_command, "train one run of params.yaml")
     train.add_argument("run", metavar="RUN")
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
@@ -84,7 +81,7 @@ def _add_train(commands: Any) -> None:
 
 
 def _add_evaluate(commands: Any) -> None:
-    evaluate = _command(commands, "evaluate", evaluate_command, "score an encoder folder")
+    evaluate = add_command(commands, "evaluate", evaluate_command, "score an encoder folder")
     evaluate.add_argument("folder", type=Path, metavar="DIR")
     evaluate.add_argument("--tasks", default="sts", help="tasks and suites, comma-separated")
     evaluate.add_argument("--text", choices=["senteval", "raw"], default="senteval")
@@ -97,23 +94,25 @@ def _add_evaluate(commands: Any) -> None:
 
 
 def _add_report(commands: Any) -> None:
-    report = _command(commands, "report", report_command, "render tables, figures and the HTML page")
+    report = add_command(commands, "report", report_command, "render tables, figures and the HTML page")
     report.add_argument("--strict", action="store_true", help="fail if a cell is missing or a score is stale")
-    check = _command(commands, "check", check_command, "compare scores with the bands of known-good runs")
+    check = add_command(commands, "check", check_command, "compare scores with the bands of known-good runs")
     check.add_argument("--bands", type=Path, default=Path("leaderboards/bands.yaml"), metavar="FILE")
     check.add_argument(
         "--measure", action="store_true", help="write the bands from the scores that are there"
     )
-    clean = _command(commands, "clean", clean_command, "remove results of runs that left the plan")
+    clean = add_command(commands, "clean", clean_command, "remove results of runs that left the plan")
     clean.add_argument("--dry-run", action="store_true")
 
 
 def _add_stages(commands: Any) -> None:
-    backbone = _command(commands, "backbone", backbone_command, "pipeline stage: make a backbone")
+    backbone = add_command(commands, "backbone", backbone_command, "pipeline stage: make a backbone")
     backbone.add_argument("name")
-    teach = _command(commands, "teach", teach_command, "pipeline stage: a teacher's vectors of a corpus")
+    teach = add_command(commands, "teach", teach_command, "pipeline stage: a teacher's vectors of a corpus")
     teach.add_argument("name")
-    mark = _command(commands, "fingerprint", fingerprint_command, "pipeline stage: identity of code or data")
+    mark = add_command(
+        commands, "fingerprint", fingerprint_command, "pipeline stage: identity of code or data"
+    )
     mark.add_argument("name")
     mark.add_argument("--data", action="store_true", help="NAME is an entry of `reads`, not of `code`")
 

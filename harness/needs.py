@@ -18,10 +18,10 @@ SELECTION_TASK = "STSB-dev"
 def with_needs(
     runs: dict[str, Run], names: list[str], tiers: list[str], declared: Mapping[str, Any]
 ) -> Params:
+    """Returns the plan: the runs with every source, backbone, teacher and fingerprint that they need."""
     from harness.data.sources import SOURCES
     from harness.tasks import sources_of
 
-    """Returns the plan: the runs with every source, backbone, teacher and fingerprint that they need."""
     teachers = {}
     for run in runs.values():
         if run.parent.startswith("teachers/"):
