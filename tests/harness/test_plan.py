@@ -123,7 +123,7 @@ def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> 
     ("names", "message"),
     [
         (["papr"], r"plan 'papr' is not known.*did you mean paper"),
-        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean table1"),
+        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean paper/table1"),
         (["paper/table2"], r"names 'other/x', which no recipe declares"),
     ],
 )
