@@ -2,9 +2,10 @@
 
     python -m benchmarks.steps [--system ID ...] [--backbone NAME ...] [--device cuda] [--batch 8] [--write]
 
-Without --system: the first full-scale run of every method. SimCSE is always measured, for it is what the others
-are compared with. On a CPU one thread works and its processor time is taken, so that other work on the machine
-does not count. --write keeps the rows in leaderboards/step-times.yaml, where `sentbench plan` reads them.
+Without --system: the first run of every method, of the full-scale ones where there are any. SimCSE is always
+measured, for the others are compared with it. On a CPU one thread works and its processor time is taken, so
+that other work on the machine does not count. --write keeps the rows in leaderboards/step-times.yaml, where
+`sentbench plan` reads them.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 import yaml
 
 from harness.costs import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
+from harness.estimate import Estimate
 from harness.files import write_text
 from harness.plan import load_recipes, resolve
-from harness.recipes import Run
+from harness.recipes import Params, Run
+from harness.stages.train import quiet
 from methods.core import streams
 from methods.core.interface import Method, Row
 from methods.core.optimizer import build_optimizer
@@ -56,12 +58,16 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
     from tokenizers.processors import TemplateProcessing
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    core = Tokenizer(WordPiece({word: place for place, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]"))
+    core = Tokenizer(
+        WordPiece({word: place for place, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]")
+    )
     core.pre_tokenizer = BertPreTokenizer()
     core.post_processor = TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True))
+    names = dict(
+        zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
+    )
     config = BertConfig(
         vocab_size=shape.vocabulary,
         hidden_size=shape.width,
@@ -91,7 +97,10 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
         parent = folder / "teacher"
         parent.mkdir()
         write_teacher(
-            parent, RandomTeacher(teacher_dim), [(row.text, *row.paraphrase) for row in rows], {"teacher": "random"}
+            parent,
+            RandomTeacher(teacher_dim),
+            [(row.text, *row.paraphrase) for row in rows],
+            {"teacher": "random"},
         )
     elif run.parent_folder is not None:
         parent = folder / "parent"
@@ -140,31 +149,33 @@ def seconds(work: Callable[[], None], device: str) -> float:
     return time.perf_counter() - start
 
 
-def chosen_runs(systems: Sequence[str]) -> list[Run]:
+def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
     """Returns one run of each system: those asked for, else the first trained one of every method."""
     runs: dict[str, Run] = {}
-    for run in resolve(load_recipes(), ["all"], seeds=1).runs.values():
+    for run in params.runs.values():
         if run.train["steps"] != 0:
             runs.setdefault(run.id, run)
     first = {run.method: run.id for run in reversed(runs.values())}
     wanted = dict.fromkeys([first[BASELINE], *(systems or first.values())])
     unknown = [system for system in wanted if system not in runs]
     if unknown:
-        sys.exit(f"no trained full-scale run is called {', '.join(unknown)}; see recipes/")
+        sys.exit(f"no trained run is called {', '.join(unknown)}; see recipes/")
     return [runs[system] for system in wanted]
 
 
 def measure_all(given: argparse.Namespace) -> list[StepTime]:
     """Returns one measurement of each system on each backbone, printed as they come."""
-    shapes = read_step_times().shapes
+    times, recipes = read_step_times(), load_recipes()
+    params = resolve(recipes, ["all", *recipes], seeds=1)
     machine = torch.cuda.get_device_name() if given.device == "cuda" else _processor()
     found = []
     for name in given.backbone:
-        for run in chosen_runs(given.system):
+        for run in chosen_runs(params, given.system):
             with tempfile.TemporaryDirectory() as place:
                 rows = sentences(2)
-                backbone = write_backbone(Path(place) / "backbone", shapes[name])
-                method = build(run, backbone, Path(place), rows, _teacher_dim(run, shapes, name))
+                backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
+                dim = _teacher_dim(run, Estimate(params, times), times.shapes[name].width)
+                method = build(run, backbone, Path(place), rows, dim)
                 taken = measure(method, run, rows, given)
             row = StepTime(
                 device=given.device,
@@ -193,16 +204,21 @@ def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
 
 
-def _teacher_dim(run: Run, shapes: dict[str, Shape], backbone: str) -> int:
-    """Returns the width of the run's teacher, that of the backbone if its sizes are not known."""
-    teacher = Path(run.parent).name.partition("__")[0]
-    return shapes[teacher if teacher in shapes else backbone].width
+def _teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
+    """Returns the width of the run's teacher; that of the backbone where the recipe's two have one width."""
+    teacher = estimate.shape(Path(run.parent).name.partition("__")[0])
+    student = estimate.shape(run.backbone)
+    return width if teacher is None or student is None or teacher.width == student.width else teacher.width
 
 
 def _processor() -> str:
     """Returns the processor's name."""
     place = Path("/proc/cpuinfo")
-    names = [line for line in place.read_text().splitlines() if line.startswith("model name")] if place.exists() else []
+    names = (
+        [line for line in place.read_text().splitlines() if line.startswith("model name")]
+        if place.exists()
+        else []
+    )
     return names[0].partition(": ")[2] if names else platform.processor() or platform.machine()
 
 
@@ -214,10 +230,13 @@ def main() -> None:
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--steps", type=int, default=2, help="steps that are timed; the fastest counts")
-    parser.add_argument("--write", action="store_true", help="keep the result in leaderboards/step-times.yaml")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the result in leaderboards/step-times.yaml"
+    )
     given = parser.parse_args()
     given.backbone = given.backbone or ["bert-base-uncased"]
     torch.set_num_threads(1)
+    quiet()
     found = measure_all(given)
     if given.write:
         write(found)

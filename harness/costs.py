@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import InputError
-from harness.recipes import Params, Run, first_problem
+from harness.recipes import Run, first_problem
 
 STEP_TIMES = Path("leaderboards/step-times.yaml")
 BASELINE = "simcse"
@@ -48,8 +48,8 @@ class Shape(_Strict):
 
     @property
     def parameters(self) -> int:
-        """Weights, biases and layer norms; embeddings with one token type; no pooler."""
-        embeddings = (self.vocabulary + self.positions) * self.width + (3 * self.width if self.layers else 0)
+        """Weights, biases and layer norms; of two token types; no pooler."""
+        embeddings = (self.vocabulary + self.positions) * self.width + (4 * self.width if self.layers else 0)
         attention = 4 * (self.width**2 + self.width)
         feed_forward = 2 * self.width * self.inner + self.inner + self.width
         return embeddings + self.layers * (attention + feed_forward + 4 * self.width)
@@ -130,16 +130,18 @@ class StepTimes(_Strict):
         return row.seconds / baselines[row.setting]
 
     def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
-        """Returns the rate of a device: measured on the backbone nearest in size, else the card's assumed one.
+        """Returns a device's rate: measured on the backbone nearest in size, else the card's assumed one.
 
         Errors: InputError if no CPU was measured.
         """
         rows = [row for row in self.measured if row.device == device and row.method == BASELINE]
         rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
         if rows:
-            row = min(rows, key=lambda row: abs(math.log(self.shapes[row.backbone].parameters / shape.parameters)))
+            row = min(
+                rows, key=lambda row: abs(math.log(self.shapes[row.backbone].parameters / shape.parameters))
+            )
             step = BACKWARD * self.shapes[row.backbone].forward(2 * row.batch, row.length)
-            return Rate(step / row.seconds, f"as measured on {row.machine}, {row.threads} threads")
+            return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
         if device == "cpu":
             raise InputError(
                 f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU, expected one; "
@@ -149,7 +151,7 @@ class StepTimes(_Strict):
         return Rate(
             peak * share,
             f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
-            f"of an {self.card.name}",
+            f"of one {self.card.name}",
         )
 
 
@@ -158,7 +160,7 @@ def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         return StepTimes.model_validate(raw)
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path}: not a readable YAML file ({reason}); restore it") from None
     except ValidationError as error:

@@ -113,7 +113,9 @@ class Estimate:
         found: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
         for run in self.params.runs.values():
             shape = self.shape(run.backbone)
-            for device in DEVICES if shape else ():
+            if shape is None:
+                continue
+            for device in DEVICES:
                 found[device][self.times.rate(device, shape, run.train["precision"]).source] = None
         return {device: list(sources) for device, sources in found.items()}
 
@@ -130,7 +132,7 @@ class Estimate:
         return getattr(self.params, "corpora", {})
 
     def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
-        """Returns how many sentences the tasks' files hold; two a line, and each unique one is encoded once."""
+        """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""
         if (tasks, text) not in self._counted:
             sources = sources_of(tasks, text=text, tiers=self.params.tiers)
             self._counted[tasks, text] = 2 * sum(lines_of(source) for source in sources)

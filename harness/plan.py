@@ -85,7 +85,7 @@ def resolve(
                 _add_run(runs, every, system, backbone, seed)
     if not runs:
         raise InputError(
-            f"plan {', '.join(names)} has no runs; expected at least one: name a table whose cells runs fill, "
+            f"plan {', '.join(names)} has no runs, expected at least one: name a table that runs fill, "
             "or mend --backbone or --seeds"
         )
     return with_needs(runs, list(names), _tiers(recipes, names), _read_yaml(folder / BACKBONES))

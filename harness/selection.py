@@ -82,9 +82,7 @@ def _that_fill(recipes: Mapping[str, Recipe], wanted: Collection[CellRuns]) -> d
 
 def fills(run: tuple[str, str, str], wanted: Collection[CellRuns]) -> bool:
     """Returns whether a run of this method, variant and backbone fills one of the cells."""
-    return any(
-        all(want in (None, have) for want, have in zip(cell, run, strict=True)) for cell in wanted
-    )
+    return any(all(want in (None, have) for want, have in zip(cell, run, strict=True)) for cell in wanted)
 
 
 def _listed(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[str, Entry] | None:

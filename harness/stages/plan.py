@@ -61,7 +61,9 @@ def plan(
 def check_aim(power: float | None, delta: float | None) -> None:
     """Raises InputError unless power and difference are both given and possible, or neither is given."""
     if (power is None) != (delta is None):
-        raise InputError("--power and --delta go together: the chance to see a difference, and its size in points")
+        raise InputError(
+            "--power and --delta go together: how likely a difference is to be seen, and its size"
+        )
     if power is not None and delta is not None and not (0.05 < power < 1 and delta > 0):
         raise InputError(
             f"--power {power} --delta {delta}: expected a power between 0.05 and 1 and a delta above 0, "
@@ -70,9 +72,11 @@ def check_aim(power: float | None, delta: float | None) -> None:
 
 
 def table_cells(folder: Path = TABLES) -> dict[str, list[CellRuns]]:
-    """Returns for every table and figure which runs fill its cells."""
+    """Returns for every table and figure which runs fill its cells; none where no table is declared."""
     from harness.report.spec import load_specs
 
+    if not folder.is_dir():
+        return {}
     return {
         key: [(want.method, want.variant, want.backbone) for want in spec.selectors()]
         for key, spec in load_specs(folder).items()
@@ -91,7 +95,9 @@ def describe(params: Params) -> str:
             _line(system.id, system.backbone, len(system.runs), system.done, length, *_shown(system.cost))
         )
     if params.teachers:
-        lines.append(_line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers())))
+        lines.append(
+            _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
+        )
     lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
     return "\n".join([*lines, *_totals(params, estimate, found)])
 
@@ -162,4 +168,6 @@ def _hours(hours: float) -> str:
 def _line(*cells: object) -> str:
     """Returns one line of the listing; its eight cells have fixed widths."""
     system, backbone, runs, done, steps, gpu, cpu, disk = (str(cell) for cell in cells)
-    return f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17} {gpu:>8} {cpu:>9} {disk:>11}".rstrip()
+    return (
+        f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17} {gpu:>8} {cpu:>9} {disk:>11}".rstrip()
+    )

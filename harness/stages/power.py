@@ -48,7 +48,7 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
 
 
 def seeds_for(sd: float, *, power: float, delta: float) -> int:
-    """Returns the seeds a side; with equal sd and n Welch's test is Student's. One seed where nothing varies."""
+    """Returns the seeds a side: Student's test, as Welch's is at equal sd and n. 1 where nothing varies."""
     return 1 if sd == 0 else statistics.seeds_needed(delta, sd, samples=2, target=power)
 
 
