@@ -84,7 +84,7 @@ def table_cells(folder: Path = TABLES) -> dict[str, list[CellRuns]]:
 
 
 def describe(params: Params) -> str:
-    """Returns one line a system, the teachers' vectors, the data, the total and what the estimates rest on."""
+    """Returns a line for each system, the teachers, the data and the total, and what the estimates rest on."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]

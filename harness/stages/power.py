@@ -77,7 +77,7 @@ def pooled_spreads(results: Sequence[ResultFile], known: KnownSpreads) -> dict[s
 
 
 def pooled_sd(groups: Iterable[Sequence[float]]) -> tuple[float, int] | None:
-    """Returns the root of the mean of the variances, weighted by n - 1, and the seeds; None without a pair."""
+    """Returns the root mean variance, weighted by n - 1, and the number of seeds; None without a pair."""
     squares, freedom, seeds = 0.0, 0, 0
     for values in groups:
         sd = statistics.sample_sd(values)
