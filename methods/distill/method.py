@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
 from pydantic import Field
-from torch import nn
 
-from methods.core.errors import InputError
 from methods.core.interface import Batch, Loss, Method, MethodConfig, Row
 from methods.core.losses import unit_squared_error
+from methods.core.mapping import Mapping, add_mapping
 from methods.core.parents import EncoderFactory
 
 
 class DistillConfig(MethodConfig):
     """Settings of one distillation run."""
 
-    mapping: Literal["none", "linear"] = Field(
-        description="linear layer from student to teacher width, kept at inference; none: widths must agree"
-    )
+    mapping: Mapping = Field(description="layer from student to teacher width, kept at inference")
 
 
 class Distill(Method):
@@ -34,14 +30,7 @@ class Distill(Method):
     def __init__(self, config: DistillConfig, new_encoder: EncoderFactory) -> None:
         super().__init__(config, new_encoder)
         self.new_encoder = new_encoder
-        target = new_encoder.teacher_dim("distill")
-        if config.mapping == "linear":
-            self.encoder.output = nn.Linear(self.encoder.width, target)
-        elif target != self.encoder.width:
-            raise InputError(
-                f"the teacher has width {target} and the student {self.encoder.width}, expected equal; "
-                "set `mapping: linear`"
-            )
+        add_mapping(self.encoder, config.mapping, teacher_dim=new_encoder.teacher_dim("distill"))
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Opens the teacher's vectors, which were computed once for the corpus."""
