@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from methods.core.interface import Method
 
 METHODS: dict[str, str] = {
+    "ckd": "methods.ckd.method:CKD",
+    "congen": "methods.congen.method:ConGen",
     "dclr": "methods.dclr.method:DCLR",
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
