@@ -116,8 +116,6 @@ class CKD(TeacherQueueMethod):
         students = self.projection(self.encoder.finish(self.encoder(batch["anchor"])))  # [B, t]
         taught = batch["teacher"]
         teachers = unit(taught if self.network is None else self.network(taught))  # [B, t]
-            batch["teacher"] if self.network is None else self.network(batch["teacher"])
-        )  # [B, t]
         earlier = self.earlier(teachers)  # [M, t]
         total = contrastive_distillation(students, teachers, earlier, scale=self.scale())
         parts = {"keys": total.new_tensor(float(len(teachers) + len(earlier)))}
