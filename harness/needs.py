@@ -27,7 +27,8 @@ def with_needs(
         if run.parent.startswith("teachers/"):
             name = Path(run.parent).name
             encoder = name.removesuffix("__" + Path(run.corpus).name)
-            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus}
+            pooling = declared.get(encoder, {}).get("pooling")
+            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus, "pooling": pooling}
     wanted = {run.backbone for run in runs.values()} | {run.parent for run in runs.values()}
     wanted |= {entry["encoder"] for entry in teachers.values()}
     backbones: dict[str, Any] = {}

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from harness.errors import InputError, near_matches
 
@@ -28,7 +35,7 @@ class Run(_Strict):
     id: str = Field(pattern=KEY, description="the system, equal over backbones and seeds")
     method: str
     variant: str
-    backbone: str = Field(description="folder backbones/NAME")
+    backbone: str = Field(description="folder backbones/NAME, or the artefact of the run it starts from")
     pooling: str | None
     corpus: str = Field(description="folder data/NAME")
     corpus_share: float = Field(gt=0, le=1, description="nested random share of the corpus that is used")
@@ -44,7 +51,9 @@ class Run(_Strict):
 
     @property
     def backbone_name(self) -> str:
-        return Path(self.backbone).name
+        """The pre-trained model: of a run that starts from another run, that one's."""
+        folder = Path(self.backbone)
+        return folder.name.split("__")[1] if folder.parent.name == "artefacts" else folder.name
 
     @property
     def parent_folder(self) -> Path | None:
@@ -64,7 +73,8 @@ class Run(_Strict):
     def recipe_hash(self) -> str:
         """Returns the sha256 of the entry without its seed and its parent's: equal over a system's seeds."""
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
-        entry["parent"] = self.parent.removesuffix(f"__s{self.seed}")
+        for key in ("backbone", "parent"):
+            entry[key] = entry[key].removesuffix(f"__s{self.seed}")
         return _sha256(entry)
 
     def training_entry(self) -> dict[str, Any]:
@@ -82,10 +92,16 @@ class Backbone(_Strict):
 
 
 class Teacher(_Strict):
-    """Which encoder's vectors of which corpus teachers/NAME holds."""
+    """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` where its folder states none."""
 
     encoder: str
     corpus: str
+    pooling: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An encoder that states its pooling has an entry of two keys."""
+        return {key: value for key, value in handler(self).items() if value is not None}
 
 
 class Code(_Strict):

@@ -83,6 +83,37 @@ def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
     assert params.runs["a__minilm-l2__s0"].parent_folder is None
 
 
+def test_a_run_may_start_from_another_run_and_have_a_teacher_beside(tmp_path: Path) -> None:
+    student = {"id": "e", "method": "distill", "use": ["base"], "backbones": ["minilm-l2"]}
+    student = {**student, "start": {"run": "a"}, "parent": {"teacher": "minilm-l6"}}
+    folder = ROOT / "recipes"
+    params = plan.resolve(
+        write(tmp_path, recipe(runs=[*recipe()["runs"], student])), ["paper/e"], folder=folder
+    )
+    run = params.runs["e__minilm-l2__s1"]
+    assert (run.backbone, run.backbone_name) == ("artefacts/a__minilm-l2__s1", "minilm-l2")
+    assert run.parent == "teachers/minilm-l6__wiki-small"
+    assert "a__minilm-l2__s1" in params.runs
+    assert set(params.backbones) == {"minilm-l2", "minilm-l6"}
+    assert run.recipe_hash() == params.runs["e__minilm-l2__s0"].recipe_hash()
+    wrong = recipe(runs=[{**student, "start": {"run": "f"}}])
+    with pytest.raises(InputError, match="expected the key run with the id of a known run"):
+        plan.resolve(write(tmp_path, wrong), ["paper/e"], folder=folder)
+
+
+def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
+    public = {**recipe()["runs"][3], "id": "f", "parent": {"teacher": "unsup-simcse-bert-large"}}
+    params = plan.resolve(
+        write(tmp_path, recipe(runs=[*recipe()["runs"], public])),
+        ["paper/d", "paper/f"],
+        folder=ROOT / "recipes",
+    )
+    assert params.teachers["unsup-simcse-bert-large__wiki-small"].pooling == "mean"
+    assert "pooling" not in params.model_dump()["teachers"]["minilm-l6__wiki-small"]
+    assert params.backbones["unsup-simcse-bert-large"].origin == "data/unsup-simcse-bert-large-uncased"
+    assert Params.model_validate(params.model_dump()) == params
+
+
 def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None:
     params = resolved(tmp_path, "paper/d")
     assert params.runs["d__minilm-l2__s0"].parent == "teachers/minilm-l6__wiki-small"
