@@ -49,7 +49,7 @@ class ConGen(TeacherQueueMethod):
         return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens of all first views, then of all second ones, and the teacher's vectors [B, t]."""
+        """Returns the tokens of all first views, then all second ones, and the teacher's vectors [B, t]."""
         both = [*self.token_ids(rows), *(self.other.ids(row) for row in rows)]
         views = pad_in_groups(self.encoder, both, groups=LENGTH_GROUPS)
         return {"views": views, "teacher": self.taught(rows)}
