@@ -209,17 +209,19 @@ def _add_run(
     if key in runs:
         return key
     entry = {
-        name: value for name, value in every[system].items() if name not in ("backbones", "seeds", "parent")
+        name: value
+        for name, value in every[system].items()
+        if name not in ("backbones", "seeds", "parent", "start")
     }
     entry["corpus"] = f"data/{entry['corpus']}"
     parent = every[system].get("parent")
     entry["parent"] = (
         _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
     )
+    start = every[system].get("start", {"backbone": backbone})
+    entry["backbone"] = _parent(runs, every, start, entry["corpus"], backbone, seed)
     try:
-        runs[key] = Run.model_validate(
-            {**entry, "id": system, "backbone": f"backbones/{backbone}", "seed": seed}
-        )
+        runs[key] = Run.model_validate({**entry, "id": system, "seed": seed})
     except ValidationError as error:
         raise InputError(f"run {key}: {first_problem(error)}") from None
     return key

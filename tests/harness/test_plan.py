@@ -37,6 +37,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
             {"id": "b", **simcse, "use": ["base", "hot"], "backbones": ["minilm-l2", "minilm-l6"]},
             {"id": "c", **simcse, "parent": {"run": "a"}},
             {"id": "d", **simcse, "method": "distill", "parent": {"teacher": "minilm-l6"}},
+            {"id": "e", **simcse, "start": {"run": "a"}, "parent": {"teacher": "minilm-l6"}},
         ],
         "tables": {"table1": ["a", "b"], "table2": ["other/x"]},
         **changes,
@@ -90,6 +91,18 @@ def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None
     assert params.backbones["minilm-l2"].origin == "backbones/minilm-l6"
     assert params.backbones["minilm-l6"].layers is None
     assert {"minilm-l6", "wiki-small"} <= set(params.sources)
+
+
+def test_a_run_may_start_from_another_runs_artefact_beside_its_teacher(tmp_path: Path) -> None:
+    """The first stage comes along with the same seed; backbone and recipe hash are as of one system."""
+    params = resolved(tmp_path, "paper/e")
+    runs = [params.runs[f"e__minilm-l2__s{seed}"] for seed in (0, 1)]
+    assert [run.backbone for run in runs] == [f"artefacts/a__minilm-l2__s{seed}" for seed in (0, 1)]
+    assert {run.parent for run in runs} == {"teachers/minilm-l6__wiki-small"}
+    assert {run.backbone_name for run in runs} == {"minilm-l2"}
+    assert runs[0].recipe_hash() == runs[1].recipe_hash()
+    assert "a__minilm-l2__s1" in params.runs
+    assert set(params.backbones) == {"minilm-l2", "minilm-l6"}
 
 
 def test_tables_unions_and_seeds_select_runs(tmp_path: Path) -> None:
