@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -73,7 +73,12 @@ class CKD(TeacherQueueMethod):
         """Returns t; a teacher that reads batches is loaded here and stays outside the module tree."""
         if self.config.teacher == "vectors":
             return super().width_of_teacher()
-        teacher = self.new_encoder.parent_encoder("ckd", pooling=self.config.teacher_pooling)
+        teacher: Any = self.new_encoder.parent_encoder("ckd", pooling=self.config.teacher_pooling)
+        if not isinstance(teacher, SentenceEncoder):
+            raise InputError(
+                f"{self.new_encoder.parent}: the teacher is no transformer, expected one that reads batches; "
+                "name another parent or set `teacher: vectors`"
+            )
         self.network = Frozen(teacher, dropout=self.config.teacher_dropout)
         return teacher.dim
 
@@ -94,8 +99,11 @@ class CKD(TeacherQueueMethod):
             super().open_teacher(rows)
         else:
             texts = rows_of_view(rows, self.config.teacher_view)
-            own: SentenceEncoder = self.network.module  # type: ignore[assignment]
-            self.teacher_corpus = TokenizedCorpus(own, texts, max_length=self.config.max_length)
+            self.teacher_corpus = TokenizedCorpus(
+                self.network.module,  # type: ignore[arg-type]
+                texts,
+                max_length=self.config.max_length,
+            )
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the student's tokens and the teacher's: its vectors, or tokens of its own tokenizer."""
@@ -111,13 +119,16 @@ class CKD(TeacherQueueMethod):
         """Returns 1 / tau: a number, or the exponential of a trained one."""
         return 1.0 / self.config.temperature if self.log_scale is None else self.log_scale.exp()
 
+    def read_teacher(self, taught: Any) -> Tensor:
+        """Returns the batch's teacher vectors, as they came or from the teacher's own tokens; [B, t]."""
+        if self.network is None:
+            return taught
+        return self.network.module.finish(self.network(taught))  # type: ignore[operator]
+
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss; logs how many vectors each student chose from, and 1 / tau."""
         students = self.projection(self.encoder.finish(self.encoder(batch["anchor"])))  # [B, t]
-        taught = batch["teacher"]
-        teachers = unit(taught if self.network is None else self.network(taught))  # [B, t]
-            batch["teacher"] if self.network is None else self.network(batch["teacher"])
-        )  # [B, t]
+        teachers = unit(self.read_teacher(batch["teacher"]))  # [B, t]
         earlier = self.earlier(teachers)  # [M, t]
         total = contrastive_distillation(students, teachers, earlier, scale=self.scale())
         parts = {"keys": total.new_tensor(float(len(teachers) + len(earlier)))}
@@ -136,6 +147,7 @@ def pooler_encoder(new_encoder: EncoderFactory) -> SentenceEncoder:
         raise InputError(
             f"student_vector pooler with pooling {encoder.pooling}, expected cls; mend the recipe"
         )
-    encoder.output, encoder.activation = encoder.backbone.pooler.dense, TANH  # type: ignore[union-attr, assignment]
+    encoder.output = encoder.backbone.pooler.dense  # type: ignore[union-attr, assignment]
+    encoder.activation = TANH
     encoder.backbone.pooler = None  # type: ignore[assignment]
     return encoder
