@@ -72,7 +72,7 @@ class SCT(Method):
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens of all first views, then all second ones, and the teacher's vectors [2, B, t]."""
+        """Returns the tokens, all first views before all second ones, and the teacher's vectors [2, B, t]."""
         texts = [*self.token_ids(rows), *(self.other.ids(row) for row in rows)]
         batch: Batch = {"views": pad_in_groups(self.encoder, texts, groups=LENGTH_GROUPS)}
         if self.config.distillation is not None:
@@ -159,7 +159,7 @@ class SCT(Method):
                 "these, or 0 for no queue; mend the recipe"
             )
         taken = size - brought if self.config.queue_holds_batch else size
-        return [queue.newest_blocks(taken) for queue in queues]  # type: ignore[operator, misc]
+        return [queue.newest_blocks(taken) for queue in queues]  # type: ignore[operator]
 
     def after_step(self, step: int) -> None:
         """Moves a momentum reference towards the weights the optimiser has just set."""
