@@ -208,36 +208,23 @@ def _add_run(
     key = run_key(system, backbone, seed)
     if key in runs:
         return key
-    apart = ("backbones", "seeds", "parent", "start")
-    entry = {name: value for name, value in every[system].items() if name not in apart}
-    start = every[system].get("start")
-    folder = _start(runs, every, start, backbone, seed) if start else f"backbones/{backbone}"
+    entry = {
+        name: value
+        for name, value in every[system].items()
+        if name not in ("backbones", "seeds", "parent", "start")
+    }
     entry["corpus"] = f"data/{entry['corpus']}"
     parent = every[system].get("parent")
     entry["parent"] = (
         _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
     )
+    start = every[system].get("start", {"backbone": backbone})
+    entry["backbone"] = _parent(runs, every, start, entry["corpus"], backbone, seed)
     try:
-        runs[key] = Run.model_validate({**entry, "id": system, "backbone": folder, "seed": seed})
+        runs[key] = Run.model_validate({**entry, "id": system, "seed": seed})
     except ValidationError as error:
         raise InputError(f"run {key}: {first_problem(error)}") from None
     return key
-
-
-def _start(
-    runs: dict[str, Run],
-    every: Mapping[str, dict[str, Any]],
-    start: Mapping[str, Any],
-    backbone: str,
-    seed: int,
-) -> str:
-    """Returns the artefact that a run trains on from: the run `start.run` of the same backbone and seed."""
-    if set(start) != {"run"} or start["run"] not in every:
-        raise InputError(
-            f"start {dict(start)}: expected the key run with the id of a known run"
-            f"{near_matches(str(start.get('run')), list(every))}; mend the recipe"
-        )
-    return "artefacts/" + _add_run(runs, every, start["run"], backbone, seed)
 
 
 def _parent(

@@ -35,7 +35,7 @@ class Run(_Strict):
     id: str = Field(pattern=KEY, description="the system, equal over backbones and seeds")
     method: str
     variant: str
-    backbone: str = Field(description="folder backbones/NAME, or the artefact of the run it starts from")
+    backbone: str = Field(description="folder training starts from: backbones/NAME, or a run's artefact")
     pooling: str | None
     corpus: str = Field(description="folder data/NAME")
     corpus_share: float = Field(gt=0, le=1, description="nested random share of the corpus that is used")
@@ -51,9 +51,9 @@ class Run(_Strict):
 
     @property
     def backbone_name(self) -> str:
-        """The pre-trained model: of a run that starts from another run, that one's."""
-        folder = Path(self.backbone)
-        return folder.name.split("__")[1] if folder.parent.name == "artefacts" else folder.name
+        """Name of the backbone, also where training goes on from the artefact of an earlier run."""
+        name = Path(self.backbone).name
+        return name.split("__")[1] if self.backbone.startswith("artefacts/") else name
 
     @property
     def parent_folder(self) -> Path | None:
@@ -71,10 +71,10 @@ class Run(_Strict):
             raise InputError(f"run {self.id} seed {self.seed}: {first_problem(error)}") from None
 
     def recipe_hash(self) -> str:
-        """Returns the sha256 of the entry without its seed and its parent's: equal over a system's seeds."""
+        """Returns the sha256 of the entry without its seed and its parents': equal over a system's seeds."""
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
-        for key in ("backbone", "parent"):
-            entry[key] = entry[key].removesuffix(f"__s{self.seed}")
+        for need in ("backbone", "parent"):
+            entry[need] = entry[need].removesuffix(f"__s{self.seed}")
         return _sha256(entry)
 
     def training_entry(self) -> dict[str, Any]:

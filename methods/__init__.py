@@ -20,6 +20,7 @@ METHODS: dict[str, str] = {
     "pcl": "methods.pcl.method:PCL",
     "pooled": "methods.pooled.method:Pooled",
     "pt-bert": "methods.ptbert.method:PTBert",
+    "sct": "methods.sct.method:SCT",
     "simcse": "methods.simcse.method:SimCSE",
     "whitening": "methods.whitening.method:Whitening",
 }
