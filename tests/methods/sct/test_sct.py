@@ -118,7 +118,7 @@ def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
 
 
 def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> None:
-    """Width 128, 16,384 rows, tau 0.03: the own key has a share above 0.99999, so its entropy is below 3e-4."""
+    """Width 128, 16,384 rows, tau 0.03: the own key has a share above 0.99999, the entropy is below 3e-4."""
     queues = random_queues(16384, 128, count=2)
     lengths = torch.cat([queue.ring.norm(dim=1) for queue in queues])
     assert torch.allclose(lengths, torch.ones(32768), atol=1e-5)
