@@ -83,7 +83,8 @@ def cost(form: str, size: Size, rounds: int) -> Cost:
     """Runs one form in this process, which does nothing else, so that its peak is the form's."""
     torch.manual_seed(0)
     queue = VectorQueue(size.rows, size.width)
-    queue.push(unit(torch.randn(size.rows, size.width)))
+    for _ in range(0, size.rows, size.batch):  # in parts: a temporary copy would hide the loss's own peak
+        queue.push(unit(torch.randn(size.batch, size.width)))
     teachers = unit(torch.randn(size.batch, size.width))
     students = torch.randn(2, size.batch, size.width, requires_grad=True)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
