@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
-from harness.needs import BACKBONES, with_needs
+from harness.needs import BACKBONES, CORPORA, corpus_folder, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
 
 RECIPES = Path("recipes")
@@ -38,7 +38,7 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     recipes = {}
     owner: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
-        if path.name == BACKBONES:
+        if path.name in (BACKBONES, CORPORA):
             continue
         recipe = _read_recipe(path)
         for system in recipe.systems:
@@ -96,7 +96,12 @@ def resolve(
     folder: Path = RECIPES,
 ) -> Params:
     """Returns the resolved plan with the parents, backbones, teachers and data that its runs need."""
-    every = {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+    derived = _read_yaml(folder / CORPORA)
+    every = {
+        system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
+        for recipe in recipes.values()
+        for system, entry in recipe.systems.items()
+    }
     runs: dict[str, Run] = {}
     for system, entry in select(recipes, names).items():
         for backbone in entry["backbones"]:
@@ -110,7 +115,7 @@ def resolve(
             f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
         )
     tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
-    return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
+    return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES), derived)
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
@@ -211,7 +216,6 @@ def _add_run(
     entry = {
         name: value for name, value in every[system].items() if name not in ("backbones", "seeds", "parent")
     }
-    entry["corpus"] = f"data/{entry['corpus']}"
     parent = every[system].get("parent")
     entry["parent"] = (
         _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
