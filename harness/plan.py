@@ -96,14 +96,14 @@ def resolve(
     folder: Path = RECIPES,
 ) -> Params:
     """Returns the resolved plan with the parents, backbones, teachers and data that its runs need."""
-    derived = _read_yaml(folder / CORPORA)
+    chosen, derived = select(recipes, names), _read_yaml(folder / CORPORA)
     every = {
         system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
         for recipe in recipes.values()
         for system, entry in recipe.systems.items()
     }
     runs: dict[str, Run] = {}
-    for system, entry in select(recipes, names).items():
+    for system, entry in chosen.items():
         for backbone in entry["backbones"]:
             if backbones is not None and backbone not in backbones:
                 continue

@@ -1,7 +1,7 @@
 """WordNet in the layout of its own distribution: index.POS, data.POS and POS.exc.
 
-Source: the manual pages wndb(5WN) and morphy(7WN). An index line names a lemma's synsets by their byte offsets
-in the data file; a data line lists the words of one synset.
+Source: the manual pages wndb(5WN) and morphy(7WN). An index line names a lemma's synsets by their byte
+offsets in the data file; a data line lists the words of one synset.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ from harness.errors import InputError
 
 PARTS = ("noun", "verb", "adj", "adv")
 FILES = tuple(name for part in PARTS for name in (f"index.{part}", f"data.{part}", f"{part}.exc"))
-ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
-    "noun": (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"))
-    + (("shes", "sh"), ("men", "man"), ("ies", "y")),
-    "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"))
-    + (("ing", ""),),
-    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
-    "adv": (),
+ENDINGS = {
+    "noun": "s: ses:s ves:f xes:x zes:z ches:ch shes:sh men:man ies:y",
+    "verb": "s: ies:y es:e es: ed:e ed: ing:e ing:",
+    "adj": "er: est: er:e est:e",
+    "adv": "",
 }
-"""Endings of inflected forms and what stands for them in the base form."""
+"""Endings of inflected forms and, after the colon, what stands for them in the base form."""
 
 
 class WordNet:
     """The synonyms of words: all other lemmas of all synsets of a word's base forms."""
 
     def __init__(self, folder: Path) -> None:
-        """Reads the folder. Errors: InputError if a file of it is missing, or a line is not what it should be."""
+        """Reads the folder. Errors: InputError if a file is missing or a line has too few fields."""
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise InputError(
@@ -45,12 +43,14 @@ class WordNet:
         """Returns the lemmas of one part of speech that `word` may be a form of."""
         candidates = [word, *self._exceptions[part].get(word, ())]
         candidates += [
-            word.removesuffix(ending) + base for ending, base in ENDINGS[part] if word.endswith(ending)
+            word.removesuffix(ending) + base
+            for ending, base in (rule.split(":") for rule in ENDINGS[part].split())
+            if word.endswith(ending)
         ]
         return [form for form in dict.fromkeys(candidates) if form in self._offsets[part]]
 
     def _synonyms(self, word: str) -> tuple[str, ...]:
-        """Returns the other lemmas of the word's synsets in lower case, sorted; words of a lemma by blanks."""
+        """Returns the other lemmas of the word's synsets, sorted, in lower case with blanks."""
         lowered = word.lower()
         found = {
             lemma
@@ -63,7 +63,7 @@ class WordNet:
 
 
 def _read_index(path: Path) -> dict[str, tuple[int, ...]]:
-    """Returns lemma -> offsets of its synsets: the last fields of its line, as many as the third field says."""
+    """Returns lemma -> offsets of its synsets: the last fields of a line, as many as the third says."""
     return {
         fields[0]: tuple(int(offset) for offset in fields[-int(fields[2]) :])
         for fields in _fields(path, least=7)
@@ -98,5 +98,5 @@ def _fields(path: Path, *, least: int) -> list[list[str]]:
 
 
 def _plain(word: str) -> str:
-    """Returns a word of a data file as text: lower case, blanks, without the marker of an adjective's place."""
+    """Returns a word of a data file as text, without the marker of an adjective's place."""
     return word.split("(")[0].replace("_", " ").lower()

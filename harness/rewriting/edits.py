@@ -17,15 +17,16 @@ Synonyms = Callable[[str], Sequence[str]]
 TRIES = 10
 """Draws of a word that has synonyms before an insertion is given up."""
 
-STOP_WORDS = frozenset(
-    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers "
-    "herself it its itself they them their theirs themselves what which who whom this that these those am is "
-    "are was were be been being have has had having do does did doing a an the and but if or because as until "
-    "while of at by for with about against between into through during before after above below to from up "
-    "down in out on off over under again further then once here there when where why how all any both each "
-    "few more most other some such no nor not only own same so than too very s t can will just don should "
-    "now".split()
-)
+_STOP_WORDS = """
+i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
+herself it its itself they them their theirs themselves what which who whom this that these those am is are
+was were be been being have has had having do does did doing a an the and but if or because as until while
+of at by for with about against between into through during before after above below to from up down in out
+on off over under again further then once here there when where why how all any both each few more most
+other some such no nor not only own same so than too very s t can will just don should now
+"""
+"""The words that EDA never replaces by a synonym."""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def clean(text: str) -> str:
@@ -56,7 +57,7 @@ def replace_by_synonyms(
             break
         known = synonyms(word)
         if known:
-            chosen = known[rng.integers(len(known))]
+            chosen = known[int(rng.integers(len(known)))]
             edited = [chosen if other == word else other for other in edited]
             edits -= 1
     return edited
@@ -69,9 +70,9 @@ def insert_synonyms(
     edited = list(words)
     for _ in range(edits):
         for _ in range(TRIES):
-            known = synonyms(edited[rng.integers(len(edited))])
+            known = synonyms(edited[int(rng.integers(len(edited)))])
             if known:
-                edited.insert(int(rng.integers(len(edited))), known[rng.integers(len(known))])
+                edited.insert(int(rng.integers(len(edited))), known[int(rng.integers(len(known)))])
                 break
     return edited
 
@@ -88,4 +89,4 @@ def swap_words(words: Sequence[str], rng: np.random.Generator, *, edits: int) ->
 def delete_words(words: Sequence[str], rng: np.random.Generator, *, probability: float) -> list[str]:
     """Returns the words without those that a coin of `probability` drops; one random word if all would go."""
     kept = [word for word, draw in zip(words, rng.random(len(words)), strict=True) if draw >= probability]
-    return kept or [words[rng.integers(len(words))]]
+    return kept or [words[int(rng.integers(len(words)))]]

@@ -1,4 +1,4 @@
-"""What a rewriter made of each row: kept in parts, so that a killed run continues, and joined by id and hash."""
+"""What a rewriter made of each row: kept in parts for a run that is killed, joined by id and hash."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
     wrong = [row for row in ids if row not in by_id or by_id[row].digest != digest(texts[row])]
     if wrong or len(records) != len(ids):
         raise InputError(
-            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without theirs; expected one for "
-            "every row, made of its text; remove the file"
+            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without theirs; expected "
+            "one for every row, made of its text; remove the file"
         )
     return [by_id[row] for row in ids]

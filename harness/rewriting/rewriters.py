@@ -40,7 +40,7 @@ def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
     """Returns one column of every row. Errors: InputError if the corpus has fewer."""
     if column >= len(rows[0]):
         raise InputError(
-            f"{where}: column {column}, expected 0 to {len(rows[0]) - 1}: the origin has {len(rows[0]) - 1} views"
+            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected 0 to that; mend it"
         )
     return [row[column] for row in rows]
 

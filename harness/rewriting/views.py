@@ -1,7 +1,7 @@
 """The kinds of view that a derived corpus may declare, with their settings; imports nothing heavy.
 
-A view rewrites one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: numbers
-stand in recipes/corpora.yaml.
+A view rewrites one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: the
+numbers stand in recipes/corpora.yaml.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _VIEW: TypeAdapter[View] = TypeAdapter(Annotated[View, Field(discriminator="kind
 
 
 def read_views(entries: Sequence[Mapping[str, Any]], *, where: str) -> list[View]:
-    """Returns the views of a declaration. Errors: InputError in one line that names `where` and the setting."""
+    """Returns the views of a declaration. Errors: InputError that names `where` and the setting."""
     views = []
     for place, entry in enumerate(entries, 1):
         try:

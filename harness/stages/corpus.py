@@ -16,15 +16,15 @@ from harness.recipes import Corpus, Params
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
 from harness.rewriting.rewriters import Place, build_rewriter, column_of, read_columns
 from harness.rewriting.views import Copy, Generate, View, needs_tool, read_views
-from harness.stages.train import quiet, resolve_device
+from harness.stages.train import resolve_device
 
 CORPORA, RESUME = Path("corpora"), Path(".cache/resume/corpora")
 DESCRIPTION, ROWS = "corpus.json", "corpus.tsv"
 
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
-    """Writes corpora/NAME: `corpus.tsv`, one row of the origin a line with its views after tabs, in the origin's
-    order, and `corpus.json`, what it was made of and how many outputs were empty or ran away.
+    """Writes corpora/NAME: `corpus.tsv`, the origin's rows in their order with the views after tabs, and
+    `corpus.json`, what they were made of and how many outputs were empty or ran away.
 
     A killed run continues with the part it was at; the result has the bytes of an uninterrupted one.
     """
