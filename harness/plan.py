@@ -17,6 +17,7 @@ from harness.recipes import PARAMS, Params, Run, first_problem, read_params
 
 RECIPES = Path("recipes")
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
+EVERY_TIER = ["embedded", "system", "mirror", "hub"]
 RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
 
 
@@ -114,7 +115,7 @@ def resolve(
         raise InputError(
             f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
         )
-    tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
+    tiers = next((recipes[name].tiers for name in names if name in recipes), EVERY_TIER)
     return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES), derived)
 
 
@@ -171,7 +172,7 @@ def _read_recipe(path: Path) -> Recipe:
         if merged["id"] in systems:
             raise InputError(f"{path}: run id {merged['id']!r} stands twice; expected unique ids")
         systems[merged.pop("id")] = merged
-    tiers = raw.get("tiers", ["embedded", "mirror", "hub"])
+    tiers = raw.get("tiers", EVERY_TIER)
     return Recipe(raw["name"], tiers, systems, raw.get("tables", {}))
 
 

@@ -116,7 +116,7 @@ class Params(_Strict):
     """The whole of params.yaml."""
 
     plan: list[str]
-    tiers: list[Literal["embedded", "mirror", "hub"]]
+    tiers: list[Literal["embedded", "system", "mirror", "hub"]]
     sources: dict[str, Source]
     backbones: dict[str, Backbone]
     corpora: dict[str, Corpus]

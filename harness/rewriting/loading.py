@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
 
-SENTENCE_PIECES = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
-"""Package -> module: what reading a SentencePiece tokenizer takes (the extra `rewriting`)."""
+SENTENCE_PIECES = ("sentencepiece", "protobuf")
+"""What reading a tokenizer of that kind takes; the packages of the extra `rewriting`."""
 
 
 def load_model(folder: Path, kind: Any) -> Any:
@@ -48,20 +48,26 @@ def load_tokenizer(folder: Path) -> Any:
     """Returns the tokenizer of a folder. Errors: InputError if it is missing or needs a package."""
     from transformers import AutoTokenizer
 
-    if not (folder / "tokenizer.json").is_file() and any(folder.glob("*spiece.model")) | any(
-        folder.glob("*.spm")
-    ):
-        absent = [name for name, module in SENTENCE_PIECES.items() if find_spec(module) is None]
-        if absent:
-            raise InputError(
-                f"{folder}: its tokenizer is a SentencePiece model and {' and '.join(absent)} not installed; "
-                f"pip install {' '.join(absent)}"
-            )
+    pieces = [*folder.glob("*.spm"), *folder.glob("spiece.model")]
+    absent = [package for package in SENTENCE_PIECES if not _installed(package)]
+    if pieces and absent and not (folder / "tokenizer.json").is_file():
+        raise InputError(
+            f"{folder}: its tokenizer is a SentencePiece model, which needs {' and '.join(absent)}; expected "
+            f"them installed: pip install {' '.join(absent)}"
+        )
     try:
         return AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError, KeyError) as error:
         line = str(error).strip().splitlines()[0]
         raise InputError(f"{folder}: no tokenizer can be read ({line}); fetch the model again") from None
+
+
+def _installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def quiet() -> None:
