@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from harness.costs import (
     BACKWARD,
@@ -50,13 +48,13 @@ class Estimate:
     def rows(self, corpus: str) -> int:
         """Returns how many sentences a corpus has, as the sources table or its origin says."""
         name = Path(corpus).name
-        return self.rows(self._derived[name].origin) if name in self._derived else lines_of(name)
+        return self.rows(self.params.corpora[name].origin) if name in self.params.corpora else lines_of(name)
 
     def texts(self, corpus: str) -> int:
         """Returns how many texts a row of a corpus has: its sentence and its views."""
         name = Path(corpus).name
-        if name in self._derived:
-            return 1 + len(self._derived[name].views)
+        if name in self.params.corpora:
+            return 1 + len(self.params.corpora[name].views)
         return 2 if any(file.endswith(".tsv") for file in SOURCES[name].files) else 1
 
     def steps(self, run: Run) -> int:
@@ -105,7 +103,7 @@ class Estimate:
         shapes += [self.shape(f"backbones/{name}") for name in self.params.backbones]
         weights = sum(shape.parameters * FLOAT_BYTES for shape in shapes if shape)
         lines = sum(lines_of(name) for name in self.params.sources)
-        lines += sum(self.rows(name) * self.texts(name) for name in self._derived)
+        lines += sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(weights + lines * LINE_BYTES))
 
     def bases(self) -> dict[Device, list[str]]:
@@ -126,10 +124,6 @@ class Estimate:
             for device, operations in work.items()
         }
         return Cost(hours["cuda"], hours["cpu"], float(disk))
-
-    @cached_property
-    def _derived(self) -> Mapping[str, Any]:
-        return getattr(self.params, "corpora", {})
 
     def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
         """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""

@@ -12,13 +12,13 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
-from harness.needs import BACKBONES, with_needs
+from harness.needs import BACKBONES, CORPORA, corpus_folder, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
 from harness.selection import CellRuns, select
 
 RECIPES = Path("recipes")
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
-TIERS = ["embedded", "mirror", "hub"]
+EVERY_TIER = ["embedded", "system", "mirror", "hub"]
 RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
 
 
@@ -40,7 +40,7 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     recipes = {}
     owner: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
-        if path.name == BACKBONES:
+        if path.name in (BACKBONES, CORPORA):
             continue
         recipe = _read_recipe(path)
         for system in recipe.systems:
@@ -74,9 +74,14 @@ def resolve(
 
     cells: what fills the cells of every table and figure, for names such as `pcl/table2`.
     """
-    every = {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+    chosen, derived = select(recipes, names, cells), _read_yaml(folder / CORPORA)
+    every = {
+        system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
+        for recipe in recipes.values()
+        for system, entry in recipe.systems.items()
+    }
     runs: dict[str, Run] = {}
-    for system, entry in select(recipes, names, cells).items():
+    for system, entry in chosen.items():
         for backbone in entry["backbones"]:
             if backbones is not None and backbone not in backbones:
                 continue
@@ -88,14 +93,14 @@ def resolve(
             f"plan {', '.join(names)} has no runs, expected at least one: name a table that runs fill, "
             "or mend --backbone or --seeds"
         )
-    return with_needs(runs, list(names), _tiers(recipes, names), _read_yaml(folder / BACKBONES))
+    return with_needs(runs, list(names), _tiers(recipes, names), _read_yaml(folder / BACKBONES), derived)
 
 
 def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
     """Returns the tiers that any of the named recipes reads from; all of them for a name of no recipe."""
     named = [recipes.get(name.partition("/")[0]) for name in names]
-    allowed = {tier for recipe in named for tier in (recipe.tiers if recipe else TIERS)}
-    return [tier for tier in TIERS if tier in allowed]
+    allowed = {tier for recipe in named for tier in (recipe.tiers if recipe else EVERY_TIER)}
+    return [tier for tier in EVERY_TIER if tier in allowed]
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
@@ -151,7 +156,7 @@ def _read_recipe(path: Path) -> Recipe:
         if merged["id"] in systems:
             raise InputError(f"{path}: run id {merged['id']!r} stands twice; expected unique ids")
         systems[merged.pop("id")] = merged
-    tiers = raw.get("tiers", TIERS)
+    tiers = raw.get("tiers", EVERY_TIER)
     return Recipe(raw["name"], tiers, systems, raw.get("tables", {}))
 
 
@@ -173,17 +178,18 @@ def _add_run(
     if key in runs:
         return key
     entry = {
-        name: value for name, value in every[system].items() if name not in ("backbones", "seeds", "parent")
+        name: value
+        for name, value in every[system].items()
+        if name not in ("backbones", "seeds", "parent", "start")
     }
-    entry["corpus"] = f"data/{entry['corpus']}"
     parent = every[system].get("parent")
     entry["parent"] = (
         _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
     )
+    start = every[system].get("start", {"backbone": backbone})
+    entry["backbone"] = _parent(runs, every, start, entry["corpus"], backbone, seed)
     try:
-        runs[key] = Run.model_validate(
-            {**entry, "id": system, "backbone": f"backbones/{backbone}", "seed": seed}
-        )
+        runs[key] = Run.model_validate({**entry, "id": system, "seed": seed})
     except ValidationError as error:
         raise InputError(f"run {key}: {first_problem(error)}") from None
     return key

@@ -84,7 +84,7 @@ def table_cells(folder: Path = TABLES) -> dict[str, list[CellRuns]]:
 
 
 def describe(params: Params) -> str:
-    """Returns a line for each system, the teachers, the data and the total, and what the estimates rest on."""
+    """Returns a line a system, those of teachers, data and total, and what the estimates rest on."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]
@@ -131,7 +131,7 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     fixed = [estimate.teachers() or Cost(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
     done, stages = sum(system.done for system in found), len(params.sources) + len(params.backbones)
-    stages += len(params.teachers) + len(params.code) + 2 * len(params.runs) + 3
+    stages += len(params.corpora) + len(params.teachers) + len(params.code) + 2 * len(params.runs) + 3
     total = _sum([*fixed, *(system.cost for system in found if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in found if s.cost is None})
     lines = [

@@ -27,6 +27,8 @@ EVALUATION_LENGTH = 512
 TOKENS_PER_TEXT = 32
 """Budget of one encoding batch: batch_size texts of this many tokens."""
 
+IDENTITY, TANH = "identity", "tanh"
+"""What may follow the output layer."""
 
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
@@ -46,8 +48,9 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 
 class SentenceEncoder(nn.Module):
-    """Maps texts to vectors: tokenizer, transformer, pooling, optional linear layer, optional normalisation.
+    """Maps texts to vectors: tokenizer, transformer, pooling, optional output layer, optional normalisation.
 
+    The output layer is linear, followed by tanh where `activation` says so.
     Shapes: B texts, L tokens, d backbone width; `forward` returns [B, d], `encode` returns [N, dim].
     """
 
@@ -58,6 +61,7 @@ class SentenceEncoder(nn.Module):
         *,
         pooling: str,
         output: nn.Linear | None = None,
+        activation: str = IDENTITY,
         normalize: bool = False,
     ) -> None:
         super().__init__()
@@ -65,6 +69,7 @@ class SentenceEncoder(nn.Module):
         self.tokenizer = tokenizer  # never called, so that it is saved as it was loaded
         self.pooling = check_pooling(pooling)
         self.output = output
+        self.activation = activation
         self.normalize = normalize
         self._tokenizers: dict[int, Tokenizer] = {}
 
@@ -129,6 +134,7 @@ class SentenceEncoder(nn.Module):
         """Returns the vectors that are exported: output layer and normalisation applied; [B, dim]."""
         if self.output is not None:
             pooled = self.output(pooled)
+            pooled = pooled.tanh() if self.activation == TANH else pooled
         return nn.functional.normalize(pooled, dim=-1) if self.normalize else pooled
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:

@@ -24,7 +24,7 @@ NONE = KnownSpreads(scale=100.0, entries=[])
 
 @pytest.mark.parametrize(("effect", "seeds"), [(0.2, 394), (0.5, 64), (0.8, 26), (1.0, 17), (1.2, 12)])
 def test_seeds_are_those_of_the_standard_table_for_two_samples(effect: float, seeds: int) -> None:
-    """Two samples, 80 % power, two-sided 5 %, as textbooks list them; the effect is the difference over the sd."""
+    """80 % power, two-sided 5 %, as textbooks list it; the effect is the difference in units of the sd."""
     assert seeds_for(1.0, power=0.8, delta=effect) == seeds
     assert seeds_for(0.84, power=0.8, delta=0.84 * effect) == seeds
 
