@@ -19,6 +19,7 @@ METHODS: dict[str, str] = {
     "pooled": "methods.pooled.method:Pooled",
     "pt-bert": "methods.ptbert.method:PTBert",
     "simcse": "methods.simcse.method:SimCSE",
+    "una": "methods.una.method:UNA",
     "whitening": "methods.whitening.method:Whitening",
 }
 """System id -> "module:Class". A new method is one line here, its package, its runs, its test file."""
