@@ -120,10 +120,12 @@ def corrupt(
     ranks[replaced] = draw(ranking, ranks[replaced], rng, radius=radius, other=False)
     repaired = np.zeros(len(sentences.ends) - 1, dtype=bool)
     if repair:
-        top, lengths = top_positions(sentences)
-        unchanged = ~np.logical_or.reduceat(ranks != sentences.ranks, _starts(lengths))
-        ranks[top[unchanged]] = draw(ranking, ranks[top[unchanged]], rng, radius=radius, other=True)
-        repaired[np.flatnonzero(np.diff(sentences.ends))[unchanged]] = True
+        lengths = np.diff(sentences.ends)
+        changed = np.logical_or.reduceat(ranks != sentences.ranks, _starts(lengths[lengths > 0]))
+        repaired[lengths > 0] = ~changed
+    if repaired.any():
+        top = top_positions(sentences)[0][~changed]
+        ranks[top] = draw(ranking, ranks[top], rng, radius=radius, other=True)
     return Corruption(ranks, replaced, repaired)
 
 

@@ -7,7 +7,7 @@ continues, and are no state of the method (their size is not known before the co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -59,8 +59,8 @@ class Negatives:
         )
         before = self.ranking.terms[sentences.ranks].tolist()
         after = self.ranking.terms[corruption.ranks].tolist()
-        texts = []
-        for row, start, end in zip(rows, sentences.ends, sentences.ends[1:], strict=False):
+        texts, ends = [], sentences.ends.tolist()
+        for row, (start, end) in zip(rows, pairwise(ends), strict=True):
             new = after[start:end]
             texts.append(
                 spaced(new) if config.style == "lower" else matched(row.text, before[start:end], new)
@@ -76,7 +76,7 @@ class Negatives:
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
         """Puts one drawn term in the place of copies that need it; returns how many.
 
-        A sentence without words needs one; with `unchanged: single-term` so does a copy that reads as its row.
+        A sentence without words needs one; with `unchanged: single-term` so does a copy that reads as its row
         """
         unchanged = self.config.unchanged == "single-term"
         places = [

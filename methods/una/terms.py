@@ -110,7 +110,7 @@ def rank_terms(documents: Documents) -> Ranking:
         np.maximum.at(relevance, part.flat, part.frequency() * idf[part.flat])
     if size < 2 or not relevance.any():
         raise InputError(
-            f"corpus of {len(documents.ends) - 1} sentences and {size} terms without any difference in TF-IDF, "
+            f"corpus of {len(documents.ends) - 1} sentences and {size} terms without differences in TF-IDF, "
             "expected terms that some sentences have and others lack; train on a larger corpus"
         )
     order = np.argsort(-relevance, kind="stable")
@@ -127,7 +127,7 @@ def score_positions(documents: Documents, ranking: Ranking, *, count: int, unit:
     """Returns rank and score of every word position of the first `count` documents.
 
     The score of position i is a_i / C: a_i its TF-IDF less the lowest of its sentence, C the mean of all a
-    over the positions (`unit` position, the released code) or over the distinct terms (`unit` type, the paper).
+    over the positions (`unit` position, released code) or over the distinct terms (`unit` type, paper).
     """
     rank = np.empty(len(ranking.order), dtype=np.int32)
     rank[ranking.order] = np.arange(len(rank), dtype=np.int32)
