@@ -76,7 +76,7 @@ class Negatives:
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
         """Puts one drawn term in the place of copies that need it; returns how many.
 
-        A sentence without words needs one; with `unchanged: single-term` so does a copy that reads as its row
+        A sentence without words needs one; with `unchanged: single-term` so does a copy equal to its row.
         """
         unchanged = self.config.unchanged == "single-term"
         places = [
