@@ -23,6 +23,7 @@ METHODS: dict[str, str] = {
     "pt-bert": "methods.ptbert.method:PTBert",
     "sct": "methods.sct.method:SCT",
     "simcse": "methods.simcse.method:SimCSE",
+    "una": "methods.una.method:UNA",
     "whitening": "methods.whitening.method:Whitening",
 }
 """System id -> "module:Class". A new method is one line here, its package, its runs, its test file."""
