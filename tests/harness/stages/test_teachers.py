@@ -49,12 +49,12 @@ def planned(**changes: Any) -> Params:
             "tiers": ["embedded"],
             "sources": {},
             "backbones": {},
+            "corpora": {},
             "teachers": {NAME: entry},
             "code": {"congen": {"code": "methods/congen", "base": "methods/core"}},
             "reads": {"selection": [], "evaluation": []},
             "runs": {"congen": run},
         }
-        | ({"corpora": {}} if "corpora" in Params.model_fields else {})
     )
 
 

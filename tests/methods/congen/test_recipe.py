@@ -68,7 +68,7 @@ def test_the_rows_of_table_three_are_evaluated_on_its_tasks() -> None:
 def test_the_presets_are_the_ones_the_conformance_kit_runs() -> None:
     """Lengths and sizes aside: the kit's sentences are short and few, its first token has no pooler."""
     apart = {"max_length", "queue_size", "teacher_pooling", "student_vector"}
-    for name, preset in (("congen-tiny", CONGEN), ("ckd-tiny", CKD), ("ckd-original", ORIGINAL)):
+    for name, preset in (("congen-bert-tiny", CONGEN), ("ckd-bert-tiny", CKD), ("ckd-original", ORIGINAL)):
         config = RUNS[name]["config"]
         assert config.keys() == preset.keys()
         assert {key for key in config if config[key] != preset[key]} <= apart
@@ -84,7 +84,7 @@ def test_a_run_that_starts_from_sct_starts_from_the_first_stage_of_its_backbone(
 
 def test_an_audit_run_turns_one_switch_of_the_released_run() -> None:
     for name in RECIPE.tables["audit"][:-1]:
-        run, base = RUNS[name], RUNS["congen-tiny" if "congen" in name else "ckd-tiny"]
+        run, base = RUNS[name], RUNS["congen-bert-tiny" if "congen" in name else "ckd-bert-tiny"]
         turned = [key for key in base["config"] if run["config"][key] != base["config"][key]]
         turned += ["parent"] if run["parent"] != base["parent"] else []
         tied = {"queue_start", "queue_seed"}, {"student_temperature", "queue_size"}
