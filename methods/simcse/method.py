@@ -83,8 +83,8 @@ def first_paraphrases(rows: Sequence[Row]) -> list[Row]:
     for row in rows:
         if not row.paraphrase:
             raise InputError(
-                f"row {row.index} has no paraphrase; `positive: paraphrase` expects a corpus that carries them; "
-                "name such a corpus in the recipe"
+                f"row {row.index} has no paraphrase; `positive: paraphrase` expects a corpus that carries "
+                "them; name such a corpus in the recipe"
             )
     return [row._replace(text=row.paraphrase[0]) for row in rows]
 

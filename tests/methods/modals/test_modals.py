@@ -141,7 +141,7 @@ def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: P
     method, batch = ready(sample, backbone)
     torch.manual_seed(5)
     anchors, positives, moved = method.views(batch)
-    assert 0 < float(moved) < 0.5
+    assert 0 < float(moved.detach()) < 0.5
     method.eval()
     still, _, _ = method.views(batch)
     assert not torch.allclose(still, positives, atol=1e-4)
