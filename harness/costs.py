@@ -70,7 +70,7 @@ class Card(_Strict):
 
 
 class StepTime(_Strict):
-    """One measurement: seconds of one training step of a system, the best of a few steps."""
+    """One measurement: seconds of one training step of a system, the mean of a few."""
 
     device: Device
     machine: str

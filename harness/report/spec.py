@@ -12,14 +12,6 @@ from harness.errors import InputError
 from harness.report.declarations import Declaration, list_declarations, read_declaration
 from harness.report.published import Published, known_name
 
-PAPER_METHODS = frozenset(
-    [
-        *("simcse", "pooled", "glove", "whitening", "distill", "moco", "pcl", "dclr", "pt-bert", "una"),
-        *("sct", "congen", "ckd"),
-    ]
-)
-"""Methods that the papers' tables name: a spec may use them before their package exists."""
-
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
 
@@ -175,10 +167,8 @@ def check_spec(
 ) -> None:
     """Raises InputError with near matches if a spec names something that does not exist.
 
-    methods: the names known besides `PAPER_METHODS`. runs: (method, variant, backbone) of every declared run;
-    None skips that check, because a paper's table may be declared before all of its runs are.
+    runs: (method, variant, backbone) of every declared run; None skips that check.
     """
-    methods = {*methods, *PAPER_METHODS}
     columns = [*spec.columns, *spec.parts]
     keys = [column.key for column in columns]
     for column in columns:

@@ -136,7 +136,7 @@ def test_all_lists_every_full_scale_run() -> None:
         (["pcl/tabel2"], "did you mean pcl/table2"),
         (["dclr/fig6c"], "did you mean dclr/fig6"),
         (["sct/tabel7"], "did you mean sct/table7"),
-        (["sct/table1"], "plan sct/table1 has no runs"),
+        (["sct/table1", "--backbone", "bert"], "plan sct/table1 has no runs"),
         (["pcl/fig2", "--power", "0.8"], "--power and --delta go together"),
         (["pcl/fig2", "--power", "1.0", "--delta", "0.5"], "expected a power between 0.05 and 1"),
         (["pcl/fig2", "--power", "0.8", "--delta", "0"], "delta above 0"),
