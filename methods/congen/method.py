@@ -10,9 +10,13 @@ from pydantic import Field
 
 from methods.congen.objective import distribution_distillation
 from methods.core.corpus import TokenizedCorpus, rows_of_view
+from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.interface import Batch, Loss, Row
 from methods.core.losses import unit
 from methods.core.teacher_queue import TeacherQueueConfig, TeacherQueueMethod
+
+LENGTH_GROUPS = 4
+"""Blocks of like length that a batch is encoded in."""
 
 
 class ConGenConfig(TeacherQueueConfig):
@@ -45,13 +49,15 @@ class ConGen(TeacherQueueMethod):
         return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns tokens of both views in one padded batch [2B, L], and the teacher's vectors [B, t]."""
+        """Returns the tokens of all first views, then all second ones, and the teacher's vectors [B, t]."""
         both = [*self.token_ids(rows), *(self.other.ids(row) for row in rows)]
-        return {"views": self.encoder.pad(both), "teacher": self.taught(rows)}
+        views = pad_in_groups(self.encoder, both, groups=LENGTH_GROUPS)
+        return {"views": views, "teacher": self.taught(rows)}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the weighted sum of control and generalise term; logs both and the target's entropy."""
-        students = self.encoder.finish(self.encoder(batch["views"])).unflatten(0, (2, -1))  # [2, B, t]
+        pooled = encode_in_groups(self.encoder, batch["views"])  # [2B, d]
+        students = self.encoder.finish(pooled).unflatten(0, (2, -1))  # [2, B, t]
         teachers = unit(batch["teacher"])  # [B, t]
         earlier = self.earlier(teachers)  # [M, t]
         terms = distribution_distillation(

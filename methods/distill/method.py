@@ -51,7 +51,7 @@ class Distill(Method):
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens of all views, one after the other, and the teacher's vectors of the same texts."""
+        """Returns the tokens of all views, view after view, and the teacher's vectors of the same texts."""
         ids = [*self.token_ids(rows), *(other.ids(row) for other in self.others for row in rows)]
         taught = self.teacher[np.ix_([row.index for row in rows], self.views)]  # [B, V, t]
         targets = torch.from_numpy(taught.astype(np.float32)).transpose(0, 1).flatten(0, 1)  # [V B, t]

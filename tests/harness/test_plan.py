@@ -84,6 +84,19 @@ def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
     assert params.runs["a__minilm-l2__s0"].parent_folder is None
 
 
+def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
+    public = {**recipe()["runs"][3], "id": "f", "parent": {"teacher": "unsup-simcse-bert-large"}}
+    params = plan.resolve(
+        write(tmp_path, recipe(runs=[*recipe()["runs"], public])),
+        ["paper/d", "paper/f"],
+        folder=ROOT / "recipes",
+    )
+    assert params.teachers["unsup-simcse-bert-large__wiki-small"].pooling == "mean"
+    assert "pooling" not in params.model_dump()["teachers"]["minilm-l6__wiki-small"]
+    assert params.backbones["unsup-simcse-bert-large"].origin == "data/unsup-simcse-bert-large-uncased"
+    assert Params.model_validate(params.model_dump()) == params
+
+
 def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None:
     params = resolved(tmp_path, "paper/d")
     assert params.runs["d__minilm-l2__s0"].parent == "teachers/minilm-l6__wiki-small"

@@ -78,8 +78,7 @@ def test_a_run_without_a_parent_and_a_parent_without_vectors_are_refused(
 
 
 def test_on_a_corpus_with_paraphrases_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
-    """Two paraphrases and a batch of 3: six texts, all first views before all second ones, the sentence itself
-    is not read."""
+    """Two paraphrases, a batch of 3: six texts, first views before second ones; the sentence is not read."""
     rows = tiny.rows(paraphrases=2)
     parent = self_taught(backbone, tmp_path / "t", [(row.text, *row.paraphrase) for row in rows])
     method = tiny.build(SAME, backbone, parent=parent)
