@@ -120,7 +120,7 @@ class _Match(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         views, batch, _ = online.shape
         columns = sum(map(len, keys))
-        step = max(1, min(batch, scratch // (columns * (views + 2))))
+        step = _chunk_rows(batch, columns * (views + 2), scratch)
         scores, shares = online.new_empty((views + 1) * step, columns), online.new_empty(step, columns)
         online, reference = online / temperatures[0], reference / temperatures[1]
         cross_entropy, entropy = online.new_empty(views, batch), online.new_empty(batch)
@@ -155,7 +155,7 @@ class _Pick(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, online: Tensor, keys: list[Tensor], temperature: float, scratch: int) -> Tensor:
         batch, columns = len(online), sum(map(len, keys))
-        step = max(1, min(batch, scratch // columns))
+        step = _chunk_rows(batch, columns, scratch)
         scores = online.new_empty(step, columns)
         own = torch.arange(batch, device=online.device)[:, None] + columns - len(keys[-1])  # [B, 1]
         cross_entropy, gradient = online.new_empty(batch), torch.empty_like(online)
@@ -175,6 +175,12 @@ class _Pick(torch.autograd.Function):
     def backward(ctx: Any, of_rows: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = ctx.saved_tensors
         return gradient * of_rows.unsqueeze(-1), None, None, None
+
+
+def _chunk_rows(batch: int, per_row: int, scratch: int) -> int:
+    """Returns the rows of a chunk: as few chunks as the scratch allows, of about equal size."""
+    chunks = -(-batch // max(1, scratch // per_row))
+    return -(-batch // max(1, chunks))
 
 
 def _chunks(batch: int, step: int) -> Iterator[slice]:

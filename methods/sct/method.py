@@ -177,8 +177,7 @@ def random_queues(size: int, width: int, *, count: int) -> nn.ModuleList:
 
 
 def push(queues: nn.ModuleList, vectors: Tensor) -> None:
-    """Adds the vectors [2, B, d] of each view to its queue, or of both to the only one."""
-    if len(queues) == 1:
-        queues[0].push(vectors.flatten(0, 1))  # type: ignore[operator]
-    for queue, view in zip(queues, vectors, strict=True) if len(queues) == 2 else ():
-        queue.push(view)  # type: ignore[operator]
+    """Adds the vectors [2, B, d] of each view to its queue, or those of both to the only one."""
+    if len(queues):
+        for queue, part in zip(queues, vectors.flatten(0, 1).chunk(len(queues)), strict=True):
+            queue.push(part)  # type: ignore[operator]

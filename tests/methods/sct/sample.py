@@ -52,15 +52,4 @@ SAMPLES = [
     Sample("sct", "joint", JOINT, parent="teacher"),
     Sample("sct", "momentum-reference", own(momentum=0.9, loss="cross-entropy")),
     Sample("sct", "one-queue-contrastive", own(queues="one", loss="info-nce", crossing=False)),
-    Sample(
-        "sct",
-        "squared-error-dropout-view",
-        {
-            **SECOND_STAGE,
-            "views": [0, 0],
-            "queue_size": 0,
-            "distillation": {"loss": "squared-error", "mapping": "none"},
-        },
-        parent="teacher",
-    ),
 ]
