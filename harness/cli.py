@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command
+from harness.commands import add_command, corpus
 from harness.errors import InputError
 
 
@@ -45,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_report(commands)
     _add_stages(commands)
+    corpus.add_to(commands)
     return parser
 
 

@@ -12,11 +12,12 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
-from harness.needs import BACKBONES, with_needs
+from harness.needs import BACKBONES, CORPORA, corpus_folder, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
 
 RECIPES = Path("recipes")
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
+EVERY_TIER = ["embedded", "system", "mirror", "hub"]
 RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
 
 
@@ -38,7 +39,7 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     recipes = {}
     owner: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
-        if path.name == BACKBONES:
+        if path.name in (BACKBONES, CORPORA):
             continue
         recipe = _read_recipe(path)
         for system in recipe.systems:
@@ -96,9 +97,14 @@ def resolve(
     folder: Path = RECIPES,
 ) -> Params:
     """Returns the resolved plan with the parents, backbones, teachers and data that its runs need."""
-    every = {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+    chosen, derived = select(recipes, names), _read_yaml(folder / CORPORA)
+    every = {
+        system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
+        for recipe in recipes.values()
+        for system, entry in recipe.systems.items()
+    }
     runs: dict[str, Run] = {}
-    for system, entry in select(recipes, names).items():
+    for system, entry in chosen.items():
         for backbone in entry["backbones"]:
             if backbones is not None and backbone not in backbones:
                 continue
@@ -109,8 +115,8 @@ def resolve(
         raise InputError(
             f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
         )
-    tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
-    return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
+    tiers = next((recipes[name].tiers for name in names if name in recipes), EVERY_TIER)
+    return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES), derived)
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
@@ -166,7 +172,7 @@ def _read_recipe(path: Path) -> Recipe:
         if merged["id"] in systems:
             raise InputError(f"{path}: run id {merged['id']!r} stands twice; expected unique ids")
         systems[merged.pop("id")] = merged
-    tiers = raw.get("tiers", ["embedded", "mirror", "hub"])
+    tiers = raw.get("tiers", EVERY_TIER)
     return Recipe(raw["name"], tiers, systems, raw.get("tables", {}))
 
 
@@ -211,7 +217,6 @@ def _add_run(
     entry = {
         name: value for name, value in every[system].items() if name not in ("backbones", "seeds", "parent")
     }
-    entry["corpus"] = f"data/{entry['corpus']}"
     parent = every[system].get("parent")
     entry["parent"] = (
         _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]

@@ -30,7 +30,7 @@ class Run(_Strict):
     variant: str
     backbone: str = Field(description="folder backbones/NAME")
     pooling: str | None
-    corpus: str = Field(description="folder data/NAME")
+    corpus: str = Field(description="folder data/NAME of a source or corpora/NAME of a derived corpus")
     corpus_share: float = Field(gt=0, le=1, description="nested random share of the corpus that is used")
     parent: str = Field(
         description="folder of the parent artefact or teacher; the corpus where there is none"
@@ -81,6 +81,17 @@ class Backbone(_Strict):
     layers: int | None = Field(ge=1)
 
 
+class Corpus(_Strict):
+    """How corpora/NAME is made: rewrites of a corpus, each a view beside its sentences."""
+
+    origin: str = Field(description="folder of the corpus that is rewritten")
+    tool: str = Field(
+        description="folder of the model, lexicon or corpus that the views use; else the origin"
+    )
+    seed: int = Field(ge=0)
+    views: list[dict[str, Any]] = Field(min_length=1, description="see harness/rewriting/views.py")
+
+
 class Teacher(_Strict):
     """Which encoder's vectors of which corpus teachers/NAME holds."""
 
@@ -105,9 +116,10 @@ class Params(_Strict):
     """The whole of params.yaml."""
 
     plan: list[str]
-    tiers: list[Literal["embedded", "mirror", "hub"]]
+    tiers: list[Literal["embedded", "system", "mirror", "hub"]]
     sources: dict[str, Source]
     backbones: dict[str, Backbone]
+    corpora: dict[str, Corpus]
     teachers: dict[str, Teacher]
     code: dict[str, Code]
     reads: dict[Literal["selection", "evaluation"], list[str]] = Field(description="sources each stage reads")

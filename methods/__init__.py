@@ -15,6 +15,7 @@ METHODS: dict[str, str] = {
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
     "moco": "methods.moco.method:MoCo",
+    "modals": "methods.modals.method:Modals",
     "pcl": "methods.pcl.method:PCL",
     "pooled": "methods.pooled.method:Pooled",
     "pt-bert": "methods.ptbert.method:PTBert",

@@ -34,6 +34,7 @@ def describe(params: Params) -> str:
             f"{system:<28} {backbone:<20} {count:>4} {finished:>4}  {length(next(iter(runs.values())))}"
         )
     stages = len(params.sources) + len(params.backbones) + len(params.teachers) + len(params.code)
+    stages += len(params.corpora)
     lines.append(
         f"{len(params.runs)} runs ({len(done)} done), {stages + 2 * len(params.runs) + 3} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.tiers)}"
