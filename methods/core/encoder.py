@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
+from methods.core.packed import can_pack, pooled_vectors
 from methods.core.pooling import LAYERS, check_pooling, pool
 
 if TYPE_CHECKING:
@@ -122,7 +123,12 @@ class SentenceEncoder(nn.Module):
         return self.states(tokens, **embeddings)[-1]
 
     def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
-        """Returns pooled vectors [B, d] before the output layer: what training objectives see."""
+        """Returns pooled vectors [B, d] before the output layer: what training objectives see.
+
+        Padding is not computed where the backbone's layers are known (methods/core/packed.py).
+        """
+        if can_pack(self.backbone, tokens) and set(embeddings) <= {"inputs_embeds"}:
+            return pooled_vectors(self.backbone, tokens, self.pooling, **embeddings)
         return pool(self.states(tokens, **embeddings), tokens.get("attention_mask"), self.pooling)
 
     def finish(self, pooled: Tensor) -> Tensor:
