@@ -28,6 +28,8 @@ EVALUATION_LENGTH = 512
 TOKENS_PER_TEXT = 32
 """Budget of one encoding batch: batch_size texts of this many tokens."""
 
+SHARD = 65_536
+"""Texts that are tokenised and sorted together; the STS sets fit in one."""
 
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
@@ -140,23 +142,22 @@ class SentenceEncoder(nn.Module):
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
         """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
 
-        `batch_size` sets the token budget of one batch: batch_size times 32 positions.
+        `batch_size` sets the token budget of one batch: batch_size times 32 positions. Texts are tokenised and
+        sorted in shards, so that beside texts and vectors the memory needed does not grow with N.
         """
         distinct, inverse = unique(texts)
-        if not distinct:
-            return np.zeros((0, self.dim), dtype=np.float32)
-        ids = self.token_ids(distinct)
-        lengths = np.array([len(row) for row in ids])
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
-        batches = plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT)
         with (
             evaluating(self),
             tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
         ):
-            for batch in batches:
-                vectors[batch] = self._encode_ids([ids[place] for place in batch])
-                bar.update(len(batch))
-        return vectors[inverse]
+            for start in range(0, len(distinct), SHARD):
+                ids = self.token_ids(distinct[start : start + SHARD])
+                lengths = np.array([len(row) for row in ids])
+                for batch in plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT):
+                    vectors[start + batch] = self._encode_ids([ids[place] for place in batch])
+                    bar.update(len(batch))
+        return vectors if len(distinct) == len(inverse) else vectors[inverse]
 
     def save(self, directory: Path) -> None:
         """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""

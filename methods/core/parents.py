@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 VECTORS, DESCRIPTION = "vectors.npy", "teacher.json"
 
+TEACHER_ROWS = 65_536
+"""Rows whose vectors are computed before they are written: what is held in memory of a corpus of any size."""
+
 
 class Frozen:
     """A network that gives values and never learns: not in the state dict, not in the optimiser (law 6).
@@ -114,7 +117,13 @@ def write_teacher(
         raise InputError(
             "the rows of a corpus differ in their number of paraphrases; expected as many in each"
         )
-    flat = encoder.encode([text for row in texts for text in row], progress=True)
-    np.save(folder / VECTORS, flat.reshape(len(texts), views, -1), allow_pickle=False)
-    meta = {**description, "rows": len(texts), "views": views, "dim": int(flat.shape[1])}
+    kept = np.lib.format.open_memmap(
+        folder / VECTORS, mode="w+", dtype=np.float32, shape=(len(texts), views, encoder.dim)
+    )
+    for start in range(0, len(texts), TEACHER_ROWS):
+        rows = texts[start : start + TEACHER_ROWS]
+        flat = encoder.encode([text for row in rows for text in row], progress=True)
+        kept[start : start + TEACHER_ROWS] = flat.reshape(len(rows), views, -1)
+    kept.flush()
+    meta = {**description, "rows": len(texts), "views": views, "dim": int(encoder.dim)}
     (folder / DESCRIPTION).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")
