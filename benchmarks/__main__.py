@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME...]`: measures, prints, and writes reports/benchmarks.json for the report's page."""
+"""`python -m benchmarks [NAME...]`: measures, prints, and writes reports/benchmarks.json for the report."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from benchmarks.measurement import Disagreement, Result, machine
 from harness.errors import InputError
 from harness.files import write_json
 
+RESULTS = Path("reports/benchmarks.json")
 SHORT_ROUNDS = 1
 
 
 def main() -> int:
-    """Returns 0 if all sides agree, 1 if two differ, 2 for bad input; a time or a missed target fails nothing."""
+    """Returns 0 if all sides agree, 1 if two differ, 2 for bad input; a missed target fails nothing."""
     arguments = _parser().parse_args()
     torch.set_num_threads(arguments.threads)
     rounds = SHORT_ROUNDS if arguments.short else arguments.rounds
@@ -40,17 +41,25 @@ def main() -> int:
     except InputError as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
-    if arguments.out:
-        _write(arguments.out, about, measured)
+    out = arguments.out or (None if arguments.short else RESULTS)
+    if out is not None:
+        _write(out, about, measured)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *BENCHMARKS], help=", ".join(BENCHMARKS))
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", choices=[[], *BENCHMARKS], help=", ".join(BENCHMARKS)
+    )
     parser.add_argument("--rounds", type=int, default=5, help="measurements of every side (default 5)")
     parser.add_argument("--short", action="store_true", help="small sizes, one round: do the sides agree?")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write or update the results as JSON")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help=f"JSON to write or update (default {RESULTS}; with --short none)",
+    )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     return parser
@@ -76,10 +85,9 @@ def _write(path: Path, about: dict[str, object], measured: dict[str, list[Result
     if path.is_file():
         before = json.loads(path.read_text(encoding="utf-8"))
         if before["machine"] == about:
-            kept = before["benchmarks"]
-    now = {name: [asdict(result) for result in results] for name, results in measured.items()}
-    merged = {**kept, **now}
-    ordered = {name: merged[name] for name in BENCHMARKS if name in merged}
+            kept = {entry["name"]: entry["results"] for entry in before["benchmarks"]}
+    merged = {**kept, **{name: [asdict(result) for result in measured[name]] for name in measured}}
+    ordered = [{"name": name, "results": merged[name]} for name in BENCHMARKS if name in merged]
     write_json(path, {"machine": about, "benchmarks": ordered})
 
 

@@ -50,7 +50,9 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
         arithmetic = flops(ours, unique([*task.texts()])[0])  # reads the set before anything is timed
         ordered = list(sides.items())
         for name, score in ordered if turn % 2 == 0 else reversed(ordered):
-            times[name].append(seconds(lambda score=score, name=name: scores[name].append(score(task)), device))
+            found: list[float] = []
+            times[name].append(seconds(partial(_note, found, score, task), device))
+            scores[name] += found
         rates.append(gemm_rate(device))
         shares.append(arithmetic / times[OURS][-1] / 1e9 / np.mean(rates[-2:]))
     note = f"{_counts(ours, tasks)}; {np.median(shares):.0%} of the GEMM rate, target {FLOOR_SHARE:.0%}"
@@ -91,6 +93,10 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     return ours, sides
 
 
+def _note(found: list[float], score: Scorer, task: StsTask) -> None:
+    found.append(score(task))
+
+
 def our_score(model: SentenceEncoder, task: StsTask, *, half: bool = False) -> float:
     """What `sentbench evaluate` does: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
@@ -128,7 +134,9 @@ def _agreement(scores: dict[str, list[float]]) -> str:
     single = {name: found for name, found in scores.items() if name != HALF}
     apart = max(np.ptp(found) for found in zip(*single.values(), strict=True))
     if not apart <= TOLERANCE:
-        raise Disagreement(f"Spearman correlations differ by {apart:.2g}, expected at most {TOLERANCE}: {single}")
+        raise Disagreement(
+            f"Spearman correlations differ by {apart:.2g}, expected at most {TOLERANCE}: {single}"
+        )
     return f"Spearman of all sides agrees within {100 * apart:.1g} points"
 
 

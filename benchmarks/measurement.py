@@ -115,9 +115,7 @@ def compare(
     for form in forms.values():
         form()
     times, rates = alternate(forms, rounds=rounds, device=device)
-    return summarised(
-        name, times, rates, targets=targets or {}, unit=unit, agreement=agreement, note=note
-    )
+    return summarised(name, times, rates, targets=targets or {}, unit=unit, agreement=agreement, note=note)
 
 
 def summarised(
@@ -176,7 +174,9 @@ def gemm_rate(device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
     """Returns the GFLOP/s of products of 1024 x 1024 matrices: what the machine gives at this moment."""
     left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device, dtype=dtype) for _ in range(2))
     products = 8
-    return products * 2 * GEMM_SIZE**3 / seconds(lambda: [left @ right for _ in range(products)], device) / 1e9
+    return (
+        products * 2 * GEMM_SIZE**3 / seconds(lambda: [left @ right for _ in range(products)], device) / 1e9
+    )
 
 
 def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:
@@ -189,7 +189,9 @@ def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float,
         for one, other in zip(ours, theirs, strict=True)
     )
     if not apart <= tolerance:
-        raise Disagreement(f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}")
+        raise Disagreement(
+            f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}"
+        )
     return f"{what} agree within {apart:.1g} of the largest entry"
 
 

@@ -70,7 +70,12 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
     single, half = ({"ours": times[name], **peers} for name in ("ours", "ours, bf16"))
     return [
         summarised(
-            f"SimCSE step, batch {BATCH}, fp32", single, rates, targets=TARGETS, agreement=agreement, note=note
+            f"SimCSE step, batch {BATCH}, fp32",
+            single,
+            rates,
+            targets=TARGETS,
+            agreement=agreement,
+            note=note,
         ),
         summarised(
             f"SimCSE step, batch {BATCH}, bf16 against fp32",
@@ -85,7 +90,11 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
 def simcse(short: bool, texts: list[str], **config: Any) -> TimedSimCSE:
     """Returns the method with the first token pooled and a head, prepared on `texts`."""
     settings = SimCSEConfig(
-        max_length=LENGTH, temperature=TEMPERATURE, objective="info-nce", head="mlp", dropout=config.get("dropout")
+        max_length=LENGTH,
+        temperature=TEMPERATURE,
+        objective="info-nce",
+        head="mlp",
+        dropout=config.get("dropout"),
     )
     torch.manual_seed(SEED)
     method = TimedSimCSE(settings, EncoderFactory(backbone(short), pooling="cls"))
@@ -98,13 +107,21 @@ def trainer_side(short: bool, texts: list[str], device: str, precision: str) -> 
     """Our trainer on all texts, `STEPS` steps; tokenising is done once, before the first."""
     method = simcse(short, texts)
     rows = [Row(index, text) for index, text in enumerate(texts)]
-    changes = {"steps": STEPS, "batch_size": BATCH, "learning_rate": 3.0e-5, "eval_every": STEPS, "save_every": STEPS}
+    changes = {
+        "steps": STEPS,
+        "batch_size": BATCH,
+        "learning_rate": 3.0e-5,
+        "eval_every": STEPS,
+        "save_every": STEPS,
+    }
     config = TrainConfig.model_validate({**TRAIN, **changes, "precision": precision})
 
     def run() -> list[float]:
         method.ended = []
         with TemporaryDirectory() as folder:
-            Trainer(method, config, SEED, lambda encoder: {"score": 0.0}, Path(folder), device=device).fit(rows)
+            Trainer(method, config, SEED, lambda encoder: {"score": 0.0}, Path(folder), device=device).fit(
+                rows
+            )
         return method.ended
 
     return run
@@ -121,7 +138,9 @@ def padded_side(short: bool, texts: list[str], device: str) -> Side:
         for start in range(0, len(texts), BATCH):
             chosen = [texts[place] for place in order[start : start + BATCH]]
             tokens = method.encoder.tokenize(chosen, max_length=LENGTH)
-            loss = padded_loss(method.encoder, method.head, {name: ids.to(device) for name, ids in tokens.items()})
+            loss = padded_loss(
+                method.encoder, method.head, {name: ids.to(device) for name, ids in tokens.items()}
+            )
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(method.parameters(), 1.0)
@@ -151,7 +170,9 @@ def sentence_transformer(short: bool, head: torch.nn.Module, device: str, **conf
     width = transformer.get_embedding_dimension()
     dense = Dense(width, width, activation_function=torch.nn.Tanh())
     dense.linear.load_state_dict(head.dense.state_dict())
-    return SentenceTransformer(modules=[transformer, Pooling(width, pooling_mode="cls"), dense], device=device)
+    return SentenceTransformer(
+        modules=[transformer, Pooling(width, pooling_mode="cls"), dense], device=device
+    )
 
 
 def peer_side(short: bool, texts: list[str], device: str) -> Side:
@@ -202,7 +223,7 @@ def peer_side(short: bool, texts: list[str], device: str) -> Side:
 
 
 def _agreement(short: bool, texts: list[str]) -> str:
-    """Compares loss and all gradients of one batch without dropout: ours, the padded loop, the peer's loss."""
+    """Compares loss and gradients of one batch without dropout: ours, the padded loop, the peer's loss."""
     method = simcse(short, texts, dropout=0.0)
     rows = [Row(index, text) for index, text in enumerate(texts)]
     tokens = method.encoder.tokenize(texts, max_length=LENGTH)
@@ -239,6 +260,6 @@ def _share(short: bool, texts: list[str], step: float, rate: float) -> str:
         BATCH * max(lengths[start : start + BATCH]) for start in range(0, len(lengths), BATCH)
     )
     return (
-        f"{3 * forward / 1e9:.0f} GFLOP in linear layers a step, {3 * forward / step / 1e9 / rate:.0%} of the "
+        f"{3 * forward / 1e9:.0f} GFLOP in linear layers, {3 * forward / step / 1e9 / rate:.0%} of the "
         f"GEMM rate between rounds; a padded batch has {padding:.1%} padding"
     )

@@ -31,6 +31,8 @@ TOKENS_PER_TEXT = 32
 SHARD = 65_536
 """Texts that are tokenised and sorted together; the STS sets fit in one."""
 
+TOKENIZED_TOGETHER = 8192
+
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
 
@@ -92,7 +94,11 @@ class SentenceEncoder(nn.Module):
             fresh.no_padding()
             fresh.enable_truncation(max_length=min(max_length, self._position_limit()))
             self._tokenizers[max_length] = fresh
-        return [encoding.ids for encoding in self._tokenizers[max_length].encode_batch(list(texts))]
+        ids: list[list[int]] = []
+        for start in range(0, len(texts), TOKENIZED_TOGETHER):  # an encoding holds far more than its ids
+            some = self._tokenizers[max_length].encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
+            ids += [encoding.ids for encoding in some]
+        return ids
 
     def pad(self, ids: Sequence[Sequence[int] | np.ndarray]) -> Tokens:
         """Returns `input_ids` and `attention_mask`, each [B, L] int64 on the CPU, padded on the right."""
@@ -142,8 +148,8 @@ class SentenceEncoder(nn.Module):
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
         """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
 
-        `batch_size` sets the token budget of one batch: batch_size times 32 positions. Texts are tokenised and
-        sorted in shards, so that beside texts and vectors the memory needed does not grow with N.
+        `batch_size` sets the token budget of one batch: batch_size times 32 positions. Texts are tokenised
+        and sorted in shards, so that beside texts and vectors the memory needed hardly grows with N.
         """
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
