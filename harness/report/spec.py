@@ -20,15 +20,6 @@ PAPER_METHODS = frozenset(
 )
 """Methods that the papers' tables name: a spec may use them before their package exists."""
 
-PAPER_TASKS = frozenset(
-    [
-        *("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "STSB-dev", "SICKR", "geometry-dev"),
-        *(f"STS{year}-hard-length" for year in range(12, 17)),
-        *("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC", "SICK-E", "SNLI", "AskUbuntu", "SciDocs"),
-    ]
-)
-"""Tasks that the papers' tables name: a spec may use them before they can be evaluated."""
-
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
 
@@ -184,11 +175,10 @@ def check_spec(
 ) -> None:
     """Raises InputError with near matches if a spec names something that does not exist.
 
-    methods, tasks: the names known besides `PAPER_METHODS` and `PAPER_TASKS`. runs: (method, variant,
-    backbone) of every declared run; None skips that check, because a paper's table may be declared before all
-    of its runs are.
+    methods: the names known besides `PAPER_METHODS`. runs: (method, variant, backbone) of every declared run;
+    None skips that check, because a paper's table may be declared before all of its runs are.
     """
-    methods, tasks = {*methods, *PAPER_METHODS}, {*tasks, *PAPER_TASKS}
+    methods = {*methods, *PAPER_METHODS}
     columns = [*spec.columns, *spec.parts]
     keys = [column.key for column in columns]
     for column in columns:

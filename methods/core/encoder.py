@@ -33,6 +33,9 @@ SHARD = 65_536
 
 TOKENIZED_TOGETHER = 8192
 
+IDENTITY, TANH = "identity", "tanh"
+"""What may follow the output layer."""
+
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
 
@@ -51,8 +54,9 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 
 class SentenceEncoder(nn.Module):
-    """Maps texts to vectors: tokenizer, transformer, pooling, optional linear layer, optional normalisation.
+    """Maps texts to vectors: tokenizer, transformer, pooling, optional output layer, optional normalisation.
 
+    The output layer is linear, followed by tanh where `activation` says so.
     Shapes: B texts, L tokens, d backbone width; `forward` returns [B, d], `encode` returns [N, dim].
     """
 
@@ -63,6 +67,7 @@ class SentenceEncoder(nn.Module):
         *,
         pooling: str,
         output: nn.Linear | None = None,
+        activation: str = IDENTITY,
         normalize: bool = False,
     ) -> None:
         super().__init__()
@@ -70,6 +75,7 @@ class SentenceEncoder(nn.Module):
         self.tokenizer = tokenizer  # never called, so that it is saved as it was loaded
         self.pooling = check_pooling(pooling)
         self.output = output
+        self.activation = activation
         self.normalize = normalize
         self._tokenizers: dict[int, Tokenizer] = {}
 
@@ -143,6 +149,7 @@ class SentenceEncoder(nn.Module):
         """Returns the vectors that are exported: output layer and normalisation applied; [B, dim]."""
         if self.output is not None:
             pooled = self.output(pooled)
+            pooled = pooled.tanh() if self.activation == TANH else pooled
         return nn.functional.normalize(pooled, dim=-1) if self.normalize else pooled
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
