@@ -5,5 +5,17 @@ sides get equal inputs in one process, their results are compared before a time 
 changing order. `measurement` times them, `material` is what they work on, `evaluation_peers` what others do.
 """
 
-BENCHMARKS = ("evaluation", "training", "memory", "pcl", "dclr", "ptbert", "transfer", "start", "pipeline")
+BENCHMARKS = (
+    "evaluation",
+    "training",
+    "memory",
+    "pcl",
+    "dclr",
+    "ptbert",
+    "sct",
+    "una",
+    "transfer",
+    "start",
+    "pipeline",
+)
 """Modules of this package that `python -m benchmarks` runs, in this order."""
