@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
+from harness.report.benchmarks import Measurements, plain
 from harness.report.claims import JudgedClaim
 from harness.report.differences import MethodAudit, measure
 from harness.report.facts import CellView, has_published, has_spread, signed, verdict_counts, view_cell
@@ -74,6 +75,17 @@ def render_audit(
     bare = replace(report, runs={}, tables=(), papers=())
     effects = partial(measure, runs=list(report.runs.values()))
     return _render("audit.html.j2", templates, bare, audits=audits, measure=effects, index=index)
+
+
+def render_benchmarks(
+    report: Report, measured: Measurements, templates: Path = TEMPLATES, *, index: str = "index.html"
+) -> str:
+    """Returns the page of what the work costs here and by the tools a user would otherwise run.
+
+    Errors: InputError if a template is missing or wrong.
+    """
+    bare = replace(report, runs={}, tables=(), papers=())
+    return _render("benchmarks.html.j2", templates, bare, measured=measured, plain=plain, index=index)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:

@@ -11,6 +11,7 @@ from harness.files import atomic_folder, write_text
 from harness.recipes import Params
 from harness.report import figures
 from harness.report.audit import dev_scores, score_problems
+from harness.report.benchmarks import load_measurements
 from harness.report.claims import judge_claims, load_claims
 from harness.report.curves import CurvePoint
 from harness.report.differences import load_audits
@@ -19,7 +20,7 @@ from harness.report.markdown import to_markdown
 from harness.report.model import Table
 from harness.report.page import Figure, Paper, Report, RunDetail
 from harness.report.published import load_published, load_spread
-from harness.report.render import render_audit, render_claims, render_index
+from harness.report.render import render_audit, render_benchmarks, render_claims, render_index
 from harness.report.spec import Selector, TableSpec, check_spec, load_specs
 from harness.report.tables import Evidence, build_table
 from harness.report.terminal import to_terminal
@@ -30,6 +31,7 @@ from harness.stages.evaluate import CURVES, SCORES
 from harness.stages.train import ARTEFACTS, COSTS, DESCRIPTION
 
 REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
+MEASUREMENTS, SPEED = REPORTS / "benchmarks.json", "benchmarks.html"
 SMALL = "small"
 NOTES = (
     "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
@@ -107,6 +109,9 @@ def write_pages(page: Report, tables: Mapping[str, Table]) -> None:
     write_text(REPORTS / "index.html", render_index(page))
     write_text(REPORTS / "claims.html", render_claims(page, ledger))
     write_text(REPORTS / "audit.html", render_audit(page, load_audits(LEADERBOARDS / "audit")))
+    measured = load_measurements(MEASUREMENTS)
+    if measured is not None:
+        write_text(REPORTS / SPEED, render_benchmarks(page, measured))
 
 
 def build_page(
@@ -131,7 +136,11 @@ def build_page(
         figures=tuple(figures_of(runs)),
         runs=runs,
         curves=figures.run_curves(runs.values()),
-        pages={"Claims": "claims.html", "Paper and code": "audit.html"},
+        pages={
+            "Claims": "claims.html",
+            "Paper and code": "audit.html",
+            **({"Speed": SPEED} if MEASUREMENTS.is_file() else {}),
+        },
         protocol=(
             "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
             "Selection: the checkpoint best on STS-B dev; the untrained encoder does not compete.",
