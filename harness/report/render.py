@@ -27,13 +27,12 @@ TALL = 16
 
 
 def render_index(report: Report, templates: Path = TEMPLATES) -> str:
-    """Returns the report's main page: what this is, leaderboards, figures, papers, runs, how to rebuild.
+    """Returns the report's main page: what this is, leaderboards, figures, links to papers, runs, rebuilding.
 
     Errors: InputError if a template is missing or wrong, two sections claim one key, or a row does not have
     one cell a column.
     """
-    papers = [table for paper in report.papers for table in paper.tables]
-    return _render("index.html.j2", templates, _complete(report, (*report.tables, *papers)), paper=None)
+    return _render("index.html.j2", templates, _complete(report, report.tables), here="index.html")
 
 
 def render_paper(
@@ -45,7 +44,8 @@ def render_paper(
     """
     named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
     own = replace(report, runs={key: run for key, run in report.runs.items() if key in named})
-    return _render("paper.html.j2", templates, _complete(own, paper.tables), paper=paper, index=index)
+    whole = _complete(own, paper.tables)
+    return _render("paper.html.j2", templates, whole, here=paper.page, index=index, paper=paper)
 
 
 def render_claims(
@@ -61,7 +61,8 @@ def render_claims(
     """
     findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
     bare = replace(report, runs={}, tables=(), papers=())
-    return _render("claims.html.j2", templates, bare, ledger=ledger, findings=findings, index=index)
+    values = {"ledger": ledger, "findings": findings}
+    return _render("claims.html.j2", templates, bare, here="claims.html", index=index, **values)
 
 
 def render_audit(
@@ -73,7 +74,8 @@ def render_audit(
     """
     bare = replace(report, runs={}, tables=(), papers=())
     effects = partial(measure, runs=list(report.runs.values()))
-    return _render("audit.html.j2", templates, bare, audits=audits, measure=effects, index=index)
+    values = {"audits": audits, "measure": effects}
+    return _render("audit.html.j2", templates, bare, here="audit.html", index=index, **values)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
@@ -97,11 +99,15 @@ def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
     return replace(report, problems=(*report.problems, *lost))
 
 
-def _render(name: str, templates: Path, report: Report, **values: Any) -> str:
+def _render(
+    name: str, templates: Path, report: Report, *, here: str, index: str = "index.html", **values: Any
+) -> str:
+    """Returns a filled template; `here` is the page's address as seen from the main page at `index`."""
     import jinja2
 
+    places = {"here": here, "index": index, "root": index.removesuffix("index.html")}
     try:
-        page = _environment(templates, report).get_template(name).render(report=report, **values)
+        page = _environment(templates, report).get_template(name).render(report=report, **places, **values)
     except (jinja2.TemplateError, FileNotFoundError) as error:
         fault = str(error) or type(error).__name__
         raise InputError(f"template {templates / name}: {fault}; restore it from the repository") from None
