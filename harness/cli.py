@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command
+from harness.commands import add_command, compare, publish
 from harness.errors import InputError
 
 
@@ -45,6 +45,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_report(commands)
     _add_stages(commands)
+    compare.add_to(commands)
+    publish.add_to(commands)
     return parser
 
 
