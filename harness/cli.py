@@ -54,7 +54,7 @@ def _add_plan(commands: Any) -> None:
     plan = add_command(
         commands, "plan", plan_command, "write params.yaml: the runs that tables or recipes need"
     )
-    plan.add_argument("names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, all, ...")
+    plan.add_argument("names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, ladder/RUN, all, ...")
     plan.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     plan.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
     plan.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")

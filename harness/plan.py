@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
+from harness.ladder import PREFIX, find_ladder
 from harness.needs import BACKBONES, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
 
@@ -60,7 +61,7 @@ def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def select(recipes: Mapping[str, Recipe], names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Returns the systems that plan names ask for: a recipe, `recipe/table`, `recipe/id`, or `all`.
+    """Returns the systems that plan names ask for: a recipe, `recipe/table`, `recipe/id`, `ladder/id`, `all`.
 
     Errors: InputError for a name that is none of these, with near matches.
     """
@@ -74,6 +75,8 @@ def select(recipes: Mapping[str, Recipe], names: Iterable[str]) -> dict[str, dic
                 if recipe.name != "small"
                 for k, v in recipe.systems.items()
             }
+        elif recipe_name == PREFIX and part:
+            found = find_ladder(part, declared_systems(recipes))
         elif recipe_name not in recipes:
             raise InputError(
                 f"plan {name!r} is not known; expected all, {', '.join(recipes)}, or RECIPE/TABLE"
@@ -96,9 +99,10 @@ def resolve(
     folder: Path = RECIPES,
 ) -> Params:
     """Returns the resolved plan with the parents, backbones, teachers and data that its runs need."""
-    every = {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+    chosen = select(recipes, names)
+    every = {**declared_systems(recipes), **chosen}
     runs: dict[str, Run] = {}
-    for system, entry in select(recipes, names).items():
+    for system, entry in chosen.items():
         for backbone in entry["backbones"]:
             if backbones is not None and backbone not in backbones:
                 continue
@@ -109,8 +113,22 @@ def resolve(
         raise InputError(
             f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
         )
-    tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
+    tiers = next((found for name in names if (found := _tiers(recipes, name))), ["embedded", "mirror", "hub"])
     return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
+
+
+def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, dict[str, Any]]:
+    """Returns every system that a recipe declares, by id."""
+    return {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+
+
+def _tiers(recipes: Mapping[str, Recipe], name: str) -> list[str] | None:
+    """Returns the tiers a plan name asks for: a whole recipe's, or those of the recipe a ladder stands on."""
+    if name in recipes:
+        return recipes[name].tiers
+    place, _, part = name.partition("/")
+    owners = [recipe for recipe in recipes.values() if place == PREFIX and part in recipe.systems]
+    return owners[0].tiers if owners else None
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,8 @@ from harness.errors import InputError
 from harness.report.claims import JudgedClaim
 from harness.report.differences import MethodAudit, measure
 from harness.report.facts import CellView, has_published, has_spread, signed, verdict_counts, view_cell
+from harness.report.ladder import MeasuredLadder
+from harness.report.lens import PROTOCOLS, Lens
 from harness.report.model import Cell, Column, Table, TableRow
 from harness.report.page import Paper, Report, slug
 from harness.report.palette import css_variables
@@ -76,6 +80,25 @@ def render_audit(
     effects = partial(measure, runs=list(report.runs.values()))
     values = {"audits": audits, "measure": effects}
     return _render("audit.html.j2", templates, bare, here="audit.html", index=index, **values)
+
+
+def render_lens(report: Report, lens: Lens, templates: Path = TEMPLATES, *, index: str = "index.html") -> str:
+    """Returns the page of encoders under every protocol. Errors: InputError if a template is wrong."""
+    bare = replace(report, runs={}, tables=(), papers=())
+    values = {"lens": lens, "protocols": PROTOCOLS}
+    return _render("lens.html.j2", templates, bare, here="lens.html", index=index, **values)
+
+
+def render_ladders(
+    report: Report,
+    ladders: Sequence[MeasuredLadder],
+    templates: Path = TEMPLATES,
+    *,
+    index: str = "index.html",
+) -> str:
+    """Returns the page of the gap ladders. Errors: InputError if a template is wrong."""
+    bare = replace(report, runs={}, tables=(), papers=())
+    return _render("ladder.html.j2", templates, bare, here="ladder.html", index=index, ladders=ladders)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
@@ -143,6 +166,9 @@ def _environment(templates: Path, report: Report) -> Environment:
     environment.filters["signed"] = signed
     environment.filters["seconds"] = _duration
     environment.filters["slug"] = slug
+    environment.filters["groupby_order"] = lambda values, name: [
+        (key, list(found)) for key, found in groupby(values, key=attrgetter(name))
+    ]
     return environment
 
 

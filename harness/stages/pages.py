@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.files import atomic_folder, write_text
+from harness.ladder import MARK, rungs_of
 from harness.plan import load_recipes
 from harness.recipes import Params
 from harness.report import figures
@@ -14,11 +15,20 @@ from harness.report.claims import judge_claims, load_claims
 from harness.report.curves import CurvePoint
 from harness.report.differences import load_audits
 from harness.report.elsewhere import reported_elsewhere, row_label, strip_column
+from harness.report.ladder import Ladder, Step, measure_ladder
+from harness.report.lens import build_lens
 from harness.report.model import Table
 from harness.report.page import Figure, Paper, Report, RunDetail
 from harness.report.paper_charts import chart_of
 from harness.report.published import Published, load_published, load_spread
-from harness.report.render import render_audit, render_claims, render_index, render_paper
+from harness.report.render import (
+    render_audit,
+    render_claims,
+    render_index,
+    render_ladders,
+    render_lens,
+    render_paper,
+)
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.stages.evaluate import CURVES
@@ -27,7 +37,12 @@ from harness.stages.train import COSTS
 REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
 SMALL = "small"
 PAPERS = "papers"
-PAGES = {"Claims": "claims.html", "Paper and code": "audit.html"}
+PAGES = {
+    "Claims": "claims.html",
+    "Paper and code": "audit.html",
+    "Gap ladder": "ladder.html",
+    "Lens": "lens.html",
+}
 BENCHMARKS = "benchmarks.html"
 """The page of speed measurements, made by hand and linked where it is there."""
 NOTES = (
@@ -41,8 +56,8 @@ NOTES = (
 )
 
 
-def write_pages(page: Report, tables: Mapping[str, Table]) -> None:
-    """Writes the main page, one page a paper, the claims ledger and the audit."""
+def write_pages(page: Report, params: Params, results: list[ResultFile], tables: Mapping[str, Table]) -> None:
+    """Writes the main page, one page a paper, the claims ledger, the audit, the ladders and the lens."""
     claims = load_claims(LEADERBOARDS / "claims")
     titles = {paper.key: paper.title for paper in page.papers}
     ledger = {
@@ -51,6 +66,9 @@ def write_pages(page: Report, tables: Mapping[str, Table]) -> None:
     write_text(REPORTS / "index.html", render_index(page))
     write_text(REPORTS / "claims.html", render_claims(page, ledger))
     write_text(REPORTS / "audit.html", render_audit(page, load_audits(LEADERBOARDS / "audit")))
+    ladders = [measure_ladder(ladder, results) for ladder in ladders_of(params, tables)]
+    write_text(REPORTS / "ladder.html", render_ladders(page, ladders))
+    write_text(REPORTS / "lens.html", render_lens(page, build_lens(results)))
     with atomic_folder(REPORTS / PAPERS) as folder:
         for paper in page.papers:
             text = render_paper(page, paper, index="../index.html")
@@ -117,6 +135,37 @@ def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> lis
                 )
             )
     return found
+
+
+def ladders_of(params: Params, tables: Mapping[str, Table]) -> list[Ladder]:
+    """Returns a ladder for every system of the plan that trains and is no rung itself, on each backbone."""
+    declared: dict[tuple[str, str], list[str]] = {}
+    entries = {}
+    for key, run in params.runs.items():
+        if MARK not in run.id and run.train["steps"] != 0:
+            declared.setdefault((run.id, run.backbone_name), []).append(key)
+            entries[run.id] = run.model_dump()
+    return [
+        Ladder(
+            system,
+            backbone,
+            tuple(
+                Step(f"{system}{MARK}{rung.step}", rung.step, rung.says) for rung in rungs_of(entries[system])
+            ),
+            gap_of(keys, tables),
+        )
+        for (system, backbone), keys in declared.items()
+    ]
+
+
+def gap_of(keys: list[str], tables: Mapping[str, Table]) -> float | None:
+    """Returns published minus ours, x 100, of the first average that these runs alone fill."""
+    for table in tables.values():
+        for row in table.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(keys):
+                    return -cell.delta * 100 / table.scale
+    return None
 
 
 def plan_commands() -> dict[str, str]:

@@ -38,7 +38,7 @@ def report(params: Params, *, strict: bool) -> int:
             (folder / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
             (folder / f"{name}.txt").write_text(to_terminal(table), encoding="utf-8")
     page = build_page(params, planned, tables, problems)
-    write_pages(page, tables)
+    write_pages(page, params, planned, tables)
     write_text(REPORTS / "index.md", index_markdown(tables, problems))
     for problem in problems:
         print(problem)

@@ -8,34 +8,16 @@ from collections.abc import Mapping
 import pytest
 
 from harness.report.compare import compare, noise_of, sampling_error, summary, to_json, to_pull_request
-from harness.results.schema import Provenance, ResultFile, RunRecord, ScoreRecord, Selection
+from harness.results.schema import ResultFile
+from tests.harness.report.made_results import result
 
 
-def results(
-    system: str, values: Mapping[int, float], *, recipe: str = "r", pairs: int = 1379
-) -> list[ResultFile]:
+def results(system: str, values: Mapping[int, float], *, recipe: str = "r") -> list[ResultFile]:
     """One result file a seed with one STS-B score, and one that no comparison looks at."""
     return [
-        ResultFile(
-            schema=1,
-            run=RunRecord(
-                key=f"{system}__b__s{seed}", id=system, method="m", variant="v", backbone="b", seed=seed,
-                recipe=recipe, identity="i",
-            ),
-            scores=[
-                ScoreRecord(
-                    task="STSB", metric=metric, setting="all", selection="best-dev", value=value, n=pairs
-                )
-                for metric in ("spearman", "pearson")
-            ],
-            selection=Selection(best_step=1, best_dev=0.5, last_step=1, last_dev=0.5, initial_dev=0.5),
-            provenance=Provenance(
-                git_commit="c", git_dirty=False, encoder_sha256="e", data_sha256={}, versions={},
-                device="cpu", precision="fp32", text="senteval",
-            ),
-        )
+        result(system, seed, {("STSB", "all"): value, ("STSB", "mean"): 0.1}, recipe=recipe)
         for seed, value in values.items()
-    ]  # fmt: skip
+    ]
 
 
 def test_noise_of_seeds_is_pooled_over_both_sides() -> None:
