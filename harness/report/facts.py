@@ -119,7 +119,7 @@ def _verdict(cell: Cell) -> str:
         return f"not separable: needs {more} more seeds" if more else "not separable with these seeds"
     if cell.verdict == "missing":
         return "missing: no run of ours fills this cell"
-    return MEANINGS.get(cell.verdict, "")
+    return MEANINGS.get(cell.verdict, "").strip()
 
 
 def _place(cell: Cell) -> str:

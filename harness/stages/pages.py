@@ -89,7 +89,6 @@ def build_page(
         for result in results
     }
     papers = papers_of(tables, runs)
-    speed = {"Speed": BENCHMARKS} if (REPORTS / BENCHMARKS).is_file() else {}
     return Report(
         title="sentbench",
         commit=git_state()[0],
@@ -99,7 +98,7 @@ def build_page(
         figures=tuple(figures_of(runs)),
         runs=runs,
         curves=figures.run_curves(runs.values()),
-        pages={**{paper.short: paper.page for paper in papers}, **PAGES, **speed},
+        pages=site_pages(papers),
         protocol=(
             "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
             "Selection: the checkpoint best on STS-B dev; the untrained encoder does not compete.",
@@ -108,6 +107,12 @@ def build_page(
         notes=NOTES,
         problems=tuple(problems),
     )
+
+
+def site_pages(papers: list[Paper]) -> dict[str, str]:
+    """Returns the address of every page besides the main one, by its name."""
+    speed = {"Speed": BENCHMARKS} if (REPORTS / BENCHMARKS).is_file() else {}
+    return {**{paper.short: paper.page for paper in papers}, **PAGES, **speed}
 
 
 def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> list[Paper]:
