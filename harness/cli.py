@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command, cost, mteb
+from harness.commands import add_command, bm25, cost, mteb
 from harness.errors import InputError
 
 
@@ -45,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     mteb.add_to(commands)
     cost.add_to(commands)
+    bm25.add_to(commands)
     _add_report(commands)
     _add_stages(commands)
     return parser

@@ -71,7 +71,7 @@ def select(recipes: Mapping[str, Recipe], names: Iterable[str]) -> dict[str, dic
             found = {
                 k: v
                 for recipe in recipes.values()
-                if recipe.name != "small"
+                if "hub" in recipe.tiers  # the others are small-scale
                 for k, v in recipe.systems.items()
             }
         elif recipe_name not in recipes:
