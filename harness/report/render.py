@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
+from harness.report.benchmarks import Measurements, plain
 from harness.report.claims import JudgedClaim
 from harness.report.differences import MethodAudit, measure
 from harness.report.facts import CellView, has_published, has_spread, signed, verdict_counts, view_cell
@@ -99,6 +100,18 @@ def render_ladders(
     """Returns the page of the gap ladders. Errors: InputError if a template is wrong."""
     bare = replace(report, runs={}, tables=(), papers=())
     return _render("ladder.html.j2", templates, bare, here="ladder.html", index=index, ladders=ladders)
+
+
+def render_benchmarks(
+    report: Report, measured: Measurements, templates: Path = TEMPLATES, *, index: str = "index.html"
+) -> str:
+    """Returns the page of what the work costs here and by the tools a user would otherwise run.
+
+    Errors: InputError if a template is missing or wrong.
+    """
+    bare = replace(report, runs={}, tables=(), papers=())
+    values = {"measured": measured, "plain": plain}
+    return _render("benchmarks.html.j2", templates, bare, here="benchmarks.html", index=index, **values)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:

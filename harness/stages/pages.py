@@ -11,6 +11,7 @@ from harness.ladder import MARK, rungs_of
 from harness.plan import load_recipes
 from harness.recipes import Params
 from harness.report import figures
+from harness.report.benchmarks import load_measurements
 from harness.report.claims import judge_claims, load_claims
 from harness.report.curves import CurvePoint
 from harness.report.differences import load_audits
@@ -23,6 +24,7 @@ from harness.report.paper_charts import chart_of
 from harness.report.published import Published, load_published, load_spread
 from harness.report.render import (
     render_audit,
+    render_benchmarks,
     render_claims,
     render_index,
     render_ladders,
@@ -43,8 +45,9 @@ PAGES = {
     "Gap ladder": "ladder.html",
     "Lens": "lens.html",
 }
-BENCHMARKS = "benchmarks.html"
-"""The page of speed measurements, made by hand and linked where it is there."""
+SPEED = "benchmarks.html"
+MEASUREMENTS = REPORTS / "benchmarks.json"
+"""What `make bench` wrote; its page is made and linked where it is there."""
 NOTES = (
     "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
     "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
@@ -69,6 +72,9 @@ def write_pages(page: Report, params: Params, results: list[ResultFile], tables:
     ladders = [measure_ladder(ladder, results) for ladder in ladders_of(params, tables)]
     write_text(REPORTS / "ladder.html", render_ladders(page, ladders))
     write_text(REPORTS / "lens.html", render_lens(page, build_lens(results)))
+    measured = load_measurements(MEASUREMENTS)
+    if measured is not None:
+        write_text(REPORTS / SPEED, render_benchmarks(page, measured))
     with atomic_folder(REPORTS / PAPERS) as folder:
         for paper in page.papers:
             text = render_paper(page, paper, index="../index.html")
@@ -111,7 +117,7 @@ def build_page(
 
 def site_pages(papers: list[Paper]) -> dict[str, str]:
     """Returns the address of every page besides the main one, by its name."""
-    speed = {"Speed": BENCHMARKS} if (REPORTS / BENCHMARKS).is_file() else {}
+    speed = {"Speed": SPEED} if MEASUREMENTS.is_file() else {}
     return {**{paper.short: paper.page for paper in papers}, **PAGES, **speed}
 
 

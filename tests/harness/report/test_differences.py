@@ -59,9 +59,9 @@ def test_the_opposite_reading_is_measured_as_a_whole_and_not_as_one_difference()
     assert text.index("</table>") < text.index("paper, b: −10.00")
 
 
-def test_every_paper_is_audited_and_every_named_test_exists() -> None:
+def test_every_paper_and_competitor_is_audited_and_every_named_test_exists() -> None:
     audits = load_audits(LEADERBOARDS / "audit")
-    assert [audit.method for audit in audits] == ["dclr", "pcl", "pt-bert", "sct", "una"]
+    assert [audit.method for audit in audits] == ["ckd", "congen", "dclr", "pcl", "pt-bert", "sct", "una"]
     assert all(len(audit.differences) >= 6 for audit in audits)
     sources = "".join(
         file.read_text(encoding="utf-8") for file in (LEADERBOARDS.parent / "tests").rglob("test_*.py")
