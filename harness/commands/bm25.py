@@ -21,9 +21,10 @@ def add_to(commands: Any) -> None:
 def bm25_command(arguments: argparse.Namespace) -> None:
     from harness.errors import InputError
     from harness.tasks import build_tasks
+    from harness.tasks.interface import Score
     from harness.tasks.reranking import RerankingTask, bm25_scores
 
-    scores = []
+    scores: list[Score] = []
     for task in build_tasks(arguments.tasks.split(","), text=arguments.text):
         if not isinstance(task, RerankingTask):
             raise InputError(f"task {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
