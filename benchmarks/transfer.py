@@ -7,9 +7,10 @@ Run from the repository root:
     python -m benchmarks.transfer --tasks TREC --rounds 5 --threads 2
 
 Of a set with a train part alone the loop solves two of its ten outer folds and its time is scaled to ten, as
-the output says; the batched side solves all ten. The texts come from the data root or the mirror, the vectors from hashed words, so no model is needed. A round
-runs both sides once; the figure is the median over rounds of the ratio of their times, beside its range. A
-speed counts only with equal accuracies: a difference ends the run with exit code 1.
+the output says; the batched side solves all ten. The texts come from the data root or the mirror, the vectors
+from hashed words, so no model is needed. A round runs both sides once, in turns; the figure is the median over
+rounds of the ratio of their times, beside its range. A speed counts only with equal accuracies: a difference
+ends the run with exit code 1.
 """
 
 from __future__ import annotations
