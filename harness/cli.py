@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command, bm25, cost, mteb
+from harness.commands import add_command, bm25, compare, corpus, cost, mteb, publish
 from harness.errors import InputError
 
 
@@ -48,6 +48,9 @@ def build_parser() -> argparse.ArgumentParser:
     bm25.add_to(commands)
     _add_report(commands)
     _add_stages(commands)
+    corpus.add_to(commands)
+    compare.add_to(commands)
+    publish.add_to(commands)
     return parser
 
 
@@ -55,10 +58,14 @@ def _add_plan(commands: Any) -> None:
     plan = add_command(
         commands, "plan", plan_command, "write params.yaml: the runs that tables or recipes need"
     )
-    plan.add_argument("names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, all, ...")
+    plan.add_argument(
+        "names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ladder/RUN, all"
+    )
     plan.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     plan.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
     plan.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")
+    plan.add_argument("--power", type=float, metavar="P", help="with --delta: propose seeds that show it")
+    plan.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
 
 
 def _add_lists(commands: Any) -> None:
@@ -124,7 +131,12 @@ def plan_command(arguments: argparse.Namespace) -> int:
     from harness.stages.plan import plan
 
     return plan(
-        arguments.names, seeds=arguments.seeds, backbones=arguments.backbone, dry_run=arguments.dry_run
+        arguments.names,
+        seeds=arguments.seeds,
+        backbones=arguments.backbone,
+        dry_run=arguments.dry_run,
+        power=arguments.power,
+        delta=arguments.delta,
     )
 
 

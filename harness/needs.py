@@ -11,14 +11,21 @@ from typing import Any
 from harness.errors import InputError, near_matches
 from harness.recipes import Params, Run
 
-BACKBONES = "backbones.yaml"
+BACKBONES, CORPORA = "backbones.yaml", "corpora.yaml"
 SELECTION_TASK = "STSB-dev"
 
 
 def with_needs(
-    runs: dict[str, Run], names: list[str], tiers: list[str], declared: Mapping[str, Any]
+    runs: dict[str, Run],
+    names: list[str],
+    tiers: list[str],
+    declared: Mapping[str, Any],
+    derived: Mapping[str, Any],
 ) -> Params:
-    """Returns the plan: the runs with every source, backbone, teacher and fingerprint that they need."""
+    """Returns the plan: the runs with every source, backbone, corpus, teacher and fingerprint they need.
+
+    `declared` are the backbones and `derived` the corpora that recipes/ declares.
+    """
     from harness.data.sources import SOURCES
     from harness.tasks import sources_of
 
@@ -27,7 +34,8 @@ def with_needs(
         if run.parent.startswith("teachers/"):
             name = Path(run.parent).name
             encoder = name.removesuffix("__" + Path(run.corpus).name)
-            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus}
+            pooling = declared.get(encoder, {}).get("pooling")
+            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus, "pooling": pooling}
     wanted = {run.backbone for run in runs.values()} | {run.parent for run in runs.values()}
     wanted |= {entry["encoder"] for entry in teachers.values()}
     backbones: dict[str, Any] = {}
@@ -38,12 +46,18 @@ def with_needs(
     for run in runs.values():
         reads["selection"] |= set(sources_of([SELECTION_TASK], text=run.text, tiers=tiers))
         reads["evaluation"] |= set(sources_of(run.tasks, text=run.text, tiers=tiers))
-    evaluation = set().union(*reads.values())
-    origins = {entry["origin"] for entry in backbones.values() if entry["origin"].startswith("data/")}
-    sources = origins | {run.corpus for run in runs.values()} | {f"data/{name}" for name in evaluation}
+    corpora: dict[str, Any] = {}
+    for run in runs.values():
+        _add_corpus(corpora, run.corpus, derived)
+    paths = {entry["origin"] for entry in backbones.values()} | {run.corpus for run in runs.values()}
+    paths |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
+    paths |= {f"data/{name}" for name in set().union(*reads.values())}
+    sources = {path for path in paths if path.startswith("data/")}
     code = {run.method: {"code": _package(run.method), "base": "methods/core"} for run in runs.values()}
     code["tasks"] = {"code": "harness/tasks", "base": "harness/data"}
     code["teacher"] = {"code": "methods/pooled", "base": "methods/core"}
+    if corpora:
+        code["corpora"] = {"code": "harness/rewriting", "base": "harness/data"}
     return Params.model_validate(
         {
             "plan": names,
@@ -52,6 +66,7 @@ def with_needs(
                 Path(path).name: {"entry": _entry_hash(SOURCES, Path(path).name)} for path in sorted(sources)
             },
             "backbones": backbones,
+            "corpora": corpora,
             "teachers": dict(sorted(teachers.items())),
             "code": dict(sorted(code.items())),
             "reads": {name: sorted(found) for name, found in reads.items()},
@@ -71,6 +86,40 @@ def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, A
         backbones[name] = {"origin": f"backbones/{entry['cut']}", "layers": entry["layers"]}
     else:
         backbones[name] = {"origin": f"data/{entry['source']}", "layers": None}
+
+
+def corpus_folder(name: str, derived: Mapping[str, Any]) -> str:
+    """Returns where a corpus lies: corpora/NAME if recipes declare it as derived, else data/NAME."""
+    return f"corpora/{name}" if name in derived else f"data/{name}"
+
+
+def _add_corpus(
+    corpora: dict[str, Any], path: str, derived: Mapping[str, Any], *, users: tuple[str, ...] = ()
+) -> None:
+    """Adds a derived corpus and, before it, those it is made from; a source's folder adds nothing."""
+    from harness.data.sources import SOURCES
+    from harness.rewriting.views import needs_tool, read_views
+
+    name = Path(path).name
+    if not path.startswith("corpora/") or name in corpora:
+        return
+    where = f"corpus {name!r} of recipes/{CORPORA}"
+    if name in SOURCES:
+        raise InputError(f"{where} has the name of a source; rename it")
+    if name in users:
+        raise InputError(
+            f"{where} is made from itself, by way of {', '.join(users)}; mend its origin or tool"
+        )
+    entry = {"tool": derived[name].get("origin"), **derived[name]}
+    if wrong := {"origin", "tool", "seed", "views"} ^ set(entry):
+        raise InputError(f"{where}: keys {', '.join(sorted(wrong))} are missing or unknown; mend them")
+    views = read_views(entry["views"], where=where)
+    if any(needs_tool(view) for view in views) != ("tool" in derived[name]):
+        raise InputError(f"{where}: `tool` stands where a view uses one and nowhere else; add or remove it")
+    for need in ("origin", "tool"):
+        entry[need] = corpus_folder(entry[need], derived)
+        _add_corpus(corpora, entry[need], derived, users=(*users, name))
+    corpora[name] = entry
 
 
 def _entry_hash(sources: Mapping[str, Any], name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,14 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
-from harness.needs import BACKBONES, with_needs
+from harness.ladder import PREFIX
+from harness.needs import BACKBONES, CORPORA, corpus_folder, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
+from harness.selection import CellRuns, declared_systems, select
 
 RECIPES = Path("recipes")
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
+EVERY_TIER = ["embedded", "system", "mirror", "hub"]
 RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
 
 
@@ -38,7 +41,7 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     recipes = {}
     owner: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
-        if path.name == BACKBONES:
+        if path.name in (BACKBONES, CORPORA):
             continue
         recipe = _read_recipe(path)
         for system in recipe.systems:
@@ -59,34 +62,6 @@ def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def select(recipes: Mapping[str, Recipe], names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Returns the systems that plan names ask for: a recipe, `recipe/table`, `recipe/id`, or `all`.
-
-    Errors: InputError for a name that is none of these, with near matches.
-    """
-    chosen: dict[str, dict[str, Any]] = {}
-    for name in names:
-        recipe_name, _, part = name.partition("/")
-        if name == "all":
-            found = {
-                k: v
-                for recipe in recipes.values()
-                if "hub" in recipe.tiers  # the others are small-scale
-                for k, v in recipe.systems.items()
-            }
-        elif recipe_name not in recipes:
-            raise InputError(
-                f"plan {name!r} is not known; expected all, {', '.join(recipes)}, or RECIPE/TABLE"
-                f"{near_matches(name, list(recipes))}"
-            )
-        elif not part:
-            found = recipes[recipe_name].systems
-        else:
-            found = _part_of(recipes, recipes[recipe_name], part)
-        chosen.update(found)
-    return chosen
-
-
 def resolve(
     recipes: Mapping[str, Recipe],
     names: Sequence[str],
@@ -94,11 +69,19 @@ def resolve(
     seeds: int | None = None,
     backbones: Sequence[str] | None = None,
     folder: Path = RECIPES,
+    cells: Mapping[str, Collection[CellRuns]] | None = None,
 ) -> Params:
-    """Returns the resolved plan with the parents, backbones, teachers and data that its runs need."""
-    every = {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+    """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
+
+    cells: what fills the cells of every table and figure, for names such as `pcl/table2`.
+    """
+    chosen, derived = select(recipes, names, cells), _read_yaml(folder / CORPORA)
+    every = {
+        system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
+        for system, entry in {**chosen, **declared_systems(recipes)}.items()
+    }
     runs: dict[str, Run] = {}
-    for system, entry in select(recipes, names).items():
+    for system, entry in chosen.items():
         for backbone in entry["backbones"]:
             if backbones is not None and backbone not in backbones:
                 continue
@@ -107,10 +90,23 @@ def resolve(
                 _add_run(runs, every, system, backbone, seed)
     if not runs:
         raise InputError(
-            f"plan {', '.join(names)} has no runs; expected at least one; mend --backbone or --seeds"
+            f"plan {', '.join(names)} has no runs, expected at least one: name a table that runs fill, "
+            "or mend --backbone or --seeds"
         )
-    tiers = next((recipes[name].tiers for name in names if name in recipes), ["embedded", "mirror", "hub"])
-    return with_needs(runs, list(names), tiers, _read_yaml(folder / BACKBONES))
+    return with_needs(runs, list(names), _tiers(recipes, names), _read_yaml(folder / BACKBONES), derived)
+
+
+def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
+    """Returns the tiers that any of the named recipes reads from; all of them for a name of no recipe."""
+    allowed = {tier for name in names for tier in _tiers_of(recipes, name)}
+    return [tier for tier in EVERY_TIER if tier in allowed]
+
+
+def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> list[str]:
+    place, _, part = name.partition("/")
+    if place == PREFIX:
+        return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), EVERY_TIER)
+    return recipes[place].tiers if place in recipes else EVERY_TIER
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
@@ -166,29 +162,8 @@ def _read_recipe(path: Path) -> Recipe:
         if merged["id"] in systems:
             raise InputError(f"{path}: run id {merged['id']!r} stands twice; expected unique ids")
         systems[merged.pop("id")] = merged
-    tiers = raw.get("tiers", ["embedded", "mirror", "hub"])
+    tiers = raw.get("tiers", EVERY_TIER)
     return Recipe(raw["name"], tiers, systems, raw.get("tables", {}))
-
-
-def _part_of(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[str, dict[str, Any]]:
-    if part in recipe.systems:
-        return {part: recipe.systems[part]}
-    if part not in recipe.tables:
-        known = [*recipe.tables, *recipe.systems]
-        raise InputError(
-            f"{recipe.name}/{part} is not known; expected one of {', '.join(recipe.tables)} or a run id"
-            f"{near_matches(part, known)}"
-        )
-    found = {}
-    for name in recipe.tables[part]:
-        owner, _, system = name.rpartition("/")
-        place = recipes.get(owner or recipe.name)
-        if place is None or system not in place.systems:
-            raise InputError(
-                f"{recipe.name}/{part} names {name!r}, which no recipe declares; mend the recipe"
-            )
-        found[system] = place.systems[system]
-    return found
 
 
 def _most_seeds(entry: Mapping[str, Any], seeds: int) -> int:
@@ -209,17 +184,18 @@ def _add_run(
     if key in runs:
         return key
     entry = {
-        name: value for name, value in every[system].items() if name not in ("backbones", "seeds", "parent")
+        name: value
+        for name, value in every[system].items()
+        if name not in ("backbones", "seeds", "parent", "start")
     }
-    entry["corpus"] = f"data/{entry['corpus']}"
     parent = every[system].get("parent")
     entry["parent"] = (
         _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
     )
+    start = every[system].get("start", {"backbone": backbone})
+    entry["backbone"] = _parent(runs, every, start, entry["corpus"], backbone, seed)
     try:
-        runs[key] = Run.model_validate(
-            {**entry, "id": system, "backbone": f"backbones/{backbone}", "seed": seed}
-        )
+        runs[key] = Run.model_validate({**entry, "id": system, "seed": seed})
     except ValidationError as error:
         raise InputError(f"run {key}: {first_problem(error)}") from None
     return key

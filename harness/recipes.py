@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from harness.errors import InputError, near_matches
 
@@ -28,9 +35,9 @@ class Run(_Strict):
     id: str = Field(pattern=KEY, description="the system, equal over backbones and seeds")
     method: str
     variant: str
-    backbone: str = Field(description="folder backbones/NAME")
+    backbone: str = Field(description="folder training starts from: backbones/NAME, or a run's artefact")
     pooling: str | None
-    corpus: str = Field(description="folder data/NAME")
+    corpus: str = Field(description="folder data/NAME of a source or corpora/NAME of a derived corpus")
     corpus_share: float = Field(gt=0, le=1, description="nested random share of the corpus that is used")
     parent: str = Field(
         description="folder of the parent artefact or teacher; the corpus where there is none"
@@ -44,7 +51,9 @@ class Run(_Strict):
 
     @property
     def backbone_name(self) -> str:
-        return Path(self.backbone).name
+        """Name of the backbone, also where training goes on from the artefact of an earlier run."""
+        name = Path(self.backbone).name
+        return name.split("__")[1] if self.backbone.startswith("artefacts/") else name
 
     @property
     def parent_folder(self) -> Path | None:
@@ -62,9 +71,10 @@ class Run(_Strict):
             raise InputError(f"run {self.id} seed {self.seed}: {first_problem(error)}") from None
 
     def recipe_hash(self) -> str:
-        """Returns the sha256 of the entry without its seed and its parent's: equal over a system's seeds."""
+        """Returns the sha256 of the entry without its seed and its parents': equal over a system's seeds."""
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
-        entry["parent"] = self.parent.removesuffix(f"__s{self.seed}")
+        for need in ("backbone", "parent"):
+            entry[need] = entry[need].removesuffix(f"__s{self.seed}")
         return _sha256(entry)
 
     def training_entry(self) -> dict[str, Any]:
@@ -81,11 +91,28 @@ class Backbone(_Strict):
     layers: int | None = Field(ge=1)
 
 
+class Corpus(_Strict):
+    """How corpora/NAME is made: rewrites of a corpus, each a view beside its sentences."""
+
+    origin: str = Field(description="folder of the corpus that is rewritten")
+    tool: str = Field(
+        description="folder of the model, lexicon or corpus that the views use; else the origin"
+    )
+    seed: int = Field(ge=0)
+    views: list[dict[str, Any]] = Field(min_length=1, description="see harness/rewriting/views.py")
+
+
 class Teacher(_Strict):
-    """Which encoder's vectors of which corpus teachers/NAME holds."""
+    """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` where its folder states none."""
 
     encoder: str
     corpus: str
+    pooling: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An encoder that states its pooling has an entry of two keys."""
+        return {key: value for key, value in handler(self).items() if value is not None}
 
 
 class Code(_Strict):
@@ -105,9 +132,10 @@ class Params(_Strict):
     """The whole of params.yaml."""
 
     plan: list[str]
-    tiers: list[Literal["embedded", "mirror", "hub"]]
+    tiers: list[Literal["embedded", "system", "mirror", "hub"]]
     sources: dict[str, Source]
     backbones: dict[str, Backbone]
+    corpora: dict[str, Corpus]
     teachers: dict[str, Teacher]
     code: dict[str, Code]
     reads: dict[Literal["selection", "evaluation"], list[str]] = Field(description="sources each stage reads")

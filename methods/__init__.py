@@ -11,14 +11,19 @@ if TYPE_CHECKING:
     from methods.core.interface import Method
 
 METHODS: dict[str, str] = {
+    "ckd": "methods.ckd.method:CKD",
+    "congen": "methods.congen.method:ConGen",
     "dclr": "methods.dclr.method:DCLR",
     "distill": "methods.distill.method:Distill",
     "glove": "methods.glove.method:Glove",
     "moco": "methods.moco.method:MoCo",
+    "modals": "methods.modals.method:Modals",
     "pcl": "methods.pcl.method:PCL",
     "pooled": "methods.pooled.method:Pooled",
     "pt-bert": "methods.ptbert.method:PTBert",
+    "sct": "methods.sct.method:SCT",
     "simcse": "methods.simcse.method:SimCSE",
+    "una": "methods.una.method:UNA",
     "whitening": "methods.whitening.method:Whitening",
 }
 """System id -> "module:Class". A new method is one line here, its package, its runs, its test file."""

@@ -32,8 +32,8 @@ def fetch(
 ) -> Path:
     """Brings a source into `directory`/NAME and returns that folder; a whole one is left as it is.
 
-    Tiers are tried in their order (`tiers`, else SENTBENCH_TIERS, else embedded, mirror, hub); a tier without
-    the files passes the turn on, one with damaged files ends the search.
+    Tiers are tried in their order (`tiers`, else SENTBENCH_TIERS, else embedded, system, mirror, hub); a tier
+    without the files passes the turn on, one with damaged files ends the search.
     `revision` stands in for the pinned commit of the hub tier.
     Errors: InputError for an unknown source or tier, files that are not what the table says, no tier that has
     them, or a folder that cannot be written.

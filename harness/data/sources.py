@@ -13,8 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.errors import InputError, near_matches
 
-Kind = Literal["backbone", "vectors", "corpus", "sts", "classification", "nli", "reranking"]
-TierName = Literal["embedded", "mirror", "hub"]
+Kind = Literal[
+    "backbone", "vectors", "corpus", "rewriter", "lexicon", "sts", "classification", "nli", "reranking"
+]
+TierName = Literal["embedded", "system", "mirror", "hub"]
 TextForm = Literal["senteval", "raw"]
 Conversion = Literal["gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs"]
 
@@ -37,6 +39,7 @@ class Tier(BaseModel):
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
+    package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")
     repo_type: Literal["model", "dataset"] = "dataset"
     revision: str | None = Field(None, pattern=r"^[0-9a-f]{40}$", description="commit; null: not known")
@@ -69,10 +72,11 @@ class Source(BaseModel):
             unknown = (set(tier.sha256) | set(tier.rows)) - set(self.rows)
             if unknown:
                 raise ValueError(f"{self.name} {place}: {sorted(unknown)} not among its rows")
-            if (place == "embedded") != (tier.wheel is not None) or (place == "hub") != (
-                tier.repo is not None
-            ):
-                raise ValueError(f"{self.name} {place}: expected wheel for embedded, repo for hub")
+            named = {"embedded": tier.wheel, "system": tier.package, "hub": tier.repo}
+            if any((place == tier_name) != (name is not None) for tier_name, name in named.items()):
+                raise ValueError(
+                    f"{self.name} {place}: expected wheel for embedded, package for system, repo for hub"
+                )
         return self
 
     @property

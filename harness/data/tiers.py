@@ -1,6 +1,7 @@
-"""The three places data comes from; each brings named files into a folder, nothing more.
+"""The four places data comes from; each brings named files into a folder, nothing more.
 
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
+system     files that a package of the operating system has installed; it is never installed from here
 mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
 hub        huggingface_hub at a pinned commit; or, on a machine without a network, the folder SENTBENCH_HUB
            with copies of repositories as ORG/NAME/FILE, and then no commit is asked for
@@ -36,6 +37,8 @@ def bring(place: TierName, tier: Tier, paths: Sequence[str], folder: Path, revis
     """
     if place == "embedded":
         _bring_from_wheel(tier, paths, folder)
+    elif place == "system":
+        _bring_from_system(tier, paths, folder)
     elif place == "mirror":
         _bring_from_mirror(tier, paths, folder)
     else:
@@ -81,6 +84,13 @@ def wheel_file(requirement: str) -> Path:
             reason = (done.stderr.strip() or "pip brought no wheel of that name").splitlines()[-1]
             raise Unavailable(f"pip download {requirement}: {reason}")
         return Path(shutil.move(wheels[0], WHEELS / wheels[0].name))
+
+
+def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:
+    try:
+        _take(Path(tier.folder), paths, folder)
+    except Unavailable as error:
+        raise Unavailable(f"{error}; `apt-get install {tier.package}` brings it") from None
 
 
 def _bring_from_mirror(tier: Tier, paths: Sequence[str], folder: Path) -> None:

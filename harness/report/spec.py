@@ -12,23 +12,6 @@ from harness.errors import InputError
 from harness.report.declarations import Declaration, list_declarations, read_declaration
 from harness.report.published import Published, known_name
 
-PAPER_METHODS = frozenset(
-    [
-        *("simcse", "pooled", "glove", "whitening", "distill", "moco", "pcl", "dclr", "pt-bert", "una"),
-        *("sct", "congen", "ckd"),
-    ]
-)
-"""Methods that the papers' tables name: a spec may use them before their package exists."""
-
-PAPER_TASKS = frozenset(
-    [
-        *("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "STSB-dev", "SICKR", "geometry-dev"),
-        *(f"STS{year}-hard-length" for year in range(12, 17)),
-        *("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC", "SICK-E", "SNLI", "AskUbuntu", "SciDocs"),
-    ]
-)
-"""Tasks that the papers' tables name: a spec may use them before they can be evaluated."""
-
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
 
@@ -184,11 +167,8 @@ def check_spec(
 ) -> None:
     """Raises InputError with near matches if a spec names something that does not exist.
 
-    methods, tasks: the names known besides `PAPER_METHODS` and `PAPER_TASKS`. runs: (method, variant,
-    backbone) of every declared run; None skips that check, because a paper's table may be declared before all
-    of its runs are.
+    runs: (method, variant, backbone) of every declared run; None skips that check.
     """
-    methods, tasks = {*methods, *PAPER_METHODS}, {*tasks, *PAPER_TASKS}
     columns = [*spec.columns, *spec.parts]
     keys = [column.key for column in columns]
     for column in columns:

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.files import atomic_folder, sha256_of_folder
+from harness.files import atomic_folder
 from harness.recipes import Params
+from harness.stages.teachers import describe_teacher, planned_teacher
 from harness.stages.train import quiet, read_rows
 
 
@@ -37,23 +38,14 @@ def teach(params: Params, name: str) -> Path:
     from methods.core.folders import load_encoder
     from methods.core.parents import write_teacher
 
-    if name not in params.teachers:
-        raise InputError(
-            f"teacher {name!r} is not in params.yaml, expected one of {', '.join(params.teachers)}"
-        )
-    entry, folder = params.teachers[name], Path("teachers") / name
+    entry, folder = planned_teacher(params, name), Path("teachers") / name
+    description = describe_teacher(entry)
     rows = read_rows(Path(entry.corpus))
-    description = {
-        "encoder": entry.encoder,
-        "corpus": entry.corpus,
-        "encoder_sha256": sha256_of_folder(Path(entry.encoder)),
-        "corpus_sha256": sha256_of_folder(Path(entry.corpus)),
-    }
     quiet()
     with atomic_folder(folder) as part:
         write_teacher(
             part,
-            load_encoder(Path(entry.encoder)),
+            load_encoder(Path(entry.encoder), pooling=entry.pooling),
             [(row.text, *row.paraphrase) for row in rows],
             description,
         )

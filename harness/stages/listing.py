@@ -45,11 +45,10 @@ def _runs() -> list[dict[str, Any]]:
 
 
 def _tables() -> list[dict[str, Any]]:
-    folder = Path("leaderboards/tables")
-    return [
-        {"name": path.relative_to(folder).with_suffix("").as_posix()}
-        for path in sorted(folder.rglob("*.yaml"))
-    ]
+    from harness.report.spec import load_specs
+
+    specs = load_specs(Path("leaderboards/tables"))
+    return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
 
 
 def _sources() -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from harness.files import atomic_folder, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.recipes import Params, Run
 from harness.results.provenance import library_versions
+from harness.stages.teachers import check_teacher
 
 RESUME = Path(".cache/resume")
 COSTS = Path("reports/costs")
@@ -88,6 +89,8 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
 
     quiet()
     method, config, settings = run.read_settings()
+    if run.parent.startswith("teachers/"):
+        check_teacher(params, Path(run.parent))
     factory = EncoderFactory(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
     built = method(config, factory)

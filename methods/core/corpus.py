@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from methods.core.errors import InputError
+
 if TYPE_CHECKING:
     from methods.core.encoder import SentenceEncoder
     from methods.core.interface import Row
@@ -33,3 +35,17 @@ class TokenizedCorpus:
         """Returns the word pieces of one row of the corpus, special tokens included; int32 [length]."""
         place = self.place[row.index]
         return self.flat[self.ends[place] : self.ends[place + 1]]
+
+
+def rows_of_view(rows: Sequence[Row], view: int) -> list[Row]:
+    """Returns the rows with one view of theirs as text: 0 the sentence itself, p its p-th paraphrase.
+
+    Errors: InputError if the corpus carries fewer paraphrases.
+    """
+    fewest = min((len(row.paraphrase) for row in rows), default=view)
+    if fewest < view:
+        raise InputError(
+            f"the corpus carries {fewest} paraphrases of each sentence, expected at least {view}; "
+            "take a corpus with as many views"
+        )
+    return [row._replace(text=row.paraphrase[view - 1]) if view else row for row in rows]

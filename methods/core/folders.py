@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
+from methods.core.encoder import EVALUATION_LENGTH, IDENTITY, TANH, SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.pooling import PORTABLE, check_pooling
 from methods.core.word_average import VECTORS as WORD_VECTORS
@@ -25,6 +25,10 @@ from methods.core.word_average import WordAverageEncoder, load_word_average
 MARKER = "sentbench.json"
 FORMAT = 1
 _ST = "sentence_transformers.models."
+_ACTIVATIONS = {
+    IDENTITY: "torch.nn.modules.linear.Identity",
+    TANH: "torch.nn.modules.activation.Tanh",
+}
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
@@ -103,13 +107,14 @@ def load_encoder(
         raise InputError(
             f"{folder}: the folder does not say how it pools, expected modules.json; give --pooling"
         )
-    output, normalize = (None, False) if pooling else _output_layers(folder)
+    layers = _OutputLayers() if pooling else _output_layers(folder)
     return SentenceEncoder(
         load_backbone(weights, hf_pooler=hf_pooler, **config),
         load_tokenizer(weights),
         pooling=check_pooling(pooling or str(stated)),
-        output=output,
-        normalize=normalize,
+        output=layers.output,
+        activation=layers.activation,
+        normalize=layers.normalize,
     )
 
 
@@ -122,7 +127,7 @@ def save_encoder(encoder: SentenceEncoder, directory: Path) -> None:
     _write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
     if encoder.output is not None:
         modules.append(_module(2, "2_Dense", "Dense"))
-        _save_dense(encoder.output, directory / "2_Dense")
+        _save_dense(encoder.output, directory / "2_Dense", encoder.activation)
     if encoder.normalize:
         modules.append(_module(len(modules), f"{len(modules)}_Normalize", "Normalize"))
         (directory / modules[-1]["path"]).mkdir(exist_ok=True)
@@ -198,29 +203,31 @@ def _stated_pooling(folder: Path) -> str | None:
     return names[mode]
 
 
-def _output_layers(folder: Path) -> tuple[nn.Linear | None, bool]:
-    """Returns the linear output layer of a folder, if any, and whether it normalises."""
-    listing = next(
-        (folder / name for name in ("modules.json", "sentbench-modules.json") if (folder / name).is_file()),
-        None,
-    )
-    if listing is None:
-        return None, False
-    output, normalize = None, False
-    for module in _read_json(listing)[2:]:
+class _OutputLayers(NamedTuple):
+    output: nn.Linear | None = None
+    activation: str = IDENTITY
+    normalize: bool = False
+
+
+def _output_layers(folder: Path) -> _OutputLayers:
+    """Returns the output layer of a folder, if any, what follows it, and whether the folder normalises."""
+    names = [name for name in ("modules.json", "sentbench-modules.json") if (folder / name).is_file()]
+    layers = _OutputLayers()
+    for module in _read_json(folder / names[0])[2:] if names else []:
         if module["type"].endswith("Dense"):
-            output = _load_dense(folder / module["path"])
-        normalize = normalize or module["type"].endswith("Normalize")
-    return output, normalize
+            output, activation = _load_dense(folder / module["path"])
+            layers = layers._replace(output=output, activation=activation)
+        layers = layers._replace(normalize=layers.normalize or module["type"].endswith("Normalize"))
+    return layers
 
 
-def _save_dense(layer: nn.Linear, directory: Path) -> None:
+def _save_dense(layer: nn.Linear, directory: Path, activation: str) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     config = {
         "in_features": layer.in_features,
         "out_features": layer.out_features,
         "bias": layer.bias is not None,
-        "activation_function": "torch.nn.modules.linear.Identity",
+        "activation_function": _ACTIVATIONS[activation],
     }
     _write_json(directory / "config.json", config)
     tensors = {
@@ -229,16 +236,18 @@ def _save_dense(layer: nn.Linear, directory: Path) -> None:
     save_file(tensors, directory / "model.safetensors")
 
 
-def _load_dense(directory: Path) -> nn.Linear:
+def _load_dense(directory: Path) -> tuple[nn.Linear, str]:
     config = _read_json(directory / "config.json")
-    if not config["activation_function"].endswith("Identity"):
-        raise InputError(
-            f"{directory}: activation {config['activation_function']}, expected Identity; not supported"
-        )
+    function = config["activation_function"]
+    activation = next(
+        (name for name, kind in _ACTIVATIONS.items() if function.endswith(kind.split(".")[-1])), None
+    )
+    if activation is None:
+        raise InputError(f"{directory}: activation {function}, expected Identity or Tanh; not supported")
     layer = nn.Linear(config["in_features"], config["out_features"], bias=config["bias"])
     tensors = load_file(directory / "model.safetensors")
     layer.load_state_dict({name.removeprefix("linear."): tensor for name, tensor in tensors.items()})
-    return layer
+    return layer, activation
 
 
 def _read_json(path: Path) -> Any:

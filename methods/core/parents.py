@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from methods.core.encoder import SentenceEncoder
     from methods.core.interface import Row, Tokens
 
-VECTORS, DESCRIPTION = "vectors.npy", "teacher.json"
+VECTORS, TEXTS, DESCRIPTION = "vectors.npy", "texts.npy", "teacher.json"
+
+TEACHER_ROWS = 65_536
+"""Rows whose vectors are computed before they are written: what is held in memory of a corpus of any size."""
 
 
 class Frozen:
@@ -84,13 +88,14 @@ class EncoderFactory:
         """Returns the parent's vectors of all texts of `rows`, memory-mapped; [N, 1 + P, d] fp32.
 
         Column 0 is `Row.text`, column p `Row.paraphrase[p - 1]`; the row is looked up by `Row.index`.
-        Errors: InputError if the parent is not a folder of teacher vectors of this corpus.
+        Errors: InputError if the parent is not a folder of teacher vectors of these very texts.
         """
         folder = self.parent_folder(needs)
-        if not (folder / VECTORS).is_file():
-            raise InputError(
-                f"{folder}: no {VECTORS}; {needs} expects a `teachers/` entry as the run's parent"
-            )
+        for name in (VECTORS, TEXTS):
+            if not (folder / name).is_file():
+                raise InputError(
+                    f"{folder}: no {name}; {needs} expects a `teachers/` entry as the run's parent"
+                )
         vectors: np.ndarray = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         views = 1 + max((len(row.paraphrase) for row in rows), default=0)
         last = max((row.index for row in rows), default=-1)
@@ -99,7 +104,30 @@ class EncoderFactory:
                 f"{folder}: vectors of shape {vectors.shape}, expected at least ({last + 1}, {views}, d); "
                 "the teacher was computed on another corpus: give the run the teacher of its own"
             )
+        _check_texts(folder, rows)
         return vectors
+
+
+def _check_texts(folder: Path, rows: Sequence[Row]) -> None:
+    """Refuses vectors of other texts: every text's digest is compared with the one its vector was made of."""
+    stored = np.load(folder / TEXTS, allow_pickle=False)  # [N, 1 + P]
+    texts = [(row.text, *row.paraphrase) for row in rows]
+    for view in range(max(map(len, texts), default=0)):
+        places = [place for place, row in enumerate(texts) if view < len(row)]
+        own = text_digests([texts[place][view] for place in places])
+        taught = stored[[rows[place].index for place in places], view]
+        if (own != taught).any():
+            first = rows[places[int(np.flatnonzero(own != taught)[0])]]
+            raise InputError(
+                f"{folder}: no vector of row {first.index} ({first.text[:40]!r}) but of another text; the "
+                "teacher was computed on another corpus: give the run the teacher of its own"
+            )
+
+
+def text_digests(texts: Sequence[str]) -> np.ndarray:
+    """Returns 64 bits of each text's hash, equal in every process; [N] uint64."""
+    parts = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.frombuffer(parts, dtype="<u8")
 
 
 def write_teacher(
@@ -107,6 +135,7 @@ def write_teacher(
 ) -> None:
     """Computes a teacher's vectors of a corpus once: `vectors.npy` [N, 1 + P, d] fp32 and `teacher.json`.
 
+    `texts.npy` [N, 1 + P] keeps a digest of each text, so that vectors are never read for another one.
     `texts` holds for each row its text and paraphrases, all rows as many.
     """
     views = len(texts[0])
@@ -114,7 +143,17 @@ def write_teacher(
         raise InputError(
             "the rows of a corpus differ in their number of paraphrases; expected as many in each"
         )
-    flat = encoder.encode([text for row in texts for text in row], progress=True)
-    np.save(folder / VECTORS, flat.reshape(len(texts), views, -1), allow_pickle=False)
-    meta = {**description, "rows": len(texts), "views": views, "dim": int(flat.shape[1])}
+    kept, digests = (
+        np.lib.format.open_memmap(folder / name, mode="w+", dtype=kind, shape=shape)
+        for name, kind, shape in (
+            (VECTORS, np.float32, (len(texts), views, encoder.dim)),
+            (TEXTS, text_digests([""]).dtype, (len(texts), views)),
+        )
+    )
+    for start in range(0, len(texts), TEACHER_ROWS):
+        some = [text for row in texts[start : start + TEACHER_ROWS] for text in row]
+        stop = start + len(some) // views
+        kept[start:stop] = encoder.encode(some, progress=True).reshape(stop - start, views, -1)
+        digests[start:stop] = text_digests(some).reshape(stop - start, views)
+    meta = {**description, "rows": len(texts), "views": views, "dim": int(encoder.dim)}
     (folder / DESCRIPTION).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -57,3 +57,10 @@ class VectorQueue(nn.Module):
     def newest(self, count: int) -> Tensor:
         """Returns the newest `count` rows, or all there are, from oldest to newest; [<= count, width]."""
         return self.oldest_first()[max(0, len(self) - count) :]
+
+    def newest_blocks(self, count: int) -> list[Tensor]:
+        """Returns the rows of `newest(count)`, oldest first, as at most two views: nothing is copied."""
+        taken = min(count, len(self))
+        start = (int(self.next) - taken) % self.size
+        parts = [self.ring[start : start + taken], self.ring[: max(0, start + taken - self.size)]]
+        return [part for part in parts if len(part)]

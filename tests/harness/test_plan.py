@@ -37,6 +37,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
             {"id": "b", **simcse, "use": ["base", "hot"], "backbones": ["minilm-l2", "minilm-l6"]},
             {"id": "c", **simcse, "parent": {"run": "a"}},
             {"id": "d", **simcse, "method": "distill", "parent": {"teacher": "minilm-l6"}},
+            {"id": "e", **simcse, "start": {"run": "a"}, "parent": {"teacher": "minilm-l6"}},
         ],
         "tables": {"table1": ["a", "b"], "table2": ["other/x"]},
         **changes,
@@ -83,6 +84,19 @@ def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
     assert params.runs["a__minilm-l2__s0"].parent_folder is None
 
 
+def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
+    public = {**recipe()["runs"][3], "id": "f", "parent": {"teacher": "unsup-simcse-bert-large"}}
+    params = plan.resolve(
+        write(tmp_path, recipe(runs=[*recipe()["runs"], public])),
+        ["paper/d", "paper/f"],
+        folder=ROOT / "recipes",
+    )
+    assert params.teachers["unsup-simcse-bert-large__wiki-small"].pooling == "mean"
+    assert "pooling" not in params.model_dump()["teachers"]["minilm-l6__wiki-small"]
+    assert params.backbones["unsup-simcse-bert-large"].origin == "data/unsup-simcse-bert-large-uncased"
+    assert Params.model_validate(params.model_dump()) == params
+
+
 def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None:
     params = resolved(tmp_path, "paper/d")
     assert params.runs["d__minilm-l2__s0"].parent == "teachers/minilm-l6__wiki-small"
@@ -90,6 +104,18 @@ def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None
     assert params.backbones["minilm-l2"].origin == "backbones/minilm-l6"
     assert params.backbones["minilm-l6"].layers is None
     assert {"minilm-l6", "wiki-small"} <= set(params.sources)
+
+
+def test_a_run_may_start_from_another_runs_artefact_beside_its_teacher(tmp_path: Path) -> None:
+    """The first stage comes along with the same seed; backbone and recipe hash are as of one system."""
+    params = resolved(tmp_path, "paper/e")
+    runs = [params.runs[f"e__minilm-l2__s{seed}"] for seed in (0, 1)]
+    assert [run.backbone for run in runs] == [f"artefacts/a__minilm-l2__s{seed}" for seed in (0, 1)]
+    assert {run.parent for run in runs} == {"teachers/minilm-l6__wiki-small"}
+    assert {run.backbone_name for run in runs} == {"minilm-l2"}
+    assert runs[0].recipe_hash() == runs[1].recipe_hash()
+    assert "a__minilm-l2__s1" in params.runs
+    assert set(params.backbones) == {"minilm-l2", "minilm-l6"}
 
 
 def test_tables_unions_and_seeds_select_runs(tmp_path: Path) -> None:
@@ -123,7 +149,7 @@ def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> 
     ("names", "message"),
     [
         (["papr"], r"plan 'papr' is not known.*did you mean paper"),
-        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean table1"),
+        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean paper/table1"),
         (["paper/table2"], r"names 'other/x', which no recipe declares"),
     ],
 )

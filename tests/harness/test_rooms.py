@@ -14,6 +14,7 @@ ALWAYS = {"harness.errors", "harness.files", "methods.core.errors"}
 ROOMS: dict[str, set[str]] = {
     "methods/core": {"methods.core"},
     "harness/data": {"harness.data"},
+    "harness/rewriting": {"harness.rewriting", "harness.data"},
     "harness/tasks": {"harness.tasks", "harness.data"},
     "harness/results": {"harness.results"},
     "harness/report": {"harness.report", "harness.results"},

@@ -105,7 +105,7 @@ def test_without_a_tier_that_has_it_every_reason_is_given(place: Path, declare: 
 def test_order_of_tiers_is_argument_then_environment_then_default(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tier_order(None) == ["embedded", "mirror", "hub"]
+    assert tier_order(None) == ["embedded", "system", "mirror", "hub"]
     monkeypatch.setenv("SENTBENCH_TIERS", "hub, mirror")
     assert tier_order(None) == ["hub", "mirror"]
     assert tier_order(["embedded"]) == ["embedded"]

@@ -18,6 +18,8 @@ NEEDED = {
     "bert-mini bert-small bert-medium",
     "vectors": "glove-6b-50d glove-6b-300d",
     "corpus": "wiki-small wiki-mirror wikisplit wiki1m nli",
+    "rewriter": "opus-mt-en-de opus-mt-de-en opus-mt-en-fr opus-mt-fr-en pegasus-paraphrase",
+    "lexicon": "wordnet",
     "sts": "sts12 sts13 sts14 sts15 sts16 stsb-senteval sickr stsb "
     "sts12-raw sts13-raw sts14-raw sts15-raw sts16-raw stsb-raw sickr-raw",
     "classification": "mr cr mpqa subj sst trec mrpc",
@@ -28,14 +30,14 @@ NEEDED = {
 
 def test_every_name_the_rest_relies_on_is_in_the_table() -> None:
     needed = {(kind, name) for kind, names in NEEDED.items() for name in names.split()}
-    assert len(needed) == 42
+    assert len(needed) == 48
     assert needed <= {(source.kind, name) for name, source in SOURCES.items()}
 
 
 def test_declaration_repeats_no_name() -> None:
     """YAML would silently keep the last of two equal keys, so the top-level keys are counted as text."""
     names = re.findall(r"^([a-z0-9_-]+):", DECLARATION.read_text("utf-8"), re.MULTILINE)
-    assert len(names) == len(SOURCES) == 47
+    assert len(names) == len(SOURCES) == 53
 
 
 def test_paths_are_relative_and_weights_are_safetensors_only() -> None:
@@ -87,6 +89,8 @@ def test_unknown_source_names_the_near_ones() -> None:
         {"tiers": {"mirror": {"folder": "x", "sha256": {"other.txt": "0" * 64}}}},
         {"tiers": {"mirror": {"folder": "x", "wheel": "a==1"}}},
         {"tiers": {"embedded": {"folder": "x"}}},
+        {"tiers": {"system": {"folder": "/x"}}},
+        {"tiers": {"mirror": {"folder": "x", "package": "a"}}},
         {"tiers": {"hub": {"repo": "a/b", "revision": "main"}}},
         {"tiers": {"hub": {"repo": "a/b", "make": "gunzip"}}},
         {"tiers": {"hub": {"repo": "a/b", "unknown": 1}}},

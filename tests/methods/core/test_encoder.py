@@ -15,6 +15,7 @@ from torch import nn
 from methods.core.encoder import SentenceEncoder, evaluating
 from methods.core.errors import InputError
 from methods.core.folders import cut_layers, load_encoder, save_backbone
+from methods.core.mapping import add_mapping
 from methods.core.pooling import LAYERS, check_pooling, pool
 from tests.support import tiny
 
@@ -134,6 +135,33 @@ def test_a_saved_folder_gives_identical_vectors_and_bytes(
     files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
     assert len(files) >= 6
     assert all((tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes() for file in files)
+
+
+def test_an_output_layer_with_tanh_is_written_and_read_by_every_library(
+    backbone: Path, tmp_path: Path
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = load(backbone, pooling="mean")
+    add_mapping(encoder, "linear", teacher_dim=4)
+    linear = encoder.encode(TEXTS)
+    encoder.activation = "tanh"
+    vectors = encoder.encode(TEXTS)
+    np.testing.assert_allclose(vectors, np.tanh(linear), atol=1e-6)
+    encoder.save(tmp_path)
+    np.testing.assert_array_equal(load(tmp_path).encode(TEXTS), vectors)
+    theirs = SentenceTransformer(str(tmp_path), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(theirs, vectors, atol=1e-5)
+
+
+def test_an_unknown_activation_of_the_output_layer_is_refused(backbone: Path, tmp_path: Path) -> None:
+    encoder = load(backbone, pooling="mean")
+    add_mapping(encoder, "tanh", teacher_dim=4)
+    encoder.save(tmp_path)
+    place = tmp_path / "2_Dense/config.json"
+    place.write_text(place.read_text().replace("activation.Tanh", "activation.GELU"))
+    with pytest.raises(InputError, match=r"activation .*GELU, expected Identity or Tanh"):
+        load_encoder(tmp_path)
 
 
 def test_an_exported_folder_reads_up_to_512_word_pieces(backbone: Path, tmp_path: Path) -> None:

@@ -179,6 +179,7 @@ def test_momentum_zero_without_queue_is_simcse_with_the_second_view_detached(fol
         "max_length": 32,
         "temperature": 0.05,
         "objective": "info-nce",
+        "positive": "dropout",
         "head": "mlp",
         "dropout": None,
     }

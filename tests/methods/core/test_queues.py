@@ -29,6 +29,10 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
         pushed += len(rows)
         assert queue.oldest_first().tolist() == list(naive)
         assert sorted(queue.stored().tolist()) == sorted(naive)
+        for count in (0, 1, size - 1, size, size + 1):
+            blocks = queue.newest_blocks(count)
+            assert torch.cat([rows[:0], *blocks]).tolist() == queue.newest(count).tolist()
+            assert all(block.untyped_storage().data_ptr() == queue.ring.data_ptr() for block in blocks)
         assert len(queue) == min(size, pushed)
     assert pushed > 50 * size
 

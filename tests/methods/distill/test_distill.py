@@ -75,3 +75,20 @@ def test_a_run_without_a_parent_and_a_parent_without_vectors_are_refused(
         tiny.build(SAME, backbone, parent=backbone)
     with pytest.raises(InputError, match="run the parent first"):
         tiny.build(SAME, backbone, parent=tmp_path / "nothing")
+
+
+def test_on_a_corpus_with_paraphrases_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
+    """Two paraphrases, a batch of 3: six texts, first views before second ones; the sentence is not read."""
+    rows = tiny.rows(paraphrases=2)
+    parent = self_taught(backbone, tmp_path / "t", [(row.text, *row.paraphrase) for row in rows])
+    method = tiny.build(SAME, backbone, parent=parent)
+    method.prepare(rows)
+    chosen = [rows[place] for place in (5, 2, 17)]
+    batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
+    texts = [row.paraphrase[view] for view in (0, 1) for row in chosen]
+    np.testing.assert_allclose(
+        batch["teacher"].numpy(), tiny.sentence_encoder(backbone).encode(texts), atol=1e-5
+    )
+    expected = method.encoder.tokenize(texts, max_length=32)
+    assert torch.equal(batch["anchor"]["input_ids"], expected["input_ids"])
+    assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)

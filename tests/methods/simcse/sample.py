@@ -2,10 +2,18 @@
 
 from tests.support.tiny import Sample
 
-_PLAIN = {"max_length": 32, "temperature": 0.05, "objective": "info-nce", "head": "mlp", "dropout": None}
+_PLAIN = {
+    "max_length": 32,
+    "temperature": 0.05,
+    "objective": "info-nce",
+    "positive": "dropout",
+    "head": "mlp",
+    "dropout": None,
+}
 
 SAMPLES = [
     Sample("simcse", "info-nce", _PLAIN),
     Sample("simcse", "nt-xent", {**_PLAIN, "objective": "nt-xent", "head": "none"}),
     Sample("simcse", "no-dropout", {**_PLAIN, "dropout": 0.0}),
+    Sample("simcse", "paraphrase", {**_PLAIN, "positive": "paraphrase", "objective": "nt-xent"}),
 ]

@@ -10,12 +10,14 @@ import torch
 from pydantic import ValidationError
 
 from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.interface import Row
 from methods.core.losses import info_nce, nt_xent
 from methods.simcse.method import SimCSE
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 
-INFO_NCE, NT_XENT, NO_DROPOUT = SAMPLES
+INFO_NCE, NT_XENT, NO_DROPOUT, PARAPHRASE = SAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,40 @@ def test_loss_is_info_nce_of_the_two_views(backbone: Path, sample: tiny.Sample, 
     torch.testing.assert_close(total, objective(*method.views(batch), temperature=0.05))
 
 
+def paired(backbone: Path, rows: list[Row]) -> tuple[Any, dict[str, Any]]:
+    sample = PARAPHRASE._replace(config={**PARAPHRASE.config, "dropout": 0.0})
+    method = tiny.build(sample, backbone, parent=None).train()
+    prepared = list(method.prepare(rows))[:6]
+    return method, method.collate(prepared, step=0, rng=streams.generator(0, streams.COLLATE))
+
+
+def test_the_positive_is_the_first_paraphrase(backbone: Path) -> None:
+    """Without dropout the two views are what the encoder gives for the text and for its first paraphrase."""
+    rows = tiny.rows(paraphrases=2)
+    method, batch = paired(backbone, rows)
+    first, second = method.views(batch)
+    for view, texts in (
+        (first, [row.text for row in rows[:6]]),
+        (second, [row.paraphrase[0] for row in rows[:6]]),
+    ):
+        expected = method.head(method.encoder(method.encoder.tokenize(texts)))
+        torch.testing.assert_close(view, expected, rtol=0, atol=1e-5)
+    assert not torch.allclose(first, second, atol=1e-3)
+
+
+def test_paraphrases_equal_to_the_texts_give_the_dropout_loss(backbone: Path) -> None:
+    rows = [row._replace(paraphrase=(row.text,)) for row in tiny.rows()]
+    method, batch = paired(backbone, rows)
+    first, _ = method.views(batch)
+    torch.testing.assert_close(method.loss(batch).total, nt_xent(first, first, temperature=0.05))
+
+
+def test_a_corpus_without_paraphrases_is_refused_in_one_line(backbone: Path) -> None:
+    method = tiny.build(PARAPHRASE, backbone, parent=None)
+    with pytest.raises(InputError, match=r"row 0 has no paraphrase.*name such a corpus"):
+        method.prepare(tiny.rows())
+
+
 def test_the_temperature_of_the_config_divides_the_cosine(backbone: Path) -> None:
     losses = []
     for temperature in (0.05, 0.5):
@@ -78,7 +114,14 @@ def test_the_head_is_trained_and_not_exported(backbone: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"temperature": 0.0}, {"temperature": "0.05"}, {"head": "mpl"}, {"dropout": 1.0}, {"tau": 0.05}],
+    [
+        {"positive": "translation"},
+        {"temperature": 0.0},
+        {"temperature": "0.05"},
+        {"head": "mpl"},
+        {"dropout": 1.0},
+        {"tau": 0.05},
+    ],
 )
 def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=next(iter(change))):

@@ -1,0 +1,248 @@
+"""Seconds of one training step of every method on a backbone with random weights.
+
+    python -m benchmarks.steps [--system ID ...] [--backbone NAME ...] [--device cuda] [--batch 8] [--write]
+
+Without --system: the first run of every method, of the full-scale ones where there are any. SimCSE is always
+measured, for the others are compared with it. On a CPU one thread works and its processor time is taken, so
+that other work on the machine does not count. --write keeps the rows in leaderboards/step-times.yaml, where
+`sentbench plan` reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+import torch
+import yaml
+
+from harness.costs import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
+from harness.estimate import Estimate
+from harness.files import write_text
+from harness.plan import load_recipes, resolve
+from harness.recipes import Params, Run
+from harness.stages.train import quiet
+from methods.core import streams
+from methods.core.interface import Method, Row
+from methods.core.optimizer import build_optimizer
+from methods.core.parents import EncoderFactory, write_teacher
+from methods.core.trainer import TrainConfig, to_device
+
+WORDS = [first + second for first in "bcdfghklmn" for second in ("a", "e", "i", "o", "u", "ad", "er", "in")]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+ROWS = 512
+
+
+class RandomTeacher:
+    """Unit vectors drawn at random: what a teacher knows is no part of a step's cost."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def encode(self, texts: Sequence[str], *, progress: bool) -> np.ndarray:
+        vectors = np.random.default_rng(0).standard_normal((len(texts), self.dim), dtype=np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def write_backbone(folder: Path, shape: Shape) -> Path:
+    """Writes a BERT of these sizes with random weights and a tokenizer that knows WORDS."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    core = Tokenizer(
+        WordPiece({word: place for place, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]")
+    )
+    core.pre_tokenizer = BertPreTokenizer()
+    core.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = dict(
+        zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
+    )
+    config = BertConfig(
+        vocab_size=shape.vocabulary,
+        hidden_size=shape.width,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=max(1, shape.width // 64),
+        intermediate_size=shape.inner,
+    )
+    BertModel(config).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=core, **names).save_pretrained(folder)
+    return folder
+
+
+def sentences(paraphrases: int) -> list[Row]:
+    """Returns sentences of TRAINING_LENGTH pieces with as many paraphrases as the method may ask for."""
+    rng = np.random.default_rng(0)
+
+    def sentence() -> str:
+        return " ".join(rng.choice(WORDS, size=TRAINING_LENGTH - 2))
+
+    return [Row(index, sentence(), tuple(sentence() for _ in range(paraphrases))) for index in range(ROWS)]
+
+
+def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_dim: int) -> Method:
+    """Returns the run's method on the random backbone, with a parent of the kind that the run has."""
+    parent = None
+    if run.parent.startswith("teachers/"):
+        parent = folder / "teacher"
+        parent.mkdir()
+        write_teacher(
+            parent,
+            RandomTeacher(teacher_dim),
+            [(row.text, *row.paraphrase) for row in rows],
+            {"teacher": "random"},
+        )
+    elif run.parent_folder is not None:
+        parent = folder / "parent"
+        EncoderFactory(backbone, pooling=run.pooling)().save(parent)
+    method, config, _ = run.read_settings()
+    torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
+    return method(config, EncoderFactory(backbone, pooling=run.pooling, parent=parent))
+
+
+def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Namespace) -> float:
+    """Returns the mean seconds of a few steps; one more step before them is not counted."""
+    settings = TrainConfig.model_validate({**run.train, "batch_size": given.batch})
+    chosen = method.prepare(rows)
+    method.to(given.device).train()
+    optimizer = build_optimizer(method, settings)
+
+    def step(number: int) -> None:
+        start = number * given.batch % (len(chosen) - given.batch)
+        batch = method.collate(
+            chosen[start : start + given.batch],
+            step=number,
+            rng=streams.generator(0, streams.COLLATE, number),
+        )
+        with torch.autocast(given.device, torch.bfloat16, enabled=given.precision == "bf16"):
+            loss = method.loss(to_device(batch, given.device))
+        optimizer.zero_grad(set_to_none=True)
+        loss.total.backward()
+        torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+        optimizer.step()
+        method.after_step(number)
+
+    step(0)
+    return mean(seconds(partial(step, number), given.device) for number in range(1, given.steps + 1))
+
+
+def seconds(work: Callable[[], None], device: str) -> float:
+    """Returns processor seconds on a CPU, wall seconds on a card."""
+    if device == "cpu":
+        start = time.process_time()
+        work()
+        return time.process_time() - start
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    work()
+    torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
+    """Returns one run of each system: those asked for, else the first trained one of every method."""
+    runs: dict[str, Run] = {}
+    for run in params.runs.values():
+        if run.train["steps"] != 0:
+            runs.setdefault(run.id, run)
+    first = {run.method: run.id for run in reversed(runs.values())}
+    wanted = dict.fromkeys([first[BASELINE], *(systems or first.values())])
+    unknown = [system for system in wanted if system not in runs]
+    if unknown:
+        sys.exit(f"no trained run is called {', '.join(unknown)}; see recipes/")
+    return [runs[system] for system in wanted]
+
+
+def measure_all(given: argparse.Namespace) -> list[StepTime]:
+    """Returns one measurement of each system on each backbone, printed as they come."""
+    times, recipes = read_step_times(), load_recipes()
+    params = resolve(recipes, ["all", *recipes], seeds=1)
+    machine = torch.cuda.get_device_name() if given.device == "cuda" else _processor()
+    found = []
+    for name in given.backbone:
+        for run in chosen_runs(params, given.system):
+            with tempfile.TemporaryDirectory() as place:
+                rows = sentences(2)
+                backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
+                dim = _teacher_dim(run, Estimate(params, times), times.shapes[name].width)
+                method = build(run, backbone, Path(place), rows, dim)
+                taken = measure(method, run, rows, given)
+            row = StepTime(
+                device=given.device,
+                machine=machine,
+                threads=torch.get_num_threads(),
+                system=run.id,
+                method=run.method,
+                backbone=name,
+                batch=given.batch,
+                length=TRAINING_LENGTH,
+                precision=given.precision,
+                seconds=float(f"{taken:.4g}"),
+                command=f"python -m benchmarks.steps --batch {given.batch} --steps {given.steps} --write",
+            )
+            found.append(row)
+            ratio = row.seconds / next(r.seconds for r in found if r.backbone == name)
+            print(f"{name:20} {run.id:24} {row.seconds:9.4g} s a step, {ratio:6.2f} of SimCSE", flush=True)
+    return found
+
+
+def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
+    """Replaces the rows of the same system and setting and keeps all others, and what stands above them."""
+    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
+    head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
+    body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
+    write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
+
+
+def _teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
+    """Returns the width of the run's teacher; that of the backbone where the recipe's two have one width."""
+    teacher = estimate.shape(Path(run.parent).name.partition("__")[0])
+    student = estimate.shape(run.backbone)
+    return width if teacher is None or student is None or teacher.width == student.width else teacher.width
+
+
+def _processor() -> str:
+    """Returns the processor's name."""
+    place = Path("/proc/cpuinfo")
+    names = (
+        [line for line in place.read_text().splitlines() if line.startswith("model name")]
+        if place.exists()
+        else []
+    )
+    return names[0].partition(": ")[2] if names else platform.processor() or platform.machine()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--system", action="append", default=[], metavar="ID", help="may be repeated")
+    parser.add_argument("--backbone", action="append", help="default: bert-base-uncased")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=2, help="steps that are timed (default 2)")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the result in leaderboards/step-times.yaml"
+    )
+    given = parser.parse_args()
+    given.backbone = given.backbone or ["bert-base-uncased"]
+    torch.set_num_threads(1)
+    quiet()
+    found = measure_all(given)
+    if given.write:
+        write(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Word edits of one text: the four operations of EDA, and its cleaning of the text before them.
+
+Source: Wei and Zou, "EDA: Easy Data Augmentation", EMNLP 2019, and its released code. Every edit is a pure
+function of the words and a NumPy generator; it returns new words and never an empty list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+Synonyms = Callable[[str], Sequence[str]]
+"""Word -> its synonyms in a fixed order, without the word itself; empty where there are none."""
+
+TRIES = 10
+"""Draws of a word that has synonyms before an insertion is given up."""
+
+_STOP_WORDS = """
+i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
+herself it its itself they them their theirs themselves what which who whom this that these those am is are
+was were be been being have has had having do does did doing a an the and but if or because as until while
+of at by for with about against between into through during before after above below to from up down in out
+on off over under again further then once here there when where why how all any both each few more most
+other some such no nor not only own same so than too very s t can will just don should now
+"""
+"""The words that EDA never replaces by a synonym."""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+def clean(text: str) -> str:
+    """Returns the text in lower case with letters and single blanks only, as EDA's code prepares it.
+
+    Apostrophes and quotes go without a trace, hyphens and all else become blanks.
+    """
+    lowered = re.sub(r"[’'\"]", "", text.lower())
+    return " ".join(re.sub(r"[^a-z ]", " ", lowered).split())
+
+
+def count(words: Sequence[str], *, share: float, at_least: int) -> int:
+    """Returns how many edits a text gets: the whole part of share times its words, at least `at_least`."""
+    return max(at_least, int(share * len(words)))
+
+
+def replace_by_synonyms(
+    words: Sequence[str], rng: np.random.Generator, *, edits: int, synonyms: Synonyms
+) -> list[str]:
+    """Returns the words with `edits` different words, drawn among those that are no stop words, replaced.
+
+    A drawn word is replaced wherever it stands; words without synonyms do not count.
+    """
+    edited = list(words)
+    candidates = sorted({word for word in words if word.lower() not in STOP_WORDS})
+    for word in (candidates[place] for place in rng.permutation(len(candidates))):
+        if edits <= 0:
+            break
+        known = synonyms(word)
+        if known:
+            chosen = known[int(rng.integers(len(known)))]
+            edited = [chosen if other == word else other for other in edited]
+            edits -= 1
+    return edited
+
+
+def insert_synonyms(
+    words: Sequence[str], rng: np.random.Generator, *, edits: int, synonyms: Synonyms
+) -> list[str]:
+    """Returns the words with `edits` synonyms of random words put before random places."""
+    edited = list(words)
+    for _ in range(edits):
+        for _ in range(TRIES):
+            known = synonyms(edited[int(rng.integers(len(edited)))])
+            if known:
+                edited.insert(int(rng.integers(len(edited))), known[int(rng.integers(len(known)))])
+                break
+    return edited
+
+
+def swap_words(words: Sequence[str], rng: np.random.Generator, *, edits: int) -> list[str]:
+    """Returns the words after `edits` exchanges of two different places."""
+    edited = list(words)
+    for _ in range(edits if len(words) > 1 else 0):
+        first, second = rng.choice(len(edited), size=2, replace=False)
+        edited[first], edited[second] = edited[second], edited[first]
+    return edited
+
+
+def delete_words(words: Sequence[str], rng: np.random.Generator, *, probability: float) -> list[str]:
+    """Returns the words without those that a coin of `probability` drops; one random word if all would go."""
+    kept = [word for word, draw in zip(words, rng.random(len(words)), strict=True) if draw >= probability]
+    return kept or [words[int(rng.integers(len(words)))]]

@@ -1,0 +1,120 @@
+"""Texts with masked word pieces filled in by a masked language model.
+
+Legend: B texts, L tokens of the longest, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from harness.errors import InputError
+from harness.rewriting.batches import by_length
+from harness.rewriting.loading import load_model, load_tokenizer
+from harness.rewriting.records import Rewrite, judged
+from harness.rewriting.streams import row_generator
+from harness.rewriting.views import Fill
+
+CONTINUES = "##"
+"""How a word piece begins that continues a word."""
+
+
+class Filler:
+    """Masks a share of a text's word pieces and writes the model's in their place; the rest stays as it is.
+
+    A piece that begins a word is filled by one that does, a continuing piece by a continuing one, and neither
+    by a special token; so the borders of words stay where they were.
+    """
+
+    def __init__(self, folder: Path, settings: Fill, *, seed: int, number: int, device: str) -> None:
+        """Loads model and tokenizer. Errors: InputError if the folder does not hold such a model."""
+        from transformers import AutoModelForMaskedLM
+
+        self.settings, self.seed, self.number = settings, seed, number
+        self.model: Any = load_model(folder, AutoModelForMaskedLM).to(device)
+        self.tokenizer = load_tokenizer(folder)
+        pieces = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+        if not any(piece.startswith(CONTINUES) for piece in pieces):
+            raise InputError(
+                f"{folder}: a vocabulary without pieces that begin with {CONTINUES}, expected word pieces as "
+                "BERT has them; name such a model as the tool"
+            )
+        self.continues = torch.tensor([piece.startswith(CONTINUES) for piece in pieces], device=device)
+        self.special = torch.tensor(self.tokenizer.all_special_ids, device=device)
+
+    def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+        """Returns each text with its masked pieces filled in, of the first `max_input` tokens."""
+        encoded = self.tokenizer(
+            list(texts), truncation=True, max_length=self.settings.max_input, return_offsets_mapping=True
+        )
+        generators = [row_generator(self.seed, self.number, row) for row in ids]
+        masked = [
+            self._draw(pieces, rng) for pieces, rng in zip(encoded["input_ids"], generators, strict=True)
+        ]
+        rewrites = [judged(text, text) for text in texts]
+        for places in by_length(encoded["input_ids"], tokens=self.settings.batch_tokens):
+            chosen = self._fill(
+                [encoded["input_ids"][place] for place in places],
+                [masked[place] for place in places],
+                [generators[place] for place in places],
+            )
+            for place, filled in zip(places, chosen, strict=True):
+                spans = [encoded["offset_mapping"][place][where] for where in masked[place]]
+                rewrites[place] = judged(texts[place], replace_spans(texts[place], spans, filled))
+        return rewrites
+
+    def _draw(self, pieces: Sequence[int], rng: np.random.Generator) -> list[int]:
+        """Returns the sorted places that are masked: a share of those that hold no special token."""
+        special = set(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
+        free = [place for place, piece in enumerate(pieces) if piece not in special]
+        count = min(len(free), max(1, round(self.settings.share * len(free))))
+        return sorted(rng.choice(free, size=count, replace=False).tolist()) if free else []
+
+    @torch.no_grad()
+    def _fill(
+        self,
+        batch: Sequence[Sequence[int]],
+        masked: Sequence[Sequence[int]],
+        generators: Sequence[np.random.Generator],
+    ) -> list[list[str]]:
+        """Returns for each text the pieces that fill its masked places, without their marks."""
+        tokens = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt")
+        original = tokens["input_ids"].to(self.model.device)  # [B, L]
+        mask = torch.zeros_like(original, dtype=torch.bool)
+        for row, places in enumerate(masked):
+            mask[row, places] = True
+        hidden = original.masked_fill(mask, self.tokenizer.mask_token_id)
+        logits = self.model(
+            input_ids=hidden, attention_mask=tokens["attention_mask"].to(self.model.device)
+        ).logits
+        allowed = self._allowed(logits[mask], original[mask])  # [masked places, V]
+        owners = [rng for rng, places in zip(generators, masked, strict=True) for _ in places]
+        filled = [self._choose(row, rng) for row, rng in zip(allowed, owners, strict=True)]
+        pieces = iter(self.tokenizer.convert_ids_to_tokens(filled))
+        return [[next(pieces).removeprefix(CONTINUES) for _ in places] for places in masked]
+
+    def _allowed(self, logits: Tensor, original: Tensor) -> Tensor:
+        logits = logits[:, : len(self.continues)]
+        wrong = self.continues[None, :] != self.continues[original][:, None]
+        logits = logits.float().masked_fill(wrong, -torch.inf)
+        return logits.index_fill(1, self.special, -torch.inf)
+
+    def _choose(self, logits: Tensor, rng: np.random.Generator) -> int:
+        if self.settings.choice == "best":
+            return int(logits.argmax())
+        probabilities = logits.double().softmax(dim=0).cpu().numpy()
+        return int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
+
+
+def replace_spans(text: str, spans: Sequence[tuple[int, int]], pieces: Sequence[str]) -> str:
+    """Returns the text with the characters of each span replaced; spans are sorted and do not overlap."""
+    parts, last = [], 0
+    for (start, end), piece in zip(spans, pieces, strict=True):
+        parts += [text[last:start], piece]
+        last = end
+    return "".join(parts) + text[last:]

@@ -1,0 +1,114 @@
+"""What a rewriter made of each row: kept in parts for a run that is killed, joined by id and hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tqdm import tqdm
+
+from harness.errors import InputError
+from harness.files import write_text
+
+PART = 2048
+"""Rows of one part: what a killed run loses at most, and the rows among which batches are formed."""
+
+Outcome = Literal["rewritten", "unchanged", "empty", "runaway"]
+FALLBACKS: tuple[Outcome, ...] = ("empty", "runaway")
+"""Outcomes that keep the input in place of what the model gave."""
+
+
+class Rewrite(NamedTuple):
+    """A text for one row and how it came about."""
+
+    text: str
+    outcome: Outcome
+
+
+class Record(NamedTuple):
+    """One row of a view: the id of the row, the hash of the text that was rewritten, and the result."""
+
+    id: int
+    digest: str
+    text: str
+    outcome: Outcome
+
+
+Rewriter = Callable[[Sequence[int], Sequence[str]], list[Rewrite]]
+"""(ids, texts) -> one rewrite for each, in their order."""
+
+
+def one_line(text: str) -> str:
+    """Returns the text with every run of white space as one blank, for a file of lines and tabs."""
+    return " ".join(text.split())
+
+
+def judged(text: str, made: str, *, runaway: bool = False) -> Rewrite:
+    """Returns what stands for `text`: `made`, or the text itself where that is empty or ran away."""
+    made = one_line(made)
+    if runaway or not made:
+        return Rewrite(text, "runaway" if made else "empty")
+    return Rewrite(made, "unchanged" if made == text else "rewritten")
+
+
+def digest(text: str) -> str:
+    """Returns 16 hexadecimal digits that stand for the text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part: int = PART) -> list[Record]:
+    """Returns one record a row; parts that stand in `folder` already are read instead of made again.
+
+    Errors: InputError if a part does not belong to these texts.
+    """
+    records: list[Record] = []
+    with tqdm(total=len(texts), unit=" rows", disable=None) as bar:
+        for start in range(0, len(texts), part):
+            ids = range(start, min(start + part, len(texts)))
+            path = folder / f"{start:09d}.jsonl"
+            if not path.is_file():
+                _write(path, ids, [texts[place] for place in ids], rewriter)
+            records += _read(path, ids, texts)
+            bar.update(len(ids))
+    return records
+
+
+def count_outcomes(records: Sequence[Record], *, limit: float | None, where: str) -> dict[str, int]:
+    """Returns how many rows came about in each way.
+
+    Errors: InputError if more than the share `limit` are empty or ran away: the tool does not fit the texts.
+    """
+    found = Counter(record.outcome for record in records)
+    fallen = sum(found[outcome] for outcome in FALLBACKS)
+    if limit is not None and fallen > limit * len(records):
+        raise InputError(
+            f"{where}: {fallen} of {len(records)} outputs are empty or run away, expected a share of at most "
+            f"{limit}; check the model's files or raise fallback_limit in recipes/corpora.yaml"
+        )
+    return dict(sorted(found.items()))
+
+
+def _write(path: Path, ids: Sequence[int], texts: Sequence[str], rewriter: Rewriter) -> None:
+    made = rewriter(ids, texts)
+    lines = [
+        json.dumps(Record(row, digest(text), *rewrite)._asdict(), ensure_ascii=False)
+        for row, text, rewrite in zip(ids, texts, made, strict=True)
+    ]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
+    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    records = [Record(**json.loads(line)) for line in lines]
+    by_id = {record.id: record for record in records}
+    wrong = [row for row in ids if row not in by_id or by_id[row].digest != digest(texts[row])]
+    if wrong or len(records) != len(ids):
+        raise InputError(
+            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without theirs; expected "
+            "one for every row, made of its text; remove the file"
+        )
+    return [by_id[row] for row in ids]

@@ -1,0 +1,115 @@
+"""From the settings of a view to the function that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.data.corpora import corpus_file, read_corpus
+from harness.errors import InputError
+from harness.rewriting import edits
+from harness.rewriting.records import Rewrite, Rewriter, judged, one_line
+from harness.rewriting.streams import row_generator
+from harness.rewriting.views import Copy, Edit, Fill, Generate, View
+
+Columns = list[tuple[str, ...]]
+"""For each row its sentence and its views, each on one line."""
+
+
+class Place(NamedTuple):
+    """Where a view stands: the corpus' seed, the view's number from 1, and the folder of its tool."""
+
+    seed: int
+    number: int
+    tool: Path
+
+
+def read_columns(corpus: Path) -> Columns:
+    """Returns sentence and views of every row of a corpus folder."""
+    return [
+        tuple(one_line(text) for text in (sentence, *others))
+        for sentence, others in read_corpus(corpus_file(corpus))
+    ]
+
+
+def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
+    """Returns one column of every row. Errors: InputError if the corpus has fewer."""
+    if column >= len(rows[0]):
+        raise InputError(
+            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected 0 to that; mend it"
+        )
+    return [row[column] for row in rows]
+
+
+def build_rewriter(view: View, place: Place, rows: Columns, *, device: str) -> Rewriter:
+    """Returns the function that makes `view` of rows' texts; models are loaded here."""
+    if isinstance(view, Generate):
+        from harness.rewriting.generation import Generator
+
+        return Generator(place.tool, view, device=device)
+    if isinstance(view, Fill):
+        from harness.rewriting.filling import Filler
+
+        return Filler(place.tool, view, seed=place.seed, number=place.number, device=device)
+    if isinstance(view, Copy):
+        return partial(_copy, _copied(view, place, rows))
+    return partial(_edit_rows, view, place, _synonyms(view, place))
+
+
+def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.Synonyms) -> str:
+    """Returns one text after one operation of EDA."""
+    words = (edits.clean(text) if view.clean else text).split()
+    if not words:
+        return ""
+    wanted = edits.count(words, share=view.share, at_least=view.at_least)
+    if view.kind == "synonym":
+        edited = edits.replace_by_synonyms(words, rng, edits=wanted, synonyms=synonyms)
+    elif view.kind == "insert":
+        edited = edits.insert_synonyms(words, rng, edits=wanted, synonyms=synonyms)
+    elif view.kind == "swap":
+        edited = edits.swap_words(words, rng, edits=wanted)
+    else:
+        edited = edits.delete_words(words, rng, probability=view.share)
+    return " ".join(edited)
+
+
+def _edit_rows(
+    view: Edit, place: Place, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
+) -> list[Rewrite]:
+    generators = (row_generator(place.seed, place.number, row) for row in ids)
+    return [
+        judged(text, edit_text(text, view, rng, synonyms))
+        for text, rng in zip(texts, generators, strict=True)
+    ]
+
+
+def _synonyms(view: Edit, place: Place) -> edits.Synonyms:
+    if view.kind not in ("synonym", "insert"):
+        return lambda word: ()
+    from harness.data.wordnet import WordNet
+
+    return WordNet(place.tool).synonyms
+
+
+def _copied(view: Copy, place: Place, rows: Columns) -> list[str]:
+    source = rows
+    if view.source == "tool":
+        source = read_columns(place.tool)
+        differ = [
+            row for row, (ours, theirs) in enumerate(zip(rows, source, strict=False)) if ours[0] != theirs[0]
+        ]
+        if differ or len(rows) != len(source):
+            first = differ[0] if differ else min(len(rows), len(source))
+            raise InputError(
+                f"{place.tool}: its sentences are not those of the origin, the first at row {first}; "
+                "expected the same in the same order: make both from one corpus"
+            )
+    return column_of(source, view.column, where=f"view {place.number}")
+
+
+def _copy(column: Sequence[str], ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+    return [judged(text, column[row]) for row, text in zip(ids, texts, strict=True)]

@@ -1,0 +1,94 @@
+"""The kinds of view that a derived corpus may declare, with their settings; imports nothing heavy.
+
+A view rewrites one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: the
+numbers stand in recipes/corpora.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from harness.errors import InputError
+
+
+class _View(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    column: int = Field(ge=0, description="what is rewritten: 0 the sentences of the origin, p its view p")
+
+
+class Copy(_View):
+    """A column of the origin, or of a corpus with the same sentences that is the tool, as it is."""
+
+    kind: Literal["copy"]
+    source: Literal["origin", "tool"]
+
+
+class Generate(_View):
+    """What a sequence-to-sequence model makes of each text by beam search; the tool is the model.
+
+    The generation settings of the model's own folder hold wherever a field here is null.
+    """
+
+    kind: Literal["generate"]
+    beams: int | None = Field(ge=1, description="width of the beam; 1: greedy")
+    length_penalty: float | None = Field(description="exponent of the length in a beam's score")
+    max_input: int = Field(ge=2, description="input tokens, end of sentence included; the rest is cut")
+    max_new_tokens: int = Field(ge=1, description="longest output in tokens")
+    longest_ratio: float = Field(
+        gt=0, description="outputs of more words than this times the input's run away"
+    )
+    fallback_limit: float = Field(ge=0, le=1, description="largest share of empty and runaway outputs")
+    batch_tokens: int = Field(ge=1, description="padded input tokens of one batch")
+
+
+class Fill(_View):
+    """Each text with a share of its word pieces masked and filled in; the tool is a masked language model."""
+
+    kind: Literal["fill"]
+    share: float = Field(gt=0, lt=1, description="share of the word pieces that is masked, at least one")
+    choice: Literal["best", "sample"] = Field(description="the likeliest word piece, or a draw")
+    max_input: int = Field(
+        ge=3, description="input tokens, special tokens included; the rest is kept as it is"
+    )
+    batch_tokens: int = Field(ge=1, description="padded input tokens of one batch")
+
+
+class Edit(_View):
+    """Each text with words edited as EDA does; `synonym` and `insert` need a WordNet folder as the tool."""
+
+    kind: Literal["synonym", "insert", "swap", "delete"]
+    share: float = Field(
+        ge=0, lt=1, description="share of the words; for delete the probability of each word"
+    )
+    at_least: int = Field(ge=0, description="fewest edits of a text; for delete 0")
+    clean: bool = Field(description="first lower the case and drop everything but letters and blanks")
+
+
+View = Copy | Generate | Fill | Edit
+NEEDS_TOOL = {"generate", "fill", "synonym", "insert"}
+
+_VIEW: TypeAdapter[View] = TypeAdapter(Annotated[View, Field(discriminator="kind")])
+
+
+def read_views(entries: Sequence[Mapping[str, Any]], *, where: str) -> list[View]:
+    """Returns the views of a declaration. Errors: InputError that names `where` and the setting."""
+    views = []
+    for place, entry in enumerate(entries, 1):
+        try:
+            views.append(_VIEW.validate_python(dict(entry)))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            setting = ".".join(str(part) for part in problem["loc"]) or "kind"
+            raise InputError(
+                f"{where}, view {place}: {setting} is {problem['input']!r:.80}: {problem['msg']}; mend it"
+            ) from None
+    return views
+
+
+def needs_tool(view: View) -> bool:
+    """Returns whether a view uses something besides the origin: a model, a lexicon, another corpus."""
+    return view.kind in NEEDS_TOOL or (isinstance(view, Copy) and view.source == "tool")

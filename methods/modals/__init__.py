@@ -1,0 +1,1 @@
+"""MODALS and PCA jittering: positives made from vectors instead of texts."""

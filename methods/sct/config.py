@@ -1,0 +1,73 @@
+"""Settings of SCT; the README says which reading each switch belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from methods.core.errors import InputError
+from methods.core.interface import MethodConfig
+from methods.core.mapping import Mapping
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class SelfSupervision(_Part):
+    """The loss without a teacher: each view against the reference vectors of the encoder itself."""
+
+    loss: Literal["kl", "cross-entropy", "info-nce"] = Field(
+        description="kl, or without the target's entropy (equal gradients), or picking the reference itself"
+    )
+    crossing: bool = Field(
+        description="a view reproduces the other view's distribution; off: its own, as with one view"
+    )
+    both_directions: bool = Field(description="off: the first view learns from the second, not the reverse")
+    momentum: float | None = Field(
+        ge=0, le=1, description="the reference follows by moving average; null: it is the encoder itself"
+    )
+    reference_dropout: bool = Field(description="whether dropout is active in the reference pass")
+    projector_blocks: int = Field(ge=0, description="blocks of two layers on the online side; 0: none")
+    projector_factor: int = Field(ge=1, description="w, how much wider a block is inside")
+    queues: Literal["two", "one"] = Field(
+        description="one for each view, or a single one that takes the references of both"
+    )
+    queue_update: bool = Field(description="off: the queues keep their random rows")
+
+
+class Distillation(_Part):
+    """The loss with a teacher: the student's views against the teacher's vectors of both views."""
+
+    loss: Literal["distributions", "squared-error"] = Field(
+        description="cross-view KL over queues of teacher vectors, or 2 - 2 cos, view by view"
+    )
+    mapping: Mapping = Field(description="layer from student to teacher width, kept at inference")
+
+
+class SCTConfig(MethodConfig):
+    """Settings of one SCT run: one stage alone, or both losses in one run."""
+
+    views: list[int] = Field(
+        min_length=2,
+        max_length=2,
+        description="texts of a row that are its two views: 0 the sentence, p its p-th paraphrase",
+    )
+    online_temperature: float = Field(gt=0, description="tau of the trained side, divides the cosine")
+    reference_temperature: float = Field(gt=0, description="tau of the target distributions")
+    queue_size: int = Field(ge=0, description="K, rows of each queue, at least one batch; 0: no queue")
+    queue_holds_batch: bool = Field(
+        description="count the present batch among `queue_size`; off: it comes on top, as released"
+    )
+    loss_weight: float = Field(gt=0, description="w, multiplies the sum of the two directions")
+    self_supervision: SelfSupervision | None = Field(description="null: learn from the teacher alone")
+    distillation: Distillation | None = Field(description="null: no teacher")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.self_supervision is None and self.distillation is None:
+            raise InputError("neither self_supervision nor distillation is set, expected at least one")
+        if min(self.views) < 0:
+            raise InputError(f"views {self.views}, expected 0 for the sentence or p for its p-th paraphrase")
+        return self

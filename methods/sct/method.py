@@ -1,0 +1,183 @@
+"""SCT: self-supervised cross-view training (Limkonchotiwat et al. 2023).
+
+Legend: B sentences, d width of the encoder, t of the teacher, K rows of a queue. Vectors of both views are
+stacked: [2, B, d].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from methods.core.corpus import TokenizedCorpus, rows_of_view
+from methods.core.encoder import evaluating
+from methods.core.errors import InputError
+from methods.core.grouping import encode_in_groups, pad_in_groups
+from methods.core.interface import Batch, Loss, Method, Row
+from methods.core.losses import unit, unit_squared_error
+from methods.core.mapping import add_mapping
+from methods.core.momentum import ema_update
+from methods.core.parents import EncoderFactory
+from methods.core.queues import VectorQueue
+from methods.sct.config import Distillation, SCTConfig, SelfSupervision
+from methods.sct.objective import cross_view_loss
+from methods.sct.projector import Projector
+
+LENGTH_GROUPS = 4
+"""Blocks a batch is encoded in; more save little padding and cost launches."""
+
+
+class SCT(Method):
+    """Two views reproduce each other's similarity distributions over queues of earlier reference vectors.
+
+    Trained: encoder, projector (never exported), and the layer to the teacher's width where there is one
+    (exported). References, teacher vectors and queues take no gradient.
+    """
+
+    Config = SCTConfig
+    config: SCTConfig
+    vectors: np.ndarray
+    other: TokenizedCorpus
+
+    def __init__(self, config: SCTConfig, new_encoder: EncoderFactory) -> None:
+        super().__init__(config, new_encoder)
+        self.new_encoder = new_encoder
+        self.projector, self.reference, self.queues = nn.Sequential(), None, nn.ModuleList()
+        own = config.self_supervision
+        if own is not None:
+            width = self.encoder.width
+            self.projector = Projector(width, blocks=own.projector_blocks, factor=own.projector_factor)
+            self.queues = random_queues(config.queue_size, width, count=2 if own.queues == "two" else 1)
+            if own.momentum is not None:
+                self.reference = new_encoder().requires_grad_(False)
+                self.fixed_modes = {"reference": own.reference_dropout}
+        self.teacher_queues = nn.ModuleList()
+        if config.distillation is not None:
+            target = new_encoder.teacher_dim("sct with distillation")
+            add_mapping(self.encoder, config.distillation.mapping, teacher_dim=target)
+            if config.distillation.loss == "distributions":
+                self.teacher_queues = random_queues(config.queue_size, target, count=2)
+
+    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Tokenises both views, and opens the teacher's vectors, which were computed once for the corpus."""
+        first, second = self.config.views
+        super().prepare(rows_of_view(rows, first))
+        length = self.config.max_length
+        self.other = TokenizedCorpus(self.encoder, rows_of_view(rows, second), max_length=length)
+        if self.config.distillation is not None:
+            self.vectors = self.new_encoder.teacher_vectors(rows, "sct with distillation")
+        return rows
+
+    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        """Returns the tokens, all first views before all second ones, and the teacher's vectors [2, B, t]."""
+        texts = [*self.token_ids(rows), *(self.other.ids(row) for row in rows)]
+        batch: Batch = {"views": pad_in_groups(self.encoder, texts, groups=LENGTH_GROUPS)}
+        if self.config.distillation is not None:
+            places = [row.index for row in rows]
+            found = np.stack([self.vectors[places, view] for view in self.config.views])
+            batch["teacher"] = torch.from_numpy(found.astype(np.float32))
+        return batch
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the weighted sum of the losses without and with a teacher, and moves the queues on."""
+        pooled = encode_in_groups(self.encoder, batch["views"])  # [2B, d]
+        total, parts = pooled.new_zeros((), dtype=torch.float32), {}
+        if self.config.self_supervision is not None:
+            value, told = self.own_loss(pooled, batch, self.config.self_supervision)
+            total, parts = total + value, told
+        if self.config.distillation is not None:
+            value, told = self.teacher_loss(pooled, batch, self.config.distillation)
+            total, parts = total + value, {**parts, **told}
+        return Loss(self.config.loss_weight * total, parts)
+
+    def own_loss(
+        self, pooled: Tensor, batch: Batch, own: SelfSupervision
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Returns the loss against the encoder's own reference vectors, and its parts."""
+        online = unit(self.projector(pooled)).unflatten(0, (2, -1))  # [2, B, d]
+        references = unit(self.reference_vectors(batch, own)).unflatten(0, (2, -1))
+        match = cross_view_loss(
+            online,
+            references,
+            self.earlier(self.queues, online.shape[1], views=2 if own.queues == "two" else 1),
+            online_temperature=self.config.online_temperature,
+            reference_temperature=self.config.reference_temperature,
+            loss=own.loss,
+            crossing=own.crossing,
+            both_directions=own.both_directions,
+        )
+        if own.queue_update:
+            push(self.queues, references)
+        keys = match.total.new_tensor(float(match.keys))
+        return match.total, {"own": match.total.detach(), "own_entropy": match.entropy, "own_keys": keys}
+
+    @torch.no_grad()
+    def reference_vectors(self, batch: Batch, own: SelfSupervision) -> Tensor:
+        """Returns the vectors that targets and queues are made of, without projector or graph; [2B, d]."""
+        if self.reference is not None:
+            return encode_in_groups(self.reference, batch["views"])
+        if own.reference_dropout:
+            return encode_in_groups(self.encoder, batch["views"])
+        with evaluating(self.encoder):
+            return encode_in_groups(self.encoder, batch["views"])
+
+    def teacher_loss(
+        self, pooled: Tensor, batch: Batch, distillation: Distillation
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Returns the loss against the teacher's vectors, and its parts."""
+        students = unit(self.encoder.finish(pooled)).unflatten(0, (2, -1))  # [2, B, t]
+        targets = unit(batch["teacher"])
+        if distillation.loss == "squared-error":
+            error = unit_squared_error(students.flatten(0, 1), targets.flatten(0, 1))
+            return error, {"teacher": error.detach()}
+        match = cross_view_loss(
+            students,
+            targets,
+            self.earlier(self.teacher_queues, students.shape[1], views=2),
+            online_temperature=self.config.online_temperature,
+            reference_temperature=self.config.reference_temperature,
+        )
+        push(self.teacher_queues, targets)
+        keys = match.total.new_tensor(float(match.keys))
+        told = {"teacher": match.total.detach(), "teacher_entropy": match.entropy, "teacher_keys": keys}
+        return match.total, told
+
+    def earlier(self, queues: nn.ModuleList, batch: int, *, views: int) -> list[list[Tensor]]:
+        """Returns the queue rows that the keys of a batch start with, as blocks for each view.
+
+        Errors: InputError if a queue cannot hold what one step brings.
+        """
+        size, brought = self.config.queue_size, batch * 2 // views
+        if size == 0:
+            return [[] for _ in range(views)]
+        if size < brought:
+            raise InputError(
+                f"queue of {size} vectors is smaller than the {brought} of one step, expected at least "
+                "these, or 0 for no queue; mend the recipe"
+            )
+        taken = size - brought if self.config.queue_holds_batch else size
+        return [queue.newest_blocks(taken) for queue in queues]  # type: ignore[operator]
+
+    def after_step(self, step: int) -> None:
+        """Moves a momentum reference towards the weights the optimiser has just set."""
+        own = self.config.self_supervision
+        if self.reference is not None and own is not None and own.momentum is not None:
+            ema_update(self.reference.backbone, self.encoder.backbone, momentum=own.momentum)
+
+
+def random_queues(size: int, width: int, *, count: int) -> nn.ModuleList:
+    """Returns queues full of random directions, none where the size is 0."""
+    queues = [VectorQueue(size, width) for _ in range(count if size else 0)]
+    for queue in queues:
+        queue.push(unit(torch.randn(size, width)))
+    return nn.ModuleList(queues)
+
+
+def push(queues: nn.ModuleList, vectors: Tensor) -> None:
+    """Adds the vectors [2, B, d] of each view to its queue, or those of both to the only one."""
+    if len(queues):
+        for queue, part in zip(queues, vectors.flatten(0, 1).chunk(len(queues)), strict=True):
+            queue.push(part)  # type: ignore[operator]

@@ -1,0 +1,21 @@
+"""The projector of the online side: trained, never exported. Shapes: [B, d] to [B, d]."""
+
+from __future__ import annotations
+
+from torch import nn
+
+
+class Projector(nn.Sequential):
+    """Blocks in series, each one dense layer up to `factor` times the width, ReLU, one dense layer back.
+
+    Source: SCT section 2.1 (three "layers", w = 10): each is a block of two, and nothing stands between
+    blocks, as in the released code. Three blocks of factor 10 have 60 d^2 + 33 d weights.
+    """
+
+    def __init__(self, width: int, *, blocks: int, factor: int) -> None:
+        super().__init__(
+            *(
+                nn.Sequential(nn.Linear(width, factor * width), nn.ReLU(), nn.Linear(factor * width, width))
+                for _ in range(blocks)
+            )
+        )

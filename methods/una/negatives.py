@@ -1,0 +1,90 @@
+"""The corrupted copies of a batch as texts, from statistics that are counted once before step 0.
+
+The statistics are a pure function of the corpus: like the tokenised corpus they are counted anew where a run
+continues, and are no state of the method (their size is not known before the corpus is).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from methods.una.corruption import corrupt, draw_any, take
+from methods.una.style import matched, spaced
+from methods.una.terms import rank_terms, read_documents, score_positions
+
+if TYPE_CHECKING:
+    from methods.core.interface import Row
+    from methods.una.config import UNAConfig
+
+
+class Copies(NamedTuple):
+    """Corrupted texts [B] and what was done to them, as shares of the words or of the sentences."""
+
+    texts: list[str]
+    shares: dict[str, float]
+
+
+class Negatives:
+    """Writes a corrupted copy of any row of the corpus it was built on."""
+
+    def __init__(self, rows: Sequence[Row], config: UNAConfig) -> None:
+        self.config = config
+        further = (
+            chain.from_iterable(row.paraphrase for row in rows)
+            if config.statistics == "corpus-and-paraphrases"
+            else ()
+        )
+        documents = read_documents(chain((row.text for row in rows), further))
+        self.ranking = rank_terms(documents)
+        self.positions = score_positions(documents, self.ranking, count=len(rows), unit=config.unit)
+        self.place = np.zeros(max(row.index for row in rows) + 1, dtype=np.int64)
+        self.place[[row.index for row in rows]] = np.arange(len(rows))
+
+    def write(self, rows: Sequence[Row], rng: np.random.Generator) -> Copies:
+        """Returns the copies of a batch: a pure function of the rows and the generator."""
+        config = self.config
+        sentences = take(self.positions, self.place[[row.index for row in rows]])
+        corruption = corrupt(
+            sentences,
+            self.ranking,
+            rng,
+            by=config.select,
+            magnitude=config.magnitude,
+            radius=config.radius if config.replace == "window" else None,
+            repair=config.unchanged == "repair",
+        )
+        before = self.ranking.terms[sentences.ranks].tolist()
+        after = self.ranking.terms[corruption.ranks].tolist()
+        texts, ends = [], sentences.ends.tolist()
+        for row, (start, end) in zip(rows, pairwise(ends), strict=True):
+            new = after[start:end]
+            texts.append(
+                spaced(new) if config.style == "lower" else matched(row.text, before[start:end], new)
+            )
+        single = self._single_terms(rows, texts, rng)
+        shares = {
+            "replaced": float(corruption.replaced.mean()) if len(before) else 0.0,
+            "repaired": float(corruption.repaired.mean()),
+            "single_term": single / len(rows),
+        }
+        return Copies(texts, shares)
+
+    def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
+        """Puts one drawn term in the place of copies that need it; returns how many.
+
+        A sentence without words needs one; with `unchanged: single-term` so does a copy equal to its row.
+        """
+        unchanged = self.config.unchanged == "single-term"
+        places = [
+            place
+            for place, (row, text) in enumerate(zip(rows, texts, strict=True))
+            if not text.strip() or (unchanged and text == row.text)
+        ]
+        if places:
+            for place, rank in zip(places, draw_any(self.ranking, len(places), rng), strict=True):
+                texts[place] = self.ranking.terms[rank]
+        return len(places)

@@ -1,0 +1,47 @@
+"""How a corrupted sentence is written: lower-cased and spaced, or in the case and spacing of its original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from methods.una.terms import lower
+
+QUOTES = ('"', "``", "''")
+"""What a double quotation mark may look like in a text; the word tokenizer writes the latter two."""
+
+
+def spaced(words: Sequence[str]) -> str:
+    """Returns the words with one blank between them, as the released code writes every negative."""
+    return " ".join(words)
+
+
+def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """Returns `text` with each word of `before` that differs in `after` exchanged where it stands.
+
+    The new word takes the case of the old one: capitals, one capital, or none. All else stays as it was
+    written, so that a cased tokenizer cannot tell the copy by its style.
+    Shapes: before, after equally many words; `before` are the word tokens of the lower-cased text, in order.
+    """
+    lowered, written, end = lower(text), [], 0
+    for old, new in zip(before, after, strict=True):
+        start, stop = find_word(lowered, old, end)
+        kept = text[start:stop]
+        written += [text[end:start], kept if new == old else in_case_of(kept, new)]
+        end = stop
+    return "".join([*written, text[end:]])
+
+
+def find_word(lowered: str, word: str, start: int) -> tuple[int, int]:
+    """Returns where the next occurrence of a word token begins and ends; any quotation mark for a quote."""
+    forms = QUOTES if word in QUOTES else (word,)
+    place, form = min((place, form) for form in forms if (place := lowered.find(form, start)) >= 0)
+    return place, place + len(form)
+
+
+def in_case_of(old: str, new: str) -> str:
+    """Returns the lower-case word `new` in capitals, with one capital or as it is, whichever `old` has."""
+    if new in QUOTES:
+        return '"'
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new

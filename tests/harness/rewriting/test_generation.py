@@ -1,0 +1,127 @@
+"""Sequence-to-sequence rewriting with a tiny random Marian model."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from harness.errors import InputError
+from harness.rewriting import loading
+from harness.rewriting.batches import by_length
+from harness.rewriting.generation import Generator
+from harness.rewriting.views import Generate
+from tests.harness.rewriting.tiny_models import write_marian
+from tests.support import tiny
+
+SETTINGS: dict[str, Any] = {
+    "kind": "generate",
+    "column": 0,
+    "beams": None,
+    "length_penalty": None,
+    "max_input": 32,
+    "max_new_tokens": 20,
+    "longest_ratio": 3.0,
+    "fallback_limit": 1.0,
+    "batch_tokens": 64,
+}
+TEXTS = [row.text for row in tiny.rows(12)]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    top = tmp_path_factory.mktemp("marian")
+    return {
+        ends: write_marian(top / ends.replace(" ", "-"), ends=ends)
+        for ends in ("in time", "at once", "never")
+    }
+
+
+def generator(folder: Path, **changes: Any) -> Generator:
+    return Generator(folder, Generate.model_validate({**SETTINGS, **changes}), device="cpu")
+
+
+def test_batches_hold_their_budget_and_every_sequence_once() -> None:
+    """Lengths 3, 1, 2, 5, 1 and 6 positions: 5 alone; 3 and 2 take twice 3; 1 and 1 are left."""
+    sequences = [[0] * length for length in (3, 1, 2, 5, 1)]
+    assert list(by_length(sequences, tokens=6)) == [[3], [0, 2], [1, 4]]
+    assert list(by_length(sequences, tokens=1)) == [[3], [0], [2], [1], [4]]
+
+
+def test_batched_beam_search_equals_one_text_at_a_time(folders: dict[str, Path]) -> None:
+    """The slow form: each text alone through the model's own generate, no padding anywhere."""
+    made = generator(folders["in time"])
+    found = [rewrite.text for rewrite in made(range(12), TEXTS)]
+    for text, rewrite in zip(TEXTS, found, strict=True):
+        ids = torch.tensor([made.tokenizer(text)["input_ids"]])
+        with torch.no_grad():
+            alone = made.model.generate(input_ids=ids, max_new_tokens=20, num_beams=3, do_sample=False)
+        assert rewrite == made.tokenizer.decode(alone[0], skip_special_tokens=True)
+    assert len(set(found)) >= 6, "a model whose outputs are all alike would prove nothing"
+
+
+def test_an_output_belongs_to_its_input_whatever_the_batches(folders: dict[str, Path]) -> None:
+    made = generator(folders["in time"])
+    forward = made(range(12), TEXTS)
+    backward = made(range(12), TEXTS[::-1])
+    assert forward == backward[::-1]
+    assert generator(folders["in time"], batch_tokens=1)(range(12), TEXTS) == forward
+
+
+def test_settings_of_a_view_replace_the_models_own(folders: dict[str, Path]) -> None:
+    own = generator(folders["in time"])(range(12), TEXTS)
+    assert generator(folders["in time"], beams=3)(range(12), TEXTS) == own, (
+        "the folder itself says three beams"
+    )
+    assert generator(folders["in time"], beams=1)(range(12), TEXTS) != own
+
+
+def test_empty_and_runaway_outputs_keep_the_text(folders: dict[str, Path]) -> None:
+    for ends, outcome in (("at once", "empty"), ("never", "runaway")):
+        rewrites = generator(folders[ends])(range(12), TEXTS)
+        assert {rewrite.outcome for rewrite in rewrites} == {outcome}
+        assert [rewrite.text for rewrite in rewrites] == TEXTS
+
+
+def test_more_words_than_the_ratio_and_ten_run_away(folders: dict[str, Path], monkeypatch: Any) -> None:
+    """Ratio 2 and a text of three words: 16 words pass, 17 do not."""
+    made = generator(folders["in time"], longest_ratio=2.0)
+    for words, outcome in ((16, "rewritten"), (17, "runaway")):
+        monkeypatch.setattr(made, "_generate", lambda batch, words=words: [("w " * words, True)] * len(batch))
+        assert [rewrite.outcome for rewrite in made([0], ["the man runs"])] == [outcome]
+
+
+def test_the_end_that_a_model_is_forced_to_is_none_of_its_own(folders: dict[str, Path]) -> None:
+    made = generator(folders["never"])
+    made.model.generation_config.forced_eos_token_id = made.tokenizer.eos_token_id
+    assert {rewrite.outcome for rewrite in made(range(3), TEXTS[:3])} == {"runaway"}
+
+
+def test_a_folder_that_is_no_such_model_is_one_line(folders: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no model\.safetensors"):
+        generator(tmp_path)
+    bert = tiny.write_backbone(tmp_path / "bert")
+    with pytest.raises(InputError, match="not a model that AutoModelForSeq2SeqLM reads") as caught:
+        generator(bert)
+    assert "\n" not in str(caught.value)
+    torn = shutil.copytree(folders["in time"], tmp_path / "torn")
+    (torn / "model.safetensors").write_bytes(b"torn")
+    with pytest.raises(InputError, match="not a model"):
+        generator(torn)
+
+
+def test_a_tokenizer_of_another_model_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    mixed = shutil.copytree(folders["in time"], tmp_path / "mixed")
+    shutil.copy(tiny.write_backbone(tmp_path / "bert") / "tokenizer.json", mixed / "tokenizer.json")
+    with pytest.raises(InputError, match="expected the model's own tokenizer"):
+        generator(mixed)
+
+
+def test_a_sentence_piece_tokenizer_without_its_packages_names_them(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "source.spm").write_bytes(b"")
+    monkeypatch.setattr(loading, "SENTENCE_PIECES", ("sentbench", "no-such-package"))
+    with pytest.raises(InputError, match="pip install no-such-package"):
+        loading.load_tokenizer(tmp_path)

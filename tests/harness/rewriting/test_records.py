@@ -1,0 +1,96 @@
+"""Parts of a view: written once, continued after a kill, joined by id and hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.rewriting.records import Record, Rewrite, count_outcomes, digest, judged, rewrite_all
+
+TEXTS = [f"text {place}" for place in range(10)]
+
+
+def upper(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+    return [judged(text, f"{row} {text.upper()}") for row, text in zip(ids, texts, strict=True)]
+
+
+def never(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+    raise AssertionError("a part that stands is not made again")
+
+
+def parts(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_every_row_gets_its_own_record(tmp_path: Path) -> None:
+    records = rewrite_all(TEXTS, upper, tmp_path, part=4)
+    assert [record.text for record in records] == [f"{row} TEXT {row}" for row in range(10)]
+    assert [(record.id, record.digest) for record in records] == [(r, digest(t)) for r, t in enumerate(TEXTS)]
+    assert sorted(parts(tmp_path)) == ["000000000.jsonl", "000000004.jsonl", "000000008.jsonl"]
+
+
+def test_a_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
+    whole = rewrite_all(TEXTS, upper, tmp_path / "whole", part=4)
+    asked: list[int] = []
+
+    def dying(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+        if 4 in ids and not asked:
+            asked.extend(ids)
+            raise KeyboardInterrupt
+        return upper(ids, texts)
+
+    with pytest.raises(KeyboardInterrupt):
+        rewrite_all(TEXTS, dying, tmp_path / "cut", part=4)
+    assert len(parts(tmp_path / "cut")) == 1
+    assert rewrite_all(TEXTS, dying, tmp_path / "cut", part=4) == whole
+    assert parts(tmp_path / "cut") == parts(tmp_path / "whole")
+    assert rewrite_all(TEXTS, never, tmp_path / "cut", part=4) == whole
+
+
+def test_lines_in_another_order_are_joined_by_id(tmp_path: Path) -> None:
+    whole = rewrite_all(TEXTS, upper, tmp_path, part=10)
+    path = tmp_path / "000000000.jsonl"
+    path.write_text("\n".join(reversed(path.read_text().splitlines())) + "\n")
+    assert rewrite_all(TEXTS, never, tmp_path, part=10) == whole
+
+
+@pytest.mark.parametrize("spoil", ["other text", "lost line", "doubled line"])
+def test_a_part_that_does_not_belong_to_the_texts_is_refused(tmp_path: Path, spoil: str) -> None:
+    rewrite_all(TEXTS, upper, tmp_path, part=10)
+    path = tmp_path / "000000000.jsonl"
+    lines = path.read_text().splitlines()
+    if spoil == "other text":
+        lines[3] = json.dumps({**json.loads(lines[3]), "digest": digest("another")})
+    elif spoil == "lost line":
+        del lines[3]
+    else:
+        lines[3] = lines[2]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"1 of 10 rows without theirs.*remove the file"):
+        rewrite_all(TEXTS, never, tmp_path, part=10)
+
+
+def test_a_rewriter_that_answers_too_little_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        rewrite_all(TEXTS, lambda ids, texts: upper(ids, texts)[:-1], tmp_path, part=10)
+
+
+def test_what_is_empty_or_runs_away_keeps_the_input() -> None:
+    assert judged("a b", " x\ty\n") == Rewrite("x y", "rewritten")
+    assert judged("a b", "a  b") == Rewrite("a b", "unchanged")
+    assert judged("a b", " \n") == Rewrite("a b", "empty")
+    assert judged("a b", "x", runaway=True) == Rewrite("a b", "runaway")
+
+
+def test_too_many_fallbacks_are_refused() -> None:
+    """Two of four rows fell back: a limit of 0.5 lets them pass, one of 0.4 does not."""
+    records = [Record(i, "", "", o) for i, o in enumerate(("rewritten", "empty", "runaway", "unchanged"))]
+    expected = {"empty": 1, "rewritten": 1, "runaway": 1, "unchanged": 1}
+    assert count_outcomes(records, limit=0.5, where="x") == expected
+    assert count_outcomes(records, limit=None, where="x") == expected
+    with pytest.raises(InputError, match=r"x: 2 of 4 outputs are empty or run away"):
+        count_outcomes(records, limit=0.4, where="x")

@@ -1,0 +1,238 @@
+"""Stage `corpus`: from a declaration in recipes/corpora.yaml to corpora/NAME and to a run's rows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness import plan
+from harness.data.corpora import corpus_file, read_corpus
+from harness.errors import InputError
+from harness.recipes import Params
+from harness.rewriting import records
+from harness.stages import corpus as stage
+from harness.stages.train import read_rows
+from tests.harness.data.tiny_wordnet import write_wordnet
+from tests.harness.rewriting.test_generation import SETTINGS as GENERATE
+from tests.harness.rewriting.tiny_models import write_marian, write_masked_model
+from tests.support import tiny
+
+ROOT = Path(__file__).parents[3]
+EDIT = {"column": 0, "share": 0.3, "at_least": 1, "clean": False}
+FILL = {"kind": "fill", "column": 0, "share": 0.2, "choice": "best", "max_input": 32, "batch_tokens": 64}
+DECLARED: dict[str, Any] = {
+    "words": {
+        "origin": "wiki-small",
+        "seed": 0,
+        "views": [{**EDIT, "kind": "swap"}, {**EDIT, "kind": "delete"}],
+    },
+    "synonyms": {
+        "origin": "wiki-small",
+        "tool": "wordnet",
+        "seed": 0,
+        "views": [{**EDIT, "kind": "synonym"}],
+    },
+    "forth": {"origin": "wiki-small", "tool": "opus-mt-en-de", "seed": 0, "views": [GENERATE]},
+    "back": {"origin": "forth", "tool": "opus-mt-de-en", "seed": 0, "views": [{**GENERATE, "column": 1}]},
+    "both": {
+        "origin": "back",
+        "tool": "words",
+        "seed": 0,
+        "views": [
+            {"kind": "copy", "source": "origin", "column": 1},
+            {"kind": "copy", "source": "tool", "column": 2},
+        ],
+    },
+    "masked": {"origin": "wiki-small", "tool": "bert-base-uncased", "seed": 0, "views": [FILL, FILL]},
+}
+
+
+def resolved(folder: Path, corpus: str, **changes: Any) -> Params:
+    """Returns the plan of one run on `corpus`, with entries of the declaration replaced."""
+    run = {
+        "id": "a", "method": "simcse", "variant": "v", "backbones": ["minilm-l2"], "pooling": "mean",
+        "corpus": corpus, "seeds": [0], "tasks": ["STSB"], "config": {}, "train": {},
+    }  # fmt: skip
+    recipes = folder / "recipes"
+    recipes.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "recipes/backbones.yaml", recipes)
+    (recipes / "corpora.yaml").write_text(yaml.safe_dump({**DECLARED, **changes}))
+    (recipes / "one.yaml").write_text(yaml.safe_dump({"name": "one", "runs": [run]}))
+    return plan.resolve(plan.load_recipes(recipes), ["one"], folder=recipes)
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder with a corpus of 20 rows, two translators, a masked model and a WordNet."""
+    data = tmp_path_factory.mktemp("place") / "data"
+    (data / "wiki-small").mkdir(parents=True)
+    (data / "wiki-small" / "wiki.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows(20)))
+    write_marian(data / "opus-mt-en-de", seed=0)
+    write_marian(data / "opus-mt-de-en", seed=1)
+    write_masked_model(data / "bert-base-uncased")
+    write_wordnet(data / "wordnet")
+    return data
+
+
+@pytest.fixture
+def place(tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "data").symlink_to(tools)
+    for room in ("harness", "methods"):
+        (tmp_path / room).symlink_to(ROOT / room)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def derive(params: Params) -> None:
+    for name in params.corpora:
+        stage.derive(params, name, device="cpu")
+
+
+def test_a_run_names_a_derived_corpus_and_the_plan_has_all_it_is_made_from(tmp_path: Path) -> None:
+    params = resolved(tmp_path, "both")
+    assert list(params.corpora) == ["forth", "back", "words", "both"], "each after what it is made from"
+    assert params.runs["a__minilm-l2__s0"].corpus == "corpora/both"
+    assert params.corpora["back"].origin == "corpora/forth"
+    assert (params.corpora["both"].origin, params.corpora["both"].tool) == ("corpora/back", "corpora/words")
+    assert params.corpora["words"].tool == params.corpora["words"].origin == "data/wiki-small"
+    assert {"wiki-small", "opus-mt-en-de", "opus-mt-de-en"} <= set(params.sources)
+    assert "both" not in params.sources
+    assert params.code["corpora"].code == "harness/rewriting"
+
+
+def test_a_plan_without_derived_corpora_needs_no_code_for_them(tmp_path: Path) -> None:
+    params = resolved(tmp_path, "wiki-small")
+    assert params.corpora == {}
+    assert "corpora" not in params.code
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"origin": "words"}, "made from itself"),
+        ({"origin": "wiki-big"}, "source 'wiki-big' is not in"),
+        ({"tool": "wordnet"}, "`tool` stands where a view uses one"),
+        ({"views": [{**EDIT, "kind": "synonym"}]}, "`tool` stands where a view uses one"),
+        ({"views": [{**EDIT, "kind": "swop"}]}, "view 1: kind"),
+        ({"sead": 0}, "keys sead are missing or unknown"),
+    ],
+)
+def test_a_bad_declaration_is_one_line(tmp_path: Path, entry: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        resolved(tmp_path, "words", words={**DECLARED["words"], **entry})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_derived_corpus_with_the_name_of_a_source_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'nli' of recipes/corpora\.yaml has the name of a source"):
+        resolved(tmp_path, "nli", nli=DECLARED["words"])
+
+
+def test_the_projects_declarations_are_sound() -> None:
+    """Every entry resolves, and the two-view corpora that other recipes rely on have two views."""
+    declared = yaml.safe_load((ROOT / "recipes/corpora.yaml").read_text())
+    assert len(declared) >= 15
+    from harness.needs import _add_corpus
+
+    found: dict[str, Any] = {}
+    for name in declared:
+        _add_corpus(found, f"corpora/{name}", declared)
+    two = [name for name, entry in found.items() if len(entry["views"]) == 2]
+    assert {"wiki1m-back-translated", "wiki1m-back-translated-twice", "wiki-small-views"} <= set(two)
+    assert {"wiki1m-masked-model", "wiki1m-synonyms"} <= set(two)
+
+
+def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Path) -> None:
+    params = resolved(place, "both")
+    derive(params)
+    origin = [text for text, _ in read_corpus(place / "data/wiki-small/wiki.txt")]
+    columns = {name: read_corpus(corpus_file(Path("corpora") / name)) for name in params.corpora}
+    for rows in columns.values():
+        assert [text for text, _ in rows] == origin
+    for back, words, both in zip(columns["back"], columns["words"], columns["both"], strict=True):
+        assert both[1] == (back[1][0], words[1][1])
+    translated = [views[0] for _, views in columns["forth"]]
+    returned = [views[0] for _, views in columns["back"]]
+    assert translated != returned
+    assert sum(a != b for a, b in zip(origin, returned, strict=True)) > 10
+    rows = read_rows(Path("corpora/both"))
+    assert (rows[3].index, rows[3].text, len(rows[3].paraphrase)) == (3, origin[3], 2)
+
+
+def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> None:
+    derive(resolved(place, "masked"))
+    record = json.loads(Path("corpora/masked/corpus.json").read_text())
+    assert (record["rows"], record["tool"], record["seed"]) == (20, "data/bert-base-uncased", 0)
+    assert [sum(view["outcomes"].values()) for view in record["views"]] == [20, 20]
+    rows = read_corpus(Path("corpora/masked/corpus.tsv"))
+    assert sum(views[0] != views[1] for _, views in rows) > 10, "the two draws are independent"
+
+
+def test_synonyms_come_from_the_wordnet_folder(place: Path) -> None:
+    derive(resolved(place, "synonyms"))
+    rows = read_corpus(Path("corpora/synonyms/corpus.tsv"))
+    known = {"dog": "canis familiaris", "man": "adult male", "old": "aged", "big": "large", "quickly": "fast"}
+    words = [word for text, _ in rows for word in text.split() if word in known]
+    assert len(words) > 5
+    for text, (view,) in rows:
+        assert view != text or not set(text.split()) & set(known)
+
+
+def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.rewrite_all, "__kwdefaults__", {"part": 8})
+    params = resolved(place, "forth")
+    derive(params)
+    whole = {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()}
+    assert not any(stage.RESUME.iterdir()), "nothing is left behind by a whole run"
+    shutil.rmtree("corpora")
+    from harness.rewriting.generation import Generator
+
+    real, asked = Generator.__call__, []
+
+    def dying(self: Generator, ids: Any, texts: Any) -> Any:
+        asked.append(next(iter(ids)))
+        if asked == [0, 8]:
+            raise KeyboardInterrupt
+        return real(self, ids, texts)
+
+    monkeypatch.setattr(Generator, "__call__", dying)
+    with pytest.raises(KeyboardInterrupt):
+        derive(params)
+    assert not Path("corpora/forth").exists()
+    derive(params)
+    assert asked == [0, 8, 8, 16], "the first part was not made again"
+    assert {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()} == whole
+
+
+def test_a_corpus_of_other_sentences_is_not_joined(place: Path) -> None:
+    params = resolved(place, "both")
+    derive(params)
+    path = Path("corpora/words/corpus.tsv")
+    lines = path.read_text().splitlines(True)
+    path.write_text("".join([lines[1], lines[0], *lines[2:]]))
+    with pytest.raises(InputError, match=r"corpora/words: its sentences are not those of the origin.*row 0"):
+        stage.derive(params, "both", device="cpu")
+
+
+def test_bad_input_is_one_line(place: Path) -> None:
+    params = resolved(place, "both")
+    with pytest.raises(InputError, match=r"corpus 'bth' is not in `corpora`.*did you mean both"):
+        stage.derive(params, "bth")
+    with pytest.raises(InputError, match=r"corpora/back: no such folder.*dvc repro"):
+        stage.derive(params, "both")
+    late = resolved(
+        place, "late", late={**DECLARED["words"], "views": [{**EDIT, "kind": "swap", "column": 2}]}
+    )
+    with pytest.raises(InputError, match=r"corpus late, view 1: column 2 of a corpus with 0 views"):
+        stage.derive(late, "late")
+
+
+def test_a_model_that_only_runs_away_is_refused(place: Path) -> None:
+    short = {**DECLARED["forth"], "views": [{**GENERATE, "max_new_tokens": 2, "fallback_limit": 0.1}]}
+    with pytest.raises(InputError, match=r"corpus forth, view 1: 20 of 20 outputs are empty or run away"):
+        derive(resolved(place, "forth", forth=short))

@@ -1,0 +1,213 @@
+"""CKD in training: both readings, the teacher as vectors or as a network, the queue, what is refused."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+from safetensors.torch import save_file
+
+from harness.recipes import first_problem
+from methods.ckd.method import CKD, CKDConfig
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.folders import load_encoder
+from methods.core.interface import Row
+from methods.core.losses import unit
+from tests.methods.ckd.sample import ORIGINAL, RELEASED
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+ROWS = tiny.rows(30)
+
+
+@pytest.fixture(scope="module")
+def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with a backbone, and its like of another seed as encoder and as vectors."""
+    folder = tmp_path_factory.mktemp("ckd")
+    tiny.write_backbone(folder / "bert", dropout=0.0)
+    for kind in ("teacher", "encoder"):
+        tiny.write_parent(folder / kind, kind, ROWS)
+    return folder
+
+
+def build(top: Path, config: dict[str, Any] = RELEASED, *, pooling: str = "mean", **changes: Any) -> CKD:
+    merged = {**config, **changes}
+    parent = top / ("teacher" if merged["teacher"] == "vectors" else "encoder") / "parent"
+    method = tiny.build(Sample("ckd", "test", merged), top / "bert", parent=parent, pooling=pooling)
+    assert isinstance(method, CKD)
+    return method
+
+
+def batch_of(method: CKD, rows: list[Row]) -> dict[str, Any]:
+    return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+
+
+def taught(top: Path, rows: list[Row]) -> torch.Tensor:
+    vectors = np.load(top / "teacher/parent/vectors.npy")
+    return unit(torch.from_numpy(vectors[[row.index for row in rows], 0]))
+
+
+def test_a_step_is_info_nce_over_batch_and_queue(top: Path) -> None:
+    """After one step of 6 a queue of 8 holds the last 2 of its start, then the 6: 12 choices at 1 / .05."""
+    method = build(top)
+    kept = list(method.prepare(ROWS))
+    assert method.queue is not None
+    method.loss(batch_of(method, kept[:6]))
+    method.after_step(0)
+    chosen = kept[6:10]
+    held = [row for row in ROWS if row.index not in {row.index for row in kept}]
+    keys = taught(top, [*chosen, *held[6:], *kept[:6]])
+    student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize([r.text for r in chosen]))))
+    expected = torch.nn.functional.cross_entropy(student @ keys.T / 0.05, torch.arange(4))
+    loss = method.loss(batch_of(method, chosen))
+    assert loss.total.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert loss.parts["keys"].item() == 12
+
+
+def test_a_network_teacher_without_dropout_gives_the_loss_of_its_vectors(top: Path) -> None:
+    """The parent encoder is the one whose vectors the other folder holds."""
+    same = {"mapping": "none", "queue_start": "empty", "queue_seed": None}
+    stored = build(top, **same)
+    live = build(top, **same, teacher="network")
+    losses = []
+    for method in (stored, live):
+        kept = list(method.prepare(ROWS))
+        for step in range(3):
+            losses.append(method.loss(batch_of(method, kept[6 * step : 6 * step + 6])).total.item())
+            method.after_step(step)
+    assert losses[:3] == pytest.approx(losses[3:], rel=1e-4)
+    assert len(set(losses[:3])) == 3
+
+
+def test_the_teacher_s_dropout_is_what_the_settings_say_whatever_the_mode(top: Path) -> None:
+    for active in (False, True):
+        method = build(top, ORIGINAL, teacher_dropout=active).train()
+        batch = batch_of(method, list(method.prepare(ROWS))[:6])
+        first, second = (method.read_teacher(batch["teacher"]) for _ in range(2))
+        assert torch.equal(first, second) is not active
+        assert method.network is not None
+        assert all(part.training is active for part in method.eval().network.module.modules())
+
+
+def test_a_network_teacher_reads_tokens_of_its_own_tokenizer(top: Path, tmp_path: Path) -> None:
+    """A teacher that does not lower the case gets other ids than the student, and gives its own vectors."""
+    other = load_encoder(top / "encoder/parent")
+    core = other.tokenizer.backend_tokenizer  # type: ignore[union-attr]
+    core.normalizer = None
+    other.save(tmp_path / "parent")
+    (tmp_path / "encoder").mkdir()
+    sample = Sample("ckd", "test", {**ORIGINAL, "teacher_dropout": False})
+    method = tiny.build(sample, top / "bert", parent=tmp_path / "parent")
+    rows = [row._replace(text=row.text.upper()) for row in ROWS]
+    chosen = list(method.prepare(rows))[:6]
+    batch = batch_of(method, chosen)  # type: ignore[arg-type]
+    assert not torch.equal(batch["anchor"]["input_ids"], batch["teacher"]["input_ids"])
+    expected = load_encoder(tmp_path / "parent").encode([row.text for row in chosen])
+    found = method.read_teacher(batch["teacher"])  # type: ignore[operator]
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
+
+
+def test_the_learned_scale_starts_at_e_and_is_trained_and_logged(top: Path) -> None:
+    method = build(top, ORIGINAL)
+    assert method.log_scale is not None
+    assert method.log_scale.item() == pytest.approx(1.0, abs=1e-6)
+    loss = method.loss(batch_of(method, list(method.prepare(ROWS))[:6]))
+    loss.total.backward()
+    assert method.log_scale.grad is not None
+    assert method.log_scale.grad.item() != 0
+    assert loss.parts["scale"].item() == pytest.approx(math.e, rel=1e-6)
+    assert build(top).log_scale is None
+
+
+def test_an_empty_queue_grows_to_its_size(top: Path) -> None:
+    """Batches of 6 and a queue of 8: 6, then 12, then 14 choices."""
+    method = build(top, ORIGINAL)
+    kept = list(method.prepare(ROWS))
+    assert kept == ROWS
+    counts = []
+    for step in range(3):
+        loss = method.loss(batch_of(method, kept[6 * step : 6 * step + 6]))
+        method.after_step(step)
+        counts.append(loss.parts["keys"].item())
+    assert counts == [6, 12, 14]
+
+
+def test_a_mapping_that_is_not_kept_is_trained_and_not_exported(top: Path) -> None:
+    kept, dropped = build(top), build(top, ORIGINAL)
+    assert kept.exported().encode(["a cat"]).shape == (1, 16)
+    assert kept.encoder.output is not None
+    assert dropped.encoder.output is None
+    before = dropped.exported().encode(["a cat"])
+    with torch.no_grad():
+        dropped.projection.weight.mul_(3.0)  # type: ignore[union-attr, operator]
+    np.testing.assert_array_equal(dropped.exported().encode(["a cat"]), before)
+    dropped.loss(batch_of(dropped, list(dropped.prepare(ROWS))[:6])).total.backward()
+    assert dropped.projection.weight.grad.abs().max() > 0  # type: ignore[union-attr, operator]
+
+
+def test_the_pooler_of_a_checkpoint_is_the_exported_layer(top: Path, tmp_path: Path) -> None:
+    """tanh(W h + b) of the first token, with the checkpoint's own W and b."""
+    method = build(top, ORIGINAL, student_vector="pooler", pooling="cls")
+    tokens = method.encoder.tokenize(["the man runs"])
+    from transformers import BertModel
+
+    expected = BertModel.from_pretrained(top / "bert").eval()(**tokens).pooler_output
+    np.testing.assert_allclose(
+        method.exported().encode(["the man runs"]), expected.detach().numpy(), atol=1e-5
+    )
+    method.exported().save(tmp_path)
+    again = load_encoder(tmp_path).encode(["a"])
+    np.testing.assert_allclose(again, method.exported().encode(["a"]), atol=1e-6)
+    assert "encoder.output.weight" in dict(method.named_parameters())
+    with pytest.raises(InputError, match="student_vector pooler with pooling mean, expected cls"):
+        build(top, ORIGINAL, student_vector="pooler")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"teacher_dropout": True}, "teacher vectors are computed once, expected teacher_dropout false"),
+        ({"teacher_pooling": "cls"}, "expected teacher_dropout false and teacher_pooling null"),
+        ({"teacher": "network"}, "queue_start corpus needs teacher vectors"),
+        ({"student_vector": "pooler"}, "the pooler is the exported layer, expected keep_mapping false"),
+        ({"queue_start": "empty"}, "queue_seed 16349 with queue_start empty"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message) as caught:
+        CKDConfig.model_validate({**RELEASED, **changes})
+    assert "\n" not in first_problem(caught.value)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0])
+def test_a_temperature_that_is_not_positive_is_refused(temperature: float) -> None:
+    with pytest.raises(ValidationError, match="greater than 0"):
+        CKDConfig.model_validate({**RELEASED, "temperature": temperature})
+
+
+def test_a_queue_below_the_batch_is_refused(top: Path) -> None:
+    method = build(top, queue_size=5)
+    chosen = list(method.prepare(ROWS))[:6]
+    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the batch of 6"):
+        method.loss(batch_of(method, chosen))
+
+
+def test_a_teacher_that_is_no_transformer_cannot_read_batches(top: Path, tmp_path: Path) -> None:
+    save_file({"vectors": torch.randn(2, 16)}, tmp_path / "vectors.safetensors")
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    (tmp_path / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}')
+    with pytest.raises(InputError, match="the teacher is no transformer"):
+        tiny.build(Sample("ckd", "test", ORIGINAL), top / "bert", parent=tmp_path)
+
+
+def test_a_wider_teacher_needs_a_mapping(top: Path, tmp_path: Path) -> None:
+    wide = tiny.write_backbone(tmp_path / "wide", width=24)
+    sample = Sample("ckd", "test", {**ORIGINAL, "mapping": "none", "teacher_pooling": "mean"})
+    with pytest.raises(InputError, match="teacher has width 24 and the student 16"):
+        tiny.build(sample, top / "bert", parent=wide)

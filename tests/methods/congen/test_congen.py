@@ -1,0 +1,257 @@
+"""ConGen in training: which texts are read, what the queue holds, what is exported, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+
+from harness.recipes import first_problem
+from methods.congen.method import ConGen, ConGenConfig
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.interface import Row
+from methods.core.losses import unit
+from methods.core.parents import write_teacher
+from methods.core.teacher_queue import hold_out
+from tests.methods.congen.sample import NO_QUEUE, RANDOM_QUEUE, RELEASED
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+ROWS = tiny.rows(30, paraphrases=2)
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Returns a backbone without dropout and a folder of teacher vectors of width 24."""
+    top = tmp_path_factory.mktemp("congen")
+    teacher = tiny.sentence_encoder(tiny.write_backbone(top / "wide", width=24, seed=5))
+    (top / "teacher").mkdir()
+    write_teacher(top / "teacher", teacher, [(row.text, *row.paraphrase) for row in ROWS], {})
+    return tiny.write_backbone(top / "bert", dropout=0.0), top / "teacher"
+
+
+def build(ground: tuple[Path, Path], **changes: Any) -> ConGen:
+    sample = Sample("congen", "test", {**RELEASED, **changes})
+    method = tiny.build(sample, ground[0], parent=ground[1])
+    assert isinstance(method, ConGen)
+    return method
+
+
+def batch_of(method: ConGen, rows: list[Row]) -> dict[str, Any]:
+    return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+
+
+def taught(ground: tuple[Path, Path], rows: list[Row], view: int) -> torch.Tensor:
+    vectors = np.load(ground[1] / "vectors.npy")
+    return unit(torch.from_numpy(vectors[[row.index for row in rows], view]))
+
+
+def test_the_teacher_reads_its_view_and_the_student_both(ground: tuple[Path, Path]) -> None:
+    """Views 1 and 2 of a row are its paraphrases; the sentence itself, view 0, is not read."""
+    method = build(ground)
+    chosen = list(method.prepare(ROWS))[:4]
+    batch = batch_of(method, chosen)
+    torch.testing.assert_close(unit(batch["teacher"]), taught(ground, chosen, 1))
+    lengths = [int(tokens.get("attention_mask", tokens["input_ids"]).ne(0).sum()) for tokens in groups(batch)]
+    texts = [row.paraphrase[view] for view in (0, 1) for row in chosen]
+    assert sum(lengths) == sum(map(len, method.encoder.token_ids(texts)))
+    again = batch_of(build_prepared(ground, teacher_view=0), chosen)
+    torch.testing.assert_close(unit(again["teacher"]), taught(ground, chosen, 0))
+
+
+def build_prepared(ground: tuple[Path, Path], **changes: Any) -> ConGen:
+    method = build(ground, **changes)
+    method.prepare(ROWS)
+    return method
+
+
+def groups(batch: dict[str, Any]) -> list[dict[str, torch.Tensor]]:
+    return [tokens for name, tokens in batch["views"].items() if name != "rows"]
+
+
+def test_the_weight_joins_control_and_generalise_term(ground: tuple[Path, Path]) -> None:
+    """a = 1 reads the teacher's own text alone, a = 0 the other; a = 1/4 lies between them in that share."""
+    losses = {}
+    for weight in (0.0, 0.25, 1.0):
+        method = build(ground, control_weight=weight)
+        chosen = list(method.prepare(ROWS))[:6]
+        losses[weight] = method.loss(batch_of(method, chosen))
+    first, last = losses[0.0], losses[1.0]
+    assert first.total.item() == pytest.approx(first.parts["generalise"].item(), abs=1e-6)
+    assert last.total.item() == pytest.approx(last.parts["control"].item(), abs=1e-6)
+    mixed = 0.25 * last.total.item() + 0.75 * first.total.item()
+    assert losses[0.25].total.item() == pytest.approx(mixed, abs=1e-5)
+    assert first.total.item() != pytest.approx(last.total.item(), abs=1e-3)
+
+
+def test_kl_has_the_gradient_of_cross_entropy_and_is_smaller_by_the_entropy(
+    ground: tuple[Path, Path],
+) -> None:
+    found = []
+    for divergence in ("cross-entropy", "kl"):
+        method = build(ground, divergence=divergence)
+        loss = method.loss(batch_of(method, list(method.prepare(ROWS))[:6]))
+        loss.total.backward()
+        gradient = torch.cat([p.grad.flatten() for p in method.parameters() if p.grad is not None])
+        found.append((loss, gradient))
+    (cross, of_cross), (kl, of_kl) = found
+    entropy = cross.parts["entropy"].item()
+    assert entropy > 0
+    assert cross.total.item() - kl.total.item() == pytest.approx(entropy, abs=1e-5)
+    torch.testing.assert_close(of_kl, of_cross, rtol=0, atol=1e-7)
+
+
+def test_the_queue_starts_with_held_out_sentences_which_are_not_trained_on(
+    ground: tuple[Path, Path],
+) -> None:
+    method = build(ground, queue_size=12)
+    kept = list(method.prepare(ROWS))
+    held = [row for row in ROWS if row.index not in {row.index for row in kept}]
+    assert (len(held), len(kept)) == (12, 18)
+    assert method.queue is not None
+    torch.testing.assert_close(method.queue.oldest_first(), taught(ground, held, 1))
+    other = build(ground, queue_size=12, queue_seed=1)
+    assert list(other.prepare(ROWS)) != kept
+
+
+def test_the_queue_takes_the_batch_after_the_step_and_drops_its_oldest(ground: tuple[Path, Path]) -> None:
+    """Queue of 10, batches of 6, 6 and 3: afterwards the last row of batch 1, then batches 2 and 3."""
+    method = build(ground, queue_size=10)
+    kept = list(method.prepare(ROWS))
+    assert method.queue is not None
+    for step, place in enumerate([slice(0, 6), slice(6, 12), slice(12, 15)]):
+        before = method.queue.ring.clone()
+        loss = method.loss(batch_of(method, kept[place]))
+        assert torch.equal(method.queue.ring, before)
+        assert loss.parts["keys"].item() == 10 + place.stop - place.start
+        loss.total.backward()
+        method.after_step(step)
+    torch.testing.assert_close(method.queue.oldest_first(), taught(ground, kept[5:15], 1))
+    assert not method.queue.ring.requires_grad
+
+
+def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path]) -> None:
+    """The mean over rows and views of the cross-entropy of softmax(s Q / .07) under softmax(t Q / .05), where
+    Q is the queue of 8 after two steps, followed by the batch."""
+    method = build(ground, student_temperature=0.07, queue_size=8)
+    kept = list(method.prepare(ROWS))
+    for step in range(2):
+        method.loss(batch_of(method, kept[6 * step : 6 * step + 6]))
+        method.after_step(step)
+    chosen = kept[12:18]
+    keys = torch.cat([taught(ground, kept[4:12], 1), taught(ground, chosen, 1)]).double()
+    target = torch.softmax(taught(ground, chosen, 1).double() @ keys.T / 0.05, dim=1)
+    terms = []
+    for view in (0, 1):
+        texts = [row.paraphrase[view] for row in chosen]
+        student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize(texts)))).double()
+        terms.append(-(target * torch.log_softmax(student @ keys.T / 0.07, dim=1)).sum(dim=1).mean())
+    found = method.loss(batch_of(method, chosen)).total
+    assert found.item() == pytest.approx(sum(terms).item() / 2, rel=1e-5)  # type: ignore[union-attr]
+
+
+def test_the_tanh_layer_is_exported_and_equal_widths_have_it_too(
+    ground: tuple[Path, Path], tmp_path: Path
+) -> None:
+    vectors = build(ground).exported().encode([row.text for row in ROWS])
+    assert vectors.shape == (30, 24)
+    assert np.abs(vectors).max() < 1
+    same = tiny.write_parent(tmp_path, "teacher", ROWS)
+    assert same is not None
+    method = build((ground[0], same))
+    assert method.encoder.output is not None
+    assert method.encoder.output.weight.shape == (16, 16)
+
+
+def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
+    """Ten rows of five texts; holding two rows out removes every row that shares a text with them."""
+    rows = [Row(place, f"text {place // 2}") for place in range(10)]
+    held, kept = hold_out(rows, count=2, seed=3)
+    texts = {rows[place].text for place in held}
+    assert len(held) == 2
+    assert held == sorted(held)
+    assert [rows[place].text in texts for place in kept] == [False] * (10 - 2 * len(texts))
+    assert hold_out(rows, count=2, seed=3) == (held, kept)
+
+
+def test_a_random_queue_holds_unit_rows_of_the_run_s_seed(ground: tuple[Path, Path]) -> None:
+    first, second = build(ground, **RANDOM_QUEUE), build(ground, **RANDOM_QUEUE)
+    assert first.queue is not None
+    assert second.queue is not None
+    assert len(first.queue) == 8
+    torch.testing.assert_close(first.queue.ring.norm(dim=1), torch.ones(8))
+    assert torch.equal(first.queue.ring, second.queue.ring)
+    assert list(first.prepare(ROWS)) == ROWS
+
+
+def test_without_a_queue_the_batch_alone_is_compared_with(ground: tuple[Path, Path]) -> None:
+    method = build(ground, **NO_QUEUE)
+    loss = method.loss(batch_of(method, list(method.prepare(ROWS))[:6]))
+    assert loss.parts["keys"].item() == 6
+    assert method.queue is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"queue_seed": None}, "queue_seed None with queue_start corpus"),
+        ({"queue_start": "random"}, "queue_seed 16349 with queue_start random"),
+        ({"queue_size": 0}, "queue_start corpus with queue_size 0, expected empty"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message) as caught:
+        ConGenConfig.model_validate({**RELEASED, **changes})
+    assert "\n" not in first_problem(caught.value)
+
+
+def test_a_wider_teacher_needs_a_mapping(ground: tuple[Path, Path]) -> None:
+    with pytest.raises(InputError, match="teacher has width 24 and the student 16"):
+        build(ground, mapping="none")
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"teacher_temperature": 0.0}, "teacher_temperature"),
+        ({"student_temperature": -0.05}, "student_temperature"),
+        ({"control_weight": 1.5}, "control_weight"),
+        ({"queue_size": -1}, "queue_size"),
+        ({"divergence": "mse"}, "divergence"),
+    ],
+)
+def test_values_out_of_range_name_their_key(changes: dict[str, Any], place: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        ConGenConfig.model_validate({**RELEASED, **changes})
+    assert caught.value.errors()[0]["loc"] == (place,)
+    assert len(caught.value.errors()) == 1
+
+
+def test_a_queue_below_the_batch_is_refused(ground: tuple[Path, Path]) -> None:
+    method = build(ground, queue_size=5)
+    chosen = list(method.prepare(ROWS))[:6]
+    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the batch of 6"):
+        method.loss(batch_of(method, chosen))
+
+
+def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) -> None:
+    with pytest.raises(InputError, match="starts with 30 sentences of a corpus of 30, expected some left"):
+        build(ground, queue_size=30).prepare(ROWS)
+
+
+def test_a_corpus_without_the_second_view_is_refused(ground: tuple[Path, Path]) -> None:
+    single = [row._replace(paraphrase=row.paraphrase[:1]) for row in ROWS]
+    with pytest.raises(InputError, match="carries 1 paraphrases of each sentence, expected at least 2"):
+        build(ground).prepare(single)
+
+
+def test_a_run_without_a_teacher_is_refused(ground: tuple[Path, Path]) -> None:
+    with pytest.raises(InputError, match="congen needs a parent and the run has none"):
+        tiny.build(Sample("congen", "test", RELEASED), ground[0], parent=None)
+    with pytest.raises(InputError, match=r"no teacher\.json; congen expects a `teachers/` entry"):
+        tiny.build(Sample("congen", "test", RELEASED), ground[0], parent=ground[0])

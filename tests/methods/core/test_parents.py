@@ -1,0 +1,59 @@
+"""Teacher vectors: written once, looked up by row, and never read for another text."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from methods.core.errors import InputError
+from methods.core.interface import Row
+from methods.core.parents import EncoderFactory, text_digests, write_teacher
+from tests.support import tiny
+
+ROWS = tiny.rows(12, paraphrases=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("taught")
+    encoder = tiny.sentence_encoder(tiny.write_backbone(top / "bert"))
+    (top / "teacher").mkdir()
+    write_teacher(top / "teacher", encoder, [(row.text, *row.paraphrase) for row in ROWS], {})
+    return top / "teacher"
+
+
+def read(folder: Path, rows: list[Row]) -> np.ndarray:
+    return EncoderFactory(folder, pooling="mean", parent=folder).teacher_vectors(rows, "a test")
+
+
+def test_a_digest_is_eight_bytes_of_blake2b() -> None:
+    (number,) = text_digests(["ein Satz"])
+    assert int(number).to_bytes(8, "little") == hashlib.blake2b(b"ein Satz", digest_size=8).digest()
+
+
+def test_a_part_of_the_corpus_in_any_order_finds_its_rows(folder: Path) -> None:
+    assert read(folder, [ROWS[7], ROWS[2]]).shape == (12, 2, 16)
+    assert read(folder, [ROWS[3]._replace(paraphrase=())]).shape == (12, 2, 16)
+
+
+@pytest.mark.parametrize("view", [0, 1])
+def test_a_corpus_of_equal_size_with_one_other_text_is_refused(folder: Path, view: int) -> None:
+    """Row 5 alone differs, by its sentence or by its paraphrase."""
+    changed = ROWS[5]._replace(**({"paraphrase": ("a cat",)} if view else {"text": "a cat"}))
+    with pytest.raises(InputError, match=r"no vector of row 5 .*computed on another corpus"):
+        read(folder, [*ROWS[:5], changed, *ROWS[6:]])
+
+
+def test_rows_in_another_place_are_refused(folder: Path) -> None:
+    shifted = [row._replace(index=(row.index + 1) % len(ROWS)) for row in ROWS]
+    with pytest.raises(InputError, match="no vector of row 1 "):
+        read(folder, shifted)
+
+
+def test_a_teacher_without_digests_is_made_again(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "vectors.npy").write_bytes((folder / "vectors.npy").read_bytes())
+    with pytest.raises(InputError, match=r"no texts\.npy"):
+        read(tmp_path, ROWS)

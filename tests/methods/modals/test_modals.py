@@ -1,0 +1,184 @@
+"""MODALS: what each move does to a vector, and when it does nothing."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from methods.core import streams
+from methods.modals.augmentation import (
+    AUGMENTATIONS,
+    extrapolation,
+    gaussian_noise,
+    interpolation,
+    jitter,
+    linear_sampling,
+)
+from methods.modals.method import Modals
+from tests.methods.modals.sample import SAMPLES
+from tests.support import tiny
+
+POOL = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0]])
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("modals") / "bert")
+
+
+def ready(sample: tiny.Sample, backbone: Path, **config: Any) -> tuple[Any, dict[str, Any]]:
+    changed = sample._replace(config={**sample.config, **config})
+    method = tiny.build(changed, backbone, parent=None).train()
+    rows = list(method.prepare(tiny.rows()))[:6]
+    return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+
+
+def test_moves_of_a_worked_pool() -> None:
+    """Pool (0,0), (2,0), (0,4), m = 1/2, mean (2/3, 4/3).
+
+    Nearest others: (2,0), (0,0), (0,0), as |(0,0)-(0,4)| = 4 < |(2,0)-(0,4)|; half way: (1,0), (1,0), (0,2).
+    Away from the mean: v + (v - mean)/2 = (-1/3,-2/3), (8/3,-2/3), (-1/3,16/3).
+    """
+    half_way = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    torch.testing.assert_close(interpolation(POOL, POOL, 0.5), half_way)
+    away = torch.tensor([[-1.0, -2.0], [8.0, -2.0], [-1.0, 16.0]]) / 3
+    torch.testing.assert_close(extrapolation(POOL, POOL, 0.5), away)
+
+
+def slow_move(name: str, vectors: list[list[float]], m: float) -> list[list[float]]:
+    """Returns the two moves without random numbers by loops over rows and dimensions."""
+    count, width = len(vectors), len(vectors[0])
+    mean = [sum(row[k] for row in vectors) / count for k in range(width)]
+    moved = []
+    for i, v in enumerate(vectors):
+        if name == "interpolation":
+            near = min((j for j in range(count) if j != i), key=lambda j, v=v: math.dist(v, vectors[j]))
+            moved.append([v[k] + m * (vectors[near][k] - v[k]) for k in range(width)])
+        else:
+            moved.append([v[k] + m * (v[k] - mean[k]) for k in range(width)])
+    return moved
+
+
+@pytest.mark.parametrize(("name", "slope"), [("interpolation", 0.7), ("extrapolation", 1.3)])
+def test_moves_equal_the_slow_loop_with_gradients(name: str, slope: float) -> None:
+    """The pool is detached: d moved / d v is 1 - m for interpolation and 1 + m for extrapolation."""
+    torch.manual_seed(0)
+    vectors = torch.randn(7, 5, dtype=torch.float64, requires_grad=True)
+    moved = AUGMENTATIONS[name](vectors, vectors.detach(), 0.3)
+    expected = torch.tensor(slow_move(name, vectors.tolist(), 0.3), dtype=torch.float64)
+    torch.testing.assert_close(moved, expected, rtol=0, atol=1e-12)
+    moved.sum().backward()
+    torch.testing.assert_close(vectors.grad, torch.full_like(vectors, slope), rtol=0, atol=1e-12)
+
+
+def test_linear_sampling_adds_a_difference_of_two_different_rows() -> None:
+    differences = {tuple((a - b).tolist()) for i, a in enumerate(POOL) for j, b in enumerate(POOL) if i != j}
+    torch.manual_seed(0)
+    moves = linear_sampling(torch.zeros(600, 2), POOL, 1.0)
+    found = {tuple(move.tolist()) for move in moves}
+    assert found == differences
+    assert len(found) == 6
+
+
+def test_gaussian_noise_has_the_deviation_of_the_pool() -> None:
+    """Deviations that divide by N: x of (0, 2, 0) is sqrt(8/9), y of (0, 0, 4) is sqrt(32/9)."""
+    torch.manual_seed(0)
+    moves = gaussian_noise(torch.zeros(100_000, 2), POOL, 0.5)
+    expected = 0.5 * torch.tensor([math.sqrt(8 / 9), math.sqrt(32 / 9)])
+    torch.testing.assert_close(moves.std(dim=0), expected, rtol=0.01, atol=0)
+    torch.testing.assert_close(moves.mean(dim=0), torch.zeros(2), rtol=0, atol=0.02)
+
+
+def test_the_jitter_lies_in_the_principal_directions() -> None:
+    """Tokens along x with variance 4 and along y with variance 1, and a masked outlier along y.
+
+    One direction: only x moves, by a normal draw times the eigenvalue 4; every token of a sentence alike.
+    """
+    tokens = torch.tensor([[[2.0, 1.0], [-2.0, 1.0], [0.0, 99.0]], [[2.0, -1.0], [-2.0, -1.0], [0.0, 99.0]]])
+    mask = torch.tensor([[1, 1, 0], [1, 1, 0]])
+    torch.manual_seed(0)
+    moves = torch.cat([jitter(tokens, mask, magnitude=0.1, directions=1) for _ in range(4000)])
+    assert moves.shape == (8000, 1, 2)
+    torch.testing.assert_close(moves[..., 1], torch.zeros(8000, 1), rtol=0, atol=1e-6)
+    assert moves[..., 0].std() == pytest.approx(0.4, rel=0.03)
+    both = torch.cat([jitter(tokens, mask, magnitude=0.1, directions=2) for _ in range(4000)])
+    assert both[..., 1].std() == pytest.approx(0.1, rel=0.03)
+
+
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+def test_a_batch_of_one_is_not_moved(name: str) -> None:
+    assert len(AUGMENTATIONS) == 4
+    alone = torch.tensor([[3.0, -1.0]])
+    torch.testing.assert_close(AUGMENTATIONS[name](alone, alone, 0.5), alone)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.label)
+def test_magnitude_zero_is_simcse_with_nt_xent_bit_for_bit(sample: tiny.Sample, backbone: Path) -> None:
+    assert len(SAMPLES) == 5
+    method, batch = ready(sample, backbone, magnitude=0.0)
+    config = {"max_length": 32, "temperature": 0.05, "objective": "nt-xent", "positive": "dropout"}
+    config |= {"head": sample.config["head"], "dropout": None}
+    simcse = tiny.build(tiny.Sample("simcse", "nt-xent", config), backbone, parent=None).train()
+    simcse.load_state_dict(method.state_dict())
+    if sample.label == "pca-jittering":  # its noise is drawn before the encoder's dropout: compare without
+        method.eval()
+        simcse.eval()
+    torch.manual_seed(5)
+    ours = method.loss(batch)
+    torch.manual_seed(5)
+    theirs = simcse.loss(batch)
+    assert torch.equal(ours.total, theirs.total)
+    assert float(ours.parts["moved"]) == 0.0
+
+
+def test_the_pool_is_the_second_pass_without_gradient(
+    backbone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method, batch = ready(SAMPLES[0], backbone)
+    seen: list[Any] = []
+
+    def spy(vectors: torch.Tensor, pool: torch.Tensor, magnitude: float) -> torch.Tensor:
+        seen.extend([vectors, pool, magnitude])
+        return vectors
+
+    monkeypatch.setitem(AUGMENTATIONS, "interpolation", spy)
+    method.views(batch)
+    vectors, pool, magnitude = seen
+    assert torch.equal(vectors, pool)
+    assert vectors.requires_grad
+    assert not pool.requires_grad
+    assert magnitude == 0.1
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.label)
+def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: Path) -> None:
+    method, batch = ready(sample, backbone)
+    torch.manual_seed(5)
+    anchors, positives, moved = method.views(batch)
+    assert 0 < float(moved.detach()) < 0.5
+    method.eval()
+    still, _, _ = method.views(batch)
+    assert not torch.allclose(still, positives, atol=1e-4)
+    positives.sum().backward()
+    assert method.encoder.backbone.embeddings.word_embeddings.weight.grad.abs().sum() > 0
+    assert anchors.shape == positives.shape == (6, 16)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"positive": "extrapolate"}, "positive"),
+        ({"magnitude": -0.1}, "magnitude"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"directions": 4}, "directions go with positive: pca-jittering"),
+        ({"positive": "pca-jittering"}, "directions go with positive: pca-jittering"),
+    ],
+)
+def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Modals.Config.model_validate({**SAMPLES[0].config, **change})

@@ -1,0 +1,130 @@
+"""The cross-view loss: worked numbers, the slow form with gradients, exchanges, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from methods.core.losses import info_nce, unit
+from methods.sct.objective import CrossView, cross_view_loss
+from tests.methods.sct.reference import slow_loss
+
+B, D, M = 4, 8, 11
+TAUS = {"online_temperature": 0.3, "reference_temperature": 0.2}
+
+
+def vectors(*shape: int, seed: int) -> Tensor:
+    return unit(torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)))
+
+
+def setting() -> tuple[Tensor, Tensor, list[Tensor]]:
+    online, references = vectors(2, B, D, seed=1), vectors(2, B, D, seed=2)
+    return online.requires_grad_(), references, [vectors(M, D, seed=3), vectors(M, D, seed=4)]
+
+
+def crossed(online: Tensor, references: Tensor, queues: list[Tensor], **changes: Any) -> CrossView:
+    earlier = [[queue] if len(queue) else [] for queue in queues]
+    return cross_view_loss(online, references, earlier, **{**TAUS, **changes})
+
+
+def golden(**taus: float) -> tuple[Tensor, Tensor]:
+    references = torch.tensor([[[1.0, 0.0], [0.6, 0.8]], [[0.8, 0.6], [0.0, 1.0]]]).double()
+    online = torch.tensor([[[0.6, 0.8], [0.0, 1.0]], [[1.0, 0.0], [0.8, -0.6]]]).double().requires_grad_()
+    queues = [torch.tensor([[0.0, 1.0]]).double(), torch.tensor([[-1.0, 0.0]]).double()]
+    return crossed(online, references, queues, **taus).total, online
+
+
+def test_the_golden_values_of_the_specification() -> None:
+    """d = 2, K = 1, B = 2: KL(P2 || C1) = 0.134087 and KL(P1 || C2) = 0.574140 sum to 0.708227; at the
+    temperatures 1/20 and 1/25 the sum is 8.039456. Gradients are (C - P) Q / (B tau)."""
+    total, online = golden(online_temperature=0.5, reference_temperature=0.25)
+    (gradient,) = torch.autograd.grad(total, online)
+    first = torch.tensor([[-0.2376, 0.0823], [0.0241, -0.1176]]).double()
+    second = torch.tensor([[-0.1176, 0.1649], [0.4022, -0.5805]]).double()
+    assert total.item() == pytest.approx(0.708227, abs=1e-6)
+    assert torch.allclose(gradient, torch.stack([first, second]), atol=5e-5)
+    sharp, _ = golden(online_temperature=0.05, reference_temperature=0.04)
+    assert sharp.item() == pytest.approx(8.039456, abs=1e-6)
+
+
+def test_each_direction_has_its_own_value() -> None:
+    """Of the golden values, the first view alone learns 0.134087."""
+    total, online = golden(online_temperature=0.5, reference_temperature=0.25, both_directions=False)
+    (gradient,) = torch.autograd.grad(total, online)
+    assert total.item() == pytest.approx(0.134087, abs=1e-6)
+    assert gradient[1].abs().max() == 0
+
+
+@pytest.mark.parametrize("count", [2, 1])
+@pytest.mark.parametrize("crossing", [True, False])
+def test_value_and_gradient_equal_the_slow_form(count: int, crossing: bool) -> None:
+    """Two queues or one, crossed or not, to 1e-10 in float64."""
+    online, references, queues = setting()
+    fast = crossed(online, references, queues[:count], crossing=crossing).total
+    slow = slow_loss(list(online), list(references), queues[:count], crossing=crossing, **TAUS)
+    (mine,), (theirs,) = torch.autograd.grad(fast, online), torch.autograd.grad(slow, online)
+    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
+    assert torch.allclose(mine, theirs, atol=1e-10)
+
+
+def test_exchanging_the_views_with_their_queues_changes_nothing() -> None:
+    online, references, queues = setting()
+    plain = crossed(online, references, queues).total.item()
+    assert crossed(online.flip(0), references.flip(0), queues[::-1]).total.item() == pytest.approx(plain)
+    assert crossed(online, references, [q.flip(0) for q in queues]).total.item() == pytest.approx(plain)
+    assert crossed(online, references, queues[::-1]).total.item() != pytest.approx(plain, abs=1e-4)
+
+
+def test_the_temperatures_have_different_roles() -> None:
+    online, references, queues = setting()
+    swapped = {"online_temperature": 0.2, "reference_temperature": 0.3}
+    plain = crossed(online, references, queues).total.item()
+    assert crossed(online, references, queues, **swapped).total.item() != pytest.approx(plain, abs=1e-3)
+
+
+def test_equal_views_and_temperatures_cost_nothing() -> None:
+    """z_1 = r_2 and z_2 = r_1: both KL terms are 0 and so is the gradient."""
+    _, references, queues = setting()
+    online = references.flip(0).clone().requires_grad_()
+    total = crossed(online, references, queues, online_temperature=0.2).total
+    (gradient,) = torch.autograd.grad(total, online)
+    assert total.item() == pytest.approx(0.0, abs=1e-12)
+    assert gradient.abs().max() < 1e-12
+
+
+def test_cross_entropy_has_the_gradient_of_kl_and_exceeds_it_by_the_entropies() -> None:
+    online, references, queues = setting()
+    kl, ce = (crossed(online, references, queues, loss=loss) for loss in ("kl", "cross-entropy"))
+    (of_kl,), (of_ce,) = (torch.autograd.grad(match.total, online) for match in (kl, ce))
+    assert torch.equal(of_kl, of_ce)
+    assert (ce.total - kl.total).item() == pytest.approx(2 * kl.entropy.item(), abs=1e-12)
+    assert kl.entropy.item() > 0.1
+
+
+def test_a_cold_reference_makes_it_the_contrastive_variant() -> None:
+    """Reference temperature 0.002: one-hot targets with shares that underflow to 0, equal to 1e-9."""
+    online, references, queues = setting()
+    cold = crossed(online, references, queues, reference_temperature=0.002).total
+    contrastive = crossed(online, references, queues, loss="info-nce").total
+    assert cold.item() == pytest.approx(contrastive.item(), abs=1e-9)
+
+
+def test_without_a_queue_the_contrastive_variant_is_simcse_in_both_directions() -> None:
+    online, references, _ = setting()
+    none = [torch.zeros(0, D, dtype=torch.float64)] * 2
+    both = crossed(online, references, none, loss="info-nce").total
+    expected = info_nce(online[0], references[1], temperature=0.3)
+    expected = expected + info_nce(online[1], references[0], temperature=0.3)
+    assert both.item() == pytest.approx(expected.item(), abs=1e-12)
+
+
+def test_one_queue_picks_the_other_views_own_key() -> None:
+    """Contrastive over one queue: keys are queue and both references, the label the own one of view 2."""
+    online, references, queues = setting()
+    total = crossed(online, references, queues[:1], loss="info-nce", both_directions=False).total
+    logits = online[0] @ torch.cat([queues[0], references[0], references[1]]).T / 0.3
+    labels = M + B + torch.arange(B)
+    assert total.item() == pytest.approx(torch.nn.functional.cross_entropy(logits, labels).item(), abs=1e-12)

@@ -1,0 +1,294 @@
+"""SCT's training: queues, references, stages, exported encoder, bad settings."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.interface import Batch
+from methods.core.losses import unit
+from methods.sct.config import SCTConfig
+from methods.sct.method import SCT, random_queues
+from methods.sct.objective import cross_view_loss
+from methods.sct.projector import Projector
+from tests.methods.sct.reference import slow_loss
+from tests.methods.sct.sample import JOINT, OWN, PAPER, RELEASED, SECOND_STAGE, own
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+ROWS = tiny.rows(paraphrases=2)
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT without dropout, so that two passes of equal weights agree."""
+    return tiny.write_backbone(tmp_path_factory.mktemp("still") / "bert", dropout=0.0)
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tiny.write_parent(tmp_path_factory.mktemp("taught"), "teacher", ROWS)
+    assert folder is not None
+    return folder
+
+
+def built(backbone: Path, config: dict[str, Any], parent: Path | None = None) -> SCT:
+    method = tiny.build(Sample("sct", "test", config), backbone, parent=parent)
+    assert isinstance(method, SCT)
+    method.prepare(ROWS)
+    return method.train()
+
+
+def batch_of(method: SCT, *places: int) -> Batch:
+    rows = [ROWS[place] for place in places]
+    return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE, 0))
+
+
+def references_of(method: SCT, batch: Batch) -> torch.Tensor:
+    settings = method.config.self_supervision
+    assert settings is not None
+    return unit(method.reference_vectors(batch, settings)).unflatten(0, (2, -1))
+
+
+def gradients(method: SCT, batch: Batch) -> dict[str, torch.Tensor]:
+    method.zero_grad()
+    method.loss(batch).total.backward()
+    return {n: p.grad.clone() for n, p in method.encoder.named_parameters() if p.grad is not None}
+
+
+def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: Path) -> None:
+    """Seven steps with batches of 8 and one of 3 into queues of 20: more than two rounds, no random row left;
+    the loss of each step is that over the joined queue, in which no batch is compared with itself twice."""
+    method = built(backbone, RELEASED)
+    naive = [deque(queue.oldest_first().tolist(), maxlen=20) for queue in method.queues]
+    for step, size in enumerate([8, 8, 3, 8, 8, 8, 8]):
+        batch = batch_of(method, *[(5 * step + place) % len(ROWS) for place in range(size)])
+        references = references_of(method, batch).double()
+        pooled = torch.cat([method.encoder(batch["views"][g]) for g in batch["views"] if g != "rows"])
+        online = unit(method.projector(pooled[batch["views"]["rows"]])).unflatten(0, (2, -1)).double()
+        joined = [torch.tensor(list(rows), dtype=torch.float64) for rows in naive]
+        expected = slow_loss(
+            list(online), list(references), joined, online_temperature=0.05, reference_temperature=0.04
+        )
+        assert method.loss(batch).total.item() == pytest.approx(expected.item(), abs=1e-4, rel=1e-4)
+        for queue, rows, view in zip(method.queues, naive, references, strict=True):
+            rows.extend(view.tolist())
+            np.testing.assert_allclose(queue.oldest_first().tolist(), list(rows), atol=1e-6)
+
+
+def test_the_two_readings_differ_in_what_counts_as_the_queue(backbone: Path) -> None:
+    """Queue 20, batch 8: released 28 keys, paper 20 with the batch; two views in one queue: 20 + 16."""
+    keys = {
+        name: built(backbone, config).loss(batch_of(built(backbone, config), *range(8))).parts["own_keys"]
+        for name, config in (("released", RELEASED), ("paper", PAPER), ("one", own(queues="one")))
+    }
+    assert {name: int(value) for name, value in keys.items()} == {"released": 28, "paper": 20, "one": 36}
+
+
+def test_the_paper_reading_compares_with_the_newest_rows_only(backbone: Path) -> None:
+    """The oldest 8 of 20 rows make room for the batch: replacing them changes nothing, others do."""
+    method = built(backbone, PAPER)
+    batch = batch_of(method, *range(8))
+    state = {name: value.clone() for name, value in method.state_dict().items()}
+    losses = []
+    for changed in (slice(0, 0), slice(0, 8), slice(8, 9)):
+        method.load_state_dict(state)
+        method.queues[0].ring[changed] = -method.queues[0].ring[changed]
+        losses.append(method.loss(batch).total.item())
+    assert losses[1] == losses[0]
+    assert losses[2] != losses[0]
+
+
+def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
+    frozen = built(backbone, own(queue_update=False))
+    before = frozen.queues[0].ring.clone()
+    assert int(frozen.loss(batch_of(frozen, *range(8))).parts["own_keys"]) == 28
+    assert torch.equal(frozen.queues[0].ring, before)
+    none = built(backbone, {**RELEASED, "queue_size": 0})
+    assert int(none.loss(batch_of(none, *range(8))).parts["own_keys"]) == 8
+    assert not [name for name in none.state_dict() if "queue" in name]
+
+
+def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> None:
+    """Width 128, 16,384 rows, tau 0.03: the own key has a share above 0.99999, the entropy is below 3e-4."""
+    queues = random_queues(16384, 128, count=2)
+    lengths = torch.cat([queue.ring.norm(dim=1) for queue in queues])
+    assert torch.allclose(lengths, torch.ones(32768), atol=1e-5)
+    assert not torch.equal(queues[0].ring, queues[1].ring)
+    references = unit(torch.randn(2, 4, 128, generator=torch.Generator().manual_seed(1)))
+    match = cross_view_loss(
+        references,
+        references,
+        [[queue.stored()] for queue in queues],
+        online_temperature=0.04,
+        reference_temperature=0.03,
+    )
+    assert float(match.entropy) < 3e-4
+    assert match.keys == 16388
+
+
+def test_views_without_dropout_or_projector_at_one_temperature_cost_nothing(backbone: Path) -> None:
+    """Both views the sentence itself: online and reference vectors agree, so every divergence is 0."""
+    config = {**own(projector_blocks=0), "views": [0, 0], "online_temperature": 0.04}
+    method = built(backbone, config)
+    loss = method.loss(batch_of(method, *range(8)))
+    assert loss.total.item() == pytest.approx(0.0, abs=2e-6)
+
+
+def test_the_reference_is_the_encoder_itself_without_gradient(backbone: Path) -> None:
+    """A copy that never moves gives the same loss and gradients, and receives none."""
+    shared = built(backbone, RELEASED)
+    copied = built(backbone, own(momentum=1.0))
+    for name, value in shared.state_dict().items():  # equal projector and queues
+        copied.state_dict()[name].copy_(value)
+    batch = batch_of(shared, *range(8))
+    mine, theirs = gradients(shared, batch), gradients(copied, batch)
+    assert mine.keys() == theirs.keys()
+    assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in mine)
+    assert copied.reference is not None
+    assert all(weight.grad is None for weight in copied.reference.parameters())
+    assert not references_of(shared, batch).requires_grad
+
+
+@pytest.mark.parametrize(("dropout", "equal"), [(True, False), (False, True)])
+@pytest.mark.parametrize("momentum", [None, 0.5])
+def test_reference_dropout_is_as_configured(
+    tmp_path: Path, dropout: bool, equal: bool, momentum: float | None
+) -> None:
+    method = built(tiny.write_backbone(tmp_path / "bert"), own(reference_dropout=dropout, momentum=momentum))
+    batch = batch_of(method, *range(8))
+    assert torch.equal(references_of(method, batch), references_of(method, batch)) is equal
+    assert method.encoder.training
+
+
+def test_a_momentum_reference_follows_the_encoder(backbone: Path) -> None:
+    """Momentum 0.9: after one step the copy is 0.9 old + 0.1 new."""
+    method = built(backbone, own(momentum=0.9))
+    assert method.reference is not None
+    old = [weight.clone() for weight in method.reference.parameters()]
+    with torch.no_grad():
+        for weight in method.encoder.parameters():
+            weight.add_(1.0)
+    method.after_step(0)
+    for weight, before in zip(method.reference.parameters(), old, strict=True):
+        assert torch.allclose(weight, before + 0.1, atol=1e-6)
+
+
+def test_the_loss_weight_scales_loss_and_gradient(backbone: Path) -> None:
+    single = built(backbone, RELEASED)
+    batch = batch_of(single, *range(8))
+    half = built(backbone, {**RELEASED, "loss_weight": 0.5})
+    mine, theirs = gradients(single, batch), gradients(half, batch)
+    assert all(torch.allclose(mine[name], 2 * theirs[name], atol=1e-6) for name in mine)
+
+
+def test_the_projector_has_three_blocks_of_two_layers_and_is_not_exported(backbone: Path) -> None:
+    """60 d^2 + 33 d weights; d = 16: 15,360 + 528 = 15,888. Changing them changes no exported vector."""
+    assert sum(weight.numel() for weight in Projector(16, blocks=3, factor=10).parameters()) == 15_888
+    method = built(backbone, RELEASED)
+    before = method.exported().encode(["the man runs"])
+    with torch.no_grad():
+        for weight in method.projector.parameters():
+            weight.add_(1.0)
+    np.testing.assert_array_equal(method.exported().encode(["the man runs"]), before)
+    assert before.shape == (1, 16)
+
+
+def test_the_second_stage_reads_the_teachers_vectors_of_both_views(backbone: Path, teacher: Path) -> None:
+    """Rows 5, 2, 17: the vectors of paraphrases 1 and 2; the queues take them, normalised, in order."""
+    method = built(backbone, {**SECOND_STAGE, "queue_size": 3}, teacher)
+    batch = batch_of(method, 5, 2, 17)
+    stored = np.load(teacher / "vectors.npy")
+    expected = np.stack([stored[[5, 2, 17], view] for view in (1, 2)])
+    np.testing.assert_array_equal(batch["teacher"].numpy(), expected)
+    method.loss(batch)
+    wanted = unit(torch.from_numpy(expected))
+    assert all(
+        torch.equal(q.oldest_first(), view) for q, view in zip(method.teacher_queues, wanted, strict=True)
+    )
+    assert len(method.queues) == 0
+    assert len(list(method.projector.parameters())) == 0
+
+
+def test_the_second_stage_is_the_slow_loss_against_teacher_vectors(backbone: Path, teacher: Path) -> None:
+    method = built(backbone, SECOND_STAGE, teacher)
+    batch = batch_of(method, *range(8))
+    queues = [queue.stored().double().clone() for queue in method.teacher_queues]
+    pooled = torch.cat([method.encoder(batch["views"][g]) for g in batch["views"] if g != "rows"])
+    students = unit(method.encoder.finish(pooled[batch["views"]["rows"]])).unflatten(0, (2, -1)).double()
+    targets = list(unit(batch["teacher"]).double())
+    expected = slow_loss(list(students), targets, queues, online_temperature=0.05, reference_temperature=0.04)
+    assert method.loss(batch).total.item() == pytest.approx(expected.item(), rel=1e-4)
+
+
+def test_one_run_on_both_losses_has_their_weighted_sum_and_four_queues(backbone: Path, teacher: Path) -> None:
+    method = built(backbone, JOINT, teacher)
+    loss = method.loss(batch_of(method, *range(8)))
+    assert loss.total.item() == pytest.approx(0.5 * float(loss.parts["own"] + loss.parts["teacher"]))
+    assert [len(queue) for queue in (*method.queues, *method.teacher_queues)] == [20] * 4
+    assert min(float(loss.parts["own"]), float(loss.parts["teacher"])) > 0.01
+
+
+def test_a_student_that_is_its_teacher_has_no_squared_error(backbone: Path, tmp_path: Path) -> None:
+    from methods.core.parents import write_teacher
+
+    write_teacher(
+        tmp_path, tiny.sentence_encoder(backbone), [(row.text, *row.paraphrase) for row in ROWS], {}
+    )
+    config = {**SECOND_STAGE, "distillation": {"loss": "squared-error", "mapping": "none"}}
+    method = built(backbone, config, tmp_path)
+    assert method.loss(batch_of(method, *range(8))).total.item() == pytest.approx(0.0, abs=1e-9)
+    assert len(method.teacher_queues) == 0
+
+
+def test_the_layer_to_the_teachers_width_is_exported(tmp_path: Path, teacher: Path) -> None:
+    """Student of width 32, teacher of 16: exported vectors have 16 entries between -1 and 1."""
+    method = built(tiny.write_backbone(tmp_path / "wide", width=32), SECOND_STAGE, teacher)
+    vectors = method.exported().encode([row.text for row in ROWS])
+    assert vectors.shape == (len(ROWS), 16)
+    assert np.abs(vectors).max() < 1
+
+
+def test_settings_that_cannot_work_are_refused_in_one_line(
+    tmp_path: Path, backbone: Path, teacher: Path
+) -> None:
+    method = built(backbone, {**RELEASED, "queue_size": 7})
+    with pytest.raises(InputError, match="queue of 7 vectors is smaller than the 8 of one step"):
+        method.loss(batch_of(method, *range(8)))
+    single = built(backbone, {**own(queues="one"), "queue_size": 15})
+    with pytest.raises(InputError, match="queue of 15 vectors is smaller than the 16 of one step"):
+        single.loss(batch_of(single, *range(8)))
+    wide = tiny.write_backbone(tmp_path / "wide", width=32)
+    plain = {**SECOND_STAGE, "distillation": {"loss": "distributions", "mapping": "none"}}
+    with pytest.raises(InputError, match="teacher has width 16 and the student 32"):
+        built(wide, plain, teacher)
+    with pytest.raises(InputError, match="needs a parent and the run has none"):
+        built(backbone, SECOND_STAGE)
+    with pytest.raises(InputError, match="carries 0 paraphrases of each sentence, expected at least"):
+        tiny.build(Sample("sct", "t", RELEASED), backbone, parent=None).prepare(tiny.rows())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"online_temperature": 0.0}, "greater than 0"),
+        ({"reference_temperature": -0.1}, "greater than 0"),
+        ({"views": [1]}, "at least 2"),
+        ({"views": [1, -1]}, "0 for the sentence"),
+        ({"self_supervision": None}, "expected at least one"),
+        ({"self_supervision": {**OWN, "momentum": 1.5}}, "less than or equal to 1"),
+        ({"self_supervision": {**OWN, "loss": "contrastive"}}, "info-nce"),
+        ({"queue_size": -1}, "greater than or equal to 0"),
+    ],
+)
+def test_values_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        SCTConfig.model_validate({**RELEASED, **changes})

@@ -1,0 +1,163 @@
+"""TF-IDF, ranks and scores: a corpus worked by hand, slow loops, and the words of a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from methods.core.errors import InputError
+from methods.una import terms
+from methods.una.corruption import probabilities, take
+from methods.una.terms import (
+    Documents,
+    Positions,
+    Ranking,
+    above_lowest,
+    rank_terms,
+    read_documents,
+    score_positions,
+    words,
+)
+from tests.methods.una.reference import SlowTerms
+
+TOY = ["the cat sat on the mat", "the dog sat", "a cat ran", "the dog ran fast"]
+
+
+def counted(texts: list[str], unit: str = "position") -> tuple[Documents, Ranking, Positions]:
+    documents = read_documents(texts)
+    ranking = rank_terms(documents)
+    return documents, ranking, score_positions(documents, ranking, count=len(texts), unit=unit)
+
+
+def random_documents(count: int = 60, seed: int = 0) -> list[list[str]]:
+    """Documents of 1 to 12 words from a skewed vocabulary, repeats likely."""
+    rng = np.random.default_rng(seed)
+    return [
+        [f"w{int(word)}" for word in np.minimum(rng.zipf(1.6, size=rng.integers(1, 13)), 40)]
+        for _ in range(count)
+    ]
+
+
+def test_the_toy_corpus_has_its_worked_statistics() -> None:
+    """N = 4. the is in 3 sentences: ln(4/3); cat, sat, dog, ran in 2: ln 2; on, mat, a, fast in 1: ln 4.
+
+    Largest tf: a ln(4/3) of 3 words, so s = ln(4/3) ln 4 = 0.398812; fast ln(5/4) ln 4; on, mat ln(7/6) ln 4;
+    cat, sat, dog, ran ln(4/3) ln 2; the ln(4/3) ln(4/3) in each sentence where it is a third of the words.
+    """
+    _, ranking, _ = counted(TOY)
+    assert ranking.terms.tolist() == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
+    expected = [0.398812, 0.309343, 0.213698, 0.213698, 0.199406, 0.199406, 0.199406, 0.199406, 0.082761]
+    np.testing.assert_allclose(ranking.relevance, expected, atol=1e-6)
+    idf = [1.386294] * 4 + [0.693147] * 4 + [0.287682]
+    np.testing.assert_allclose(ranking.idf, idf, atol=1e-6)
+    np.testing.assert_allclose(np.diff(ranking.mass), ranking.relevance, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("position", [0, 0.233073, 0.233073, 1.266927, 0, 1.266927]),
+        ("type", [0, 0.194227, 0.194227, 1.055773, 0, 1.055773]),
+    ],
+)
+def test_scores_of_the_first_toy_sentence_tell_positions_from_types(unit: str, expected: list[float]) -> None:
+    """Halved: the mean is over six positions, two of them `the`, or over five distinct terms."""
+    _, _, positions = counted(TOY, unit)
+    np.testing.assert_allclose(0.5 * take(positions, np.array([0])).ratios, expected, atol=1e-6)
+
+
+def test_scores_of_the_other_toy_sentences() -> None:
+    _, _, positions = counted(TOY)
+    for place, expected in [
+        (1, [0, 0.75, 0.75]),
+        (2, [1.5, 0, 0]),
+        (3, [0, 0.424673, 0.424673, 1.150655]),
+    ]:
+        np.testing.assert_allclose(0.5 * take(positions, np.array([place])).ratios, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("chunk", [7, 20_000])
+def test_statistics_equal_the_slow_loops_at_any_chunk_size(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terms, "CHUNK", chunk)
+    documents = random_documents()
+    _, ranking, positions = counted([" ".join(document) for document in documents])
+    slow = SlowTerms(documents)
+    assert ranking.terms.tolist() == slow.ranked
+    np.testing.assert_allclose(ranking.relevance, [slow.relevance[word] for word in slow.ranked], atol=1e-12)
+    assert [slow.ranked[rank] for rank in positions.ranks] == [word for doc in documents for word in doc]
+    found = probabilities(positions, 0.5)
+    np.testing.assert_allclose(
+        found, [p for document in documents for p in slow.probabilities(document, 0.5)], atol=1e-6
+    )
+
+
+def test_paraphrases_count_as_documents_and_get_no_scores() -> None:
+    documents = read_documents([*TOY, "a mat", "the cat"])
+    ranking = rank_terms(documents)
+    slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
+    positions = score_positions(documents, ranking, count=len(TOY), unit="position")
+    assert ranking.terms.tolist() == slow.ranked
+    assert len(positions.ends) == len(TOY) + 1
+    np.testing.assert_allclose(
+        probabilities(take(positions, np.array([0])), 0.5), slow.probabilities(TOY[0].split(), 0.5), atol=1e-6
+    )
+
+
+def test_scores_do_not_change_with_the_base_of_a_logarithm_and_do_without_one_in_tf() -> None:
+    shares, idf, lengths = (
+        np.array([2, 1, 1, 1, 2, 1]) / 6,
+        np.array([0.3, 0.7, 0.7, 1.4, 0.3, 1.4]),
+        np.array([6]),
+    )
+    found = above_lowest(np.log1p(shares) * idf, lengths)
+    np.testing.assert_allclose(
+        above_lowest(np.log1p(shares) / np.log(2) * idf * 0.5, lengths), found, atol=1e-12
+    )
+    assert np.abs(above_lowest(shares * idf, lengths) - found).max() > 0.01
+
+
+def test_scores_have_mean_one_and_minimum_zero_or_are_all_zero() -> None:
+    documents = [*random_documents(), ["w1"], ["w1", "w1"]]
+    _, _, positions = counted([" ".join(document) for document in documents])
+    flat = 0
+    for start, end in zip(positions.ends, positions.ends[1:], strict=False):
+        ratios = positions.ratios[start:end]
+        flat += not ratios.any()
+        assert ratios.min() == 0
+        assert not ratios.any() or ratios.mean() == pytest.approx(1, abs=1e-5)
+    assert 2 <= flat < len(documents) / 2
+
+
+def test_words_are_those_of_nltk_in_lower_case_with_punctuation_apart() -> None:
+    assert words('He said: "I can\'t", twice.') == [
+        "he", "said", ":", "``", "i", "ca", "n't", "''", ",", "twice", ".",
+    ]  # fmt: skip
+    assert words("Born in 1956. Died U.S.") == ["born", "in", "1956.", "died", "u.s", "."]
+    assert words("\u0130stanbul \u65e5\u672c \u00df\u00c9") == ["istanbul", "\u65e5\u672c", "\u00df\u00e9"]
+    assert words("") == words(" \t") == []
+
+
+def test_an_empty_sentence_is_an_empty_document() -> None:
+    documents = read_documents(["a b", "", "b c", ""])
+    ranking = rank_terms(documents)
+    positions = score_positions(documents, ranking, count=4, unit="position")
+    assert positions.ends.tolist() == [0, 2, 2, 4, 4]
+    assert ranking.idf[ranking.terms.tolist().index("a")] == pytest.approx(np.log(4))
+    assert take(positions, np.array([1, 2, 3])).ends.tolist() == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize("texts", [["a b", "b a"], ["a", ""], ["", ""]])
+def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
+    with pytest.raises(InputError, match="train on a larger corpus") as told:
+        counted(texts)
+    assert "\n" not in str(told.value)
+
+
+def test_memory_is_in_proportion_to_words_and_terms() -> None:
+    documents, ranking, positions = counted([" ".join(document) for document in random_documents(300)])
+    assert documents.flat.nbytes + positions.ranks.nbytes + positions.ratios.nbytes == 12 * len(
+        documents.flat
+    )
+    assert len(ranking.mass) == len(ranking.terms) + 1

@@ -1,0 +1,242 @@
+"""UNA as a method: its schedule, its views, and what it is when the copies are off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+from safetensors import safe_open
+
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.interface import Batch, Row
+from methods.core.schedule import plan_steps
+from methods.una.method import UNA
+from methods.una.terms import words
+from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+SIMCSE = {"max_length": 32, "temperature": 0.05, "objective": "nt-xent", "dropout": None}
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("una") / "bert")
+
+
+def build(backbone: Path, rows: list[Row] | None = None, **switches: Any) -> Any:
+    method = tiny.build(Sample("una", "test", {**RELEASED, **switches}), backbone, parent=None).train()
+    method.prepare(rows or tiny.rows(paraphrases=1))
+    return method
+
+
+def collate(method: Any, step: int, rows: list[Row] | None = None) -> Batch:
+    chosen = (rows or tiny.rows(paraphrases=1))[:6]
+    return method.collate(chosen, step=step, rng=streams.generator(0, streams.COLLATE, step))
+
+
+def texts_of(method: Any, rows: list[Row], step: int = 0) -> list[str]:
+    texts: list[str] = method.negatives.write(rows, streams.generator(0, streams.COLLATE, step)).texts
+    return texts
+
+
+@pytest.mark.parametrize(("head", "positive"), [("mlp", "dropout"), ("none", "paraphrase")])
+def test_without_copies_a_run_is_the_baseline_bit_for_bit(
+    backbone: Path, tmp_path: Path, head: str, positive: str
+) -> None:
+    """Same losses, same log, same weights after every step as SimCSE with the symmetric loss."""
+    never = Sample("una", "never", {**RELEASED, "period": 0, "head": head, "positive": positive})
+    plain = Sample("simcse", "plain", {**SIMCSE, "head": head, "positive": positive})
+    trainers = []
+    for sample in (never, plain):
+        trainer = tiny.trainer(tiny.build(sample, backbone, parent=None), tmp_path / sample.label)
+        trainer.fit(tiny.rows(paraphrases=1))
+        trainers.append(trainer)
+    ours, theirs = (trainer.method.state_dict() for trainer in trainers)
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert trainers[0].record == trainers[1].record
+    log = (tmp_path / "never/train.jsonl").read_bytes()
+    assert log == (tmp_path / "plain/train.jsonl").read_bytes()
+    assert len(log.splitlines()) == 6 + 3
+
+
+def test_plain_steps_between_copies_equal_the_baseline(backbone: Path) -> None:
+    method, plain = build(backbone), build(backbone, period=0)
+    for step in (1, 2, 3, 4, 6):
+        batch, other = collate(method, step), collate(plain, step)
+        assert list(batch) == ["views"]
+        assert all(torch.equal(batch["views"][name], other["views"][name]) for name in batch["views"])
+
+
+def test_a_million_sentences_in_batches_of_64_have_3125_steps_with_copies(backbone: Path) -> None:
+    plan = plan_steps(rows=1_000_000, batch_size=64, drop_last=False, steps=None, epochs=1)
+    assert plan.total == 15_625
+    method = build(backbone)
+    found = [step for step in range(12) if "shares" in collate(method, step)]
+    assert found == [0, 5, 10]
+    assert len(range(0, plan.total, 5)) == 3_125
+
+
+@pytest.mark.parametrize(("role", "views"), [("pair", 4), ("column", 3)])
+def test_a_una_step_encodes_each_copy_once_or_twice(backbone: Path, role: str, views: int) -> None:
+    method = build(backbone, role=role)
+    batch = collate(method, 0)["views"]["input_ids"]
+    assert len(batch) == 6 * views
+    assert len(collate(method, 1)["views"]["input_ids"]) == 6 * 2
+    assert torch.equal(batch[:6], batch[6:12])
+    assert not (batch[:6] == batch[12:18]).all(dim=1).any()
+    if role == "pair":
+        assert torch.equal(batch[12:18], batch[18:])
+
+
+def test_two_passes_of_a_copy_differ_by_dropout_alone(backbone: Path) -> None:
+    method = build(backbone)
+    tokens = collate(method, 0)["views"]
+    first, second = method.encoder(tokens).chunk(4)[2:]
+    assert (first - second).abs().max() > 1e-3
+    method.eval()
+    first, second = method.encoder(tokens).chunk(4)[2:]
+    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
+
+
+def test_the_loss_tells_the_roles_apart_and_logs_what_was_swapped(backbone: Path) -> None:
+    totals = []
+    for switches in (RELEASED, PAPER):
+        method = build(backbone, **switches)
+        torch.manual_seed(0)
+        loss = method.loss(collate(method, 0))
+        totals.append(loss.total.item())
+        assert loss.parts.keys() == {"replaced", "repaired", "single_term"}
+        assert 0 < loss.parts["replaced"] < 1
+        assert method.loss(collate(method, 1)).parts == {}
+    assert abs(totals[0] - totals[1]) > 1e-3
+
+
+def test_paraphrases_are_the_positives_of_every_step_and_copies_are_of_the_sentences(backbone: Path) -> None:
+    rows = tiny.rows(paraphrases=1)
+    method = build(backbone, **PARAPHRASE)
+    for step in (0, 1):
+        ids = collate(method, step)["views"]["input_ids"]
+        for place, row in enumerate(rows[:6]):
+            expected = method.encoder.token_ids([row.text, row.paraphrase[0]])
+            assert [
+                ids[place + offset][: len(e)].tolist() for offset, e in ((0, expected[0]), (6, expected[1]))
+            ] == expected
+    copies = texts_of(method, rows)
+    for row, copy in zip(rows, copies, strict=True):
+        kept = sum(a == b for a, b in zip(row.text.split(), copy.split(), strict=True))
+        assert len(copy.split()) == len(row.text.split())
+        assert kept < len(row.text.split())
+
+
+def test_statistics_over_paraphrases_hold_their_terms_too(backbone: Path) -> None:
+    rows = [Row(index, f"the cat number{index}", (f"a dog number{index}",)) for index in range(8)]
+    terms = set(build(backbone, rows, **PARAPHRASE).negatives.ranking.terms)
+    assert terms - set(build(backbone, rows).negatives.ranking.terms) == {"a", "dog"}
+
+
+def test_a_copy_depends_on_seed_step_and_row_and_not_on_the_order_of_the_corpus_index(backbone: Path) -> None:
+    rows = tiny.rows()
+    sparse = [row._replace(index=3 * row.index + 1) for row in reversed(rows)]
+    method, other = build(backbone, rows), build(backbone, sparse)
+    assert texts_of(method, rows) == texts_of(build(backbone, rows), rows)
+    assert texts_of(method, rows) != texts_of(method, rows, step=5)
+    for row, copy in zip(sparse, texts_of(other, sparse), strict=True):
+        assert len(words(copy)) == len(words(row.text))
+
+
+def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(backbone: Path) -> None:
+    strange = ["dog", "\u65e5\u672c\u8a9e \u65e5\u672c\u8a9e", "\u200b", "", "the the the"]
+    rows = [*tiny.rows(), *(Row(100 + place, text) for place, text in enumerate(strange))]
+    method = build(backbone, rows)
+    copies = method.negatives.write(rows[-5:], np.random.default_rng(0))
+    assert all(copy.strip() and copy != row.text for copy, row in zip(copies.texts, rows[-5:], strict=True))
+    assert copies.shares["single_term"] == pytest.approx(1 / 5)
+    assert copies.texts[3] in method.negatives.ranking.terms
+    assert [len(copy.split()) for copy in copies.texts] == [1, 2, 1, 1, 3]
+    assert torch.isfinite(method.loss(collate(method, 0, rows[-5:])).total)
+    silent = method.negatives.write([rows[-2]], np.random.default_rng(0))
+    assert silent.shares == {"replaced": 0.0, "repaired": 0.0, "single_term": 1.0}
+
+
+def test_the_released_fallback_puts_one_term_for_a_copy_that_reads_as_its_sentence(backbone: Path) -> None:
+    rows = [*tiny.rows(), Row(50, "cat"), Row(51, "Cat")]
+    copies = build(backbone, rows, unchanged="single-term").negatives.write(
+        rows[-2:], np.random.default_rng(3)
+    )
+    assert copies.texts[1] == "cat", "the released code compares with the sentence as it was written"
+    assert copies.shares["single_term"] == 0.5
+    kept = build(backbone, rows, unchanged="keep").negatives.write(rows[-2:], np.random.default_rng(3))
+    assert kept.texts == ["cat", "cat"]
+
+
+def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(backbone: Path) -> None:
+    rows = [Row(index, " ".join(tiny.WORDS[index : index + 6])) for index in range(len(tiny.WORDS) - 6)]
+    methods = {
+        "near": build(backbone, rows, radius=1),
+        "far": build(backbone, rows, radius=1, replace="anywhere"),
+    }
+    rank = {term: place for place, term in enumerate(methods["near"].negatives.ranking.terms)}
+    jumps: Counter[str] = Counter()
+    for name, method in methods.items():
+        for row, copy in zip(rows, texts_of(method, rows), strict=True):
+            pairs = zip(row.text.split(), copy.split(), strict=True)
+            jumps[name] = max(jumps[name], *(abs(rank[a] - rank[b]) for a, b in pairs))
+    assert jumps["near"] == 1
+    assert jumps["far"] > 10
+
+
+def test_a_corpus_without_paraphrases_is_refused(backbone: Path) -> None:
+    with pytest.raises(InputError, match="row 0 has no paraphrase") as told:
+        build(backbone, tiny.rows(), positive="paraphrase")
+    assert "\n" not in str(told.value)
+
+
+def test_a_radius_beyond_the_vocabulary_is_the_whole_vocabulary(backbone: Path) -> None:
+    rows = tiny.rows()
+    assert texts_of(build(backbone, rows, radius=10**6), rows) == texts_of(
+        build(backbone, rows, radius=60), rows
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"magnitude": 0.0},
+        {"magnitude": 1.5},
+        {"radius": 0},
+        {"period": -1},
+        {"period": 2.5},
+        {"temperature": 0.0},
+        {"role": "row"},
+        {"unit": "token"},
+        {"unchanged": True},
+        {"style": "upper"},
+        {"beta": 0.5},
+    ],
+)
+def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(change))) as told:
+        UNA.Config.model_validate({**RELEASED, **change})
+    assert told.value.error_count() == 1
+
+
+def test_the_head_is_trained_and_not_exported(backbone: Path, tmp_path: Path) -> None:
+    method = build(backbone)
+    assert {name for name, _ in method.named_parameters() if "head" in name} == {
+        "head.dense.weight",
+        "head.dense.bias",
+    }
+    before = method.exported().encode(["the man runs"])
+    torch.nn.init.ones_(method.head.dense.weight)
+    np.testing.assert_array_equal(method.exported().encode(["the man runs"]), before)
+    method.exported().save(tmp_path / "saved")
+    with safe_open(tmp_path / "saved/model.safetensors", "pt") as weights:
+        assert not any("head" in name for name in weights.keys())  # noqa: SIM118 - no mapping
