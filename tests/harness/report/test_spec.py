@@ -13,7 +13,8 @@ from harness.report.spec import Selector, TableSpec, check_spec, load_specs
 from harness.tasks import TASKS
 from methods import METHODS
 
-SMALL = {"small", "small-sts", "small-paper", "small-transfer", "small-pairs", "small-geometry"}
+SMALL = {f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer")}
+"""Tables that take their rows from the runs."""
 TABLES = {
     "pcl": ["table2", "table3", "table4", "table5"],
     "dclr": ["table1", "table2"],
