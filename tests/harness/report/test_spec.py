@@ -14,6 +14,7 @@ from harness.tasks import TASKS
 from methods import METHODS
 
 SMALL = {f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer")}
+"""Tables that take their rows from the runs."""
 TABLES = {
     "pcl": ["table2", "table3", "table4", "table5"],
     "dclr": ["table1", "table2"],
@@ -48,9 +49,6 @@ def changed(**changes: object) -> TableSpec:
 
 def changed_row(**changes: object) -> TableSpec:
     return changed(rows=[{**TOY["rows"][0], **changes}])  # type: ignore[dict-item]
-
-
-"""Tables that take their rows from the runs."""
 
 
 def test_every_table_and_figure_of_the_five_papers_has_a_spec(specs: dict[str, TableSpec]) -> None:
