@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 export PATH := $(BIN):$(PATH)
 export PYTHONHASHSEED := 0
 
-.PHONY: help reproduce test test-mirror check bench clean
+.PHONY: help reproduce test test-mirror check bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make check       compare the scores with leaderboards/bands.yaml"
 	@echo "make bench       speed measurements; never part of a test"
+	@echo "make bench-short the same at small sizes: do all sides agree?"
 
 $(READY): requirements.lock pyproject.toml
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
@@ -46,6 +47,9 @@ check: $(READY)
 
 bench: $(READY)
 	@python -m benchmarks
+
+bench-short: $(READY)
+	@python -m benchmarks --short
 
 clean:
 	@rm -rf .cache/resume .pytest_cache .mypy_cache .ruff_cache

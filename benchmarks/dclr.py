@@ -1,18 +1,11 @@
-"""Time of DCLR's noise ascent and loss: closed form and products against autograd over broadcast cosines.
+"""DCLR's noise ascent and loss: closed form and products against autograd over broadcast cosines.
 
-    python benchmarks/dclr.py [--rounds 3] [--short]
-
-Both forms get the same vectors; the script stops if their noise, loss or gradients differ. A step here is the
-part after the encoders: four ascent steps, all cosines, the released loss, and the gradients of both views.
+A step here is the part after the encoders: four ascent steps, all cosines, the released loss, and the
+gradients of both views. Both forms get the same vectors; their noise, loss and gradients are compared first.
 """
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
-import sys
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -20,11 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.measurement import Form, Result, agree, compare
 from methods.core.losses import cosine_similarities
 from methods.dclr.noise import ascend
 from methods.dclr.objective import binary_cross_entropy
 
 TEMPERATURE, STEPS, STEP_SIZE = 0.05, 4, 1.0e-3
+TOLERANCE = 1e-3
+"""Largest difference of the two fp32 forms, relative to the largest entry."""
 
 
 class Shape(NamedTuple):
@@ -36,6 +32,7 @@ class Shape(NamedTuple):
     width: int
 
 
+SMALL = Shape("small", 16, 40, 64)
 SHAPES = [
     Shape("base, k 1", 128, 128, 768),
     Shape("base, k 2.5", 128, 320, 768),
@@ -62,56 +59,36 @@ def broadcast(first: Tensor, second: Tensor, noise: Tensor) -> tuple[Tensor, Ten
     for _ in range(STEPS):
         noise = noise.detach().requires_grad_()
         logits = torch.cat([cosines(second), cosines(noise)], dim=1) / TEMPERATURE
-        target = torch.arange(len(first))
+        target = torch.arange(len(first), device=first.device)
         (gradient,) = torch.autograd.grad(functional.cross_entropy(logits, target), noise)
         noise = noise + STEP_SIZE * gradient / gradient.norm(dim=1, keepdim=True)
     moved = noise.detach()
     return moved, binary_cross_entropy(torch.cat([cosines(second), cosines(moved)], dim=1) / TEMPERATURE)
 
 
-def measure(form: Callable[..., tuple[Tensor, Tensor]], shape: Shape) -> tuple[float, list[Tensor]]:
-    """Returns the seconds of one step with its backward pass, and everything it computed."""
+def step(form: Callable[..., tuple[Tensor, Tensor]], shape: Shape, device: str) -> Callable[[], list[Tensor]]:
+    """Returns one step with its backward pass, as a function that returns everything it computed."""
     generator = torch.Generator().manual_seed(0)
     first, second = (
-        torch.randn(shape.batch, shape.width, generator=generator).requires_grad_() for _ in range(2)
+        torch.randn(shape.batch, shape.width, generator=generator).to(device).requires_grad_()
+        for _ in range(2)
     )
-    noise = torch.randn(shape.noise, shape.width, generator=generator)
-    started = time.perf_counter()
-    moved, loss = form(first, second, noise)
-    gradients = torch.autograd.grad(loss, [first, second])
-    return time.perf_counter() - started, [moved, loss.detach(), *gradients]
+    noise = torch.randn(shape.noise, shape.width, generator=generator).to(device)
+
+    def run() -> list[Tensor]:
+        moved, loss = form(first, second, noise)
+        return [moved, loss.detach(), *torch.autograd.grad(loss, [first, second])]
+
+    return run
 
 
-def compare(shape: Shape, rounds: int) -> str:
-    """Returns one line of the report; exits if the two forms disagree."""
-    seconds: dict[str, list[float]] = {"fast": [], "broadcast": []}
-    for turn in range(rounds):
-        forms = [("fast", fast), ("broadcast", broadcast)]
-        computed = {}
-        for name, form in forms if turn % 2 else forms[::-1]:
-            taken, computed[name] = measure(form, shape)
-            seconds[name].append(taken)
-        for one, other in zip(computed["fast"], computed["broadcast"], strict=True):
-            torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
-    ratios = [slow / quick for slow, quick in zip(seconds["broadcast"], seconds["fast"], strict=True)]
-    medians = [statistics.median(seconds[name]) * 1e3 for name in ("fast", "broadcast")]
-    return f"{shape.name:<18}{medians[0]:>10.1f}{medians[1]:>14.1f}{statistics.median(ratios):>10.1f}"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each form (default 3)")
-    parser.add_argument("--short", action="store_true", help="the first shape alone, two rounds")
-    settings = parser.parse_args()
-    print(f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads")
-    print(f"python {platform.python_version()}, torch {torch.__version__}, fp32")
-    print(f"{'':<18}{'method ms':>10}{'broadcast ms':>14}{'ratio':>10}")
-    for shape in SHAPES[:1] if settings.short else SHAPES:
-        print(compare(shape, 2 if settings.short else settings.rounds), flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
+    """Returns the step at three sizes."""
+    results = []
+    for shape in [SMALL] if short else SHAPES:
+        ours, theirs = step(fast, shape, device), step(broadcast, shape, device)
+        words = agree(ours(), theirs(), tolerance=TOLERANCE, what="noise, loss and gradients")
+        forms: dict[str, Form] = {"products": ours, "broadcast cosines": theirs}
+        name = f"DCLR's noise and loss, {shape.name}"
+        results.append(compare(name, forms, rounds=rounds, device=device, agreement=words))
+    return results

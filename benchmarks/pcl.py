@@ -1,16 +1,7 @@
-"""PCL: the loss against the form its authors released, and a step with and without blocks of like length.
-
-    python benchmarks/pcl.py [--rounds N] [--short]
-
-Prints the machine, medians and ratios. Both forms of the loss are first checked to agree, gradients too.
-"""
+"""PCL: the loss against the form its authors released, and a pass over all views with and without padding."""
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -18,13 +9,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.measurement import Form, Result, agree, compare
 from methods.core.encoder import SentenceEncoder
 from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.heads import TanhHead
+from methods.core.trainer import to_device
 from methods.pcl.method import LENGTH_GROUPS, PCLConfig
 from methods.pcl.objective import pcl_loss
 
-TAU = 0.05
+TAU, LOSS_TARGET = 0.05, 20.0
 AGREEMENT = 2e-4
 """Largest difference allowed between the two fp32 losses and, relative to the largest, their gradients."""
 
@@ -78,53 +71,33 @@ def broadcast_loss(main: Tensor, peer: Tensor) -> Tensor:
     return total
 
 
-def seconds(work: Callable[[], object], device: str) -> float:
-    if device == "cuda":
-        torch.cuda.synchronize()
-    start = time.perf_counter()
-    work()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - start
-
-
-def compare(name: str, forms: dict[str, Callable[[], object]], rounds: int, device: str) -> None:
-    """Prints medians of interleaved rounds and the ratio of the first form to each other."""
-    for work in forms.values():
-        work()
-    times: dict[str, list[float]] = {form: [] for form in forms}
-    for _ in range(rounds):
-        for form, work in forms.items():
-            times[form].append(seconds(work, device))
-    first = next(iter(forms))
-    for form, measured in times.items():
-        ratio = statistics.median(a / b for a, b in zip(times[first], measured, strict=True))
-        print(
-            f"{name:34} {form:24} {1e3 * statistics.median(measured):10.2f} ms   {first} / this {ratio:6.2f}"
-        )
-
-
 def backward(loss: Callable[[], Tensor], *inputs: Tensor) -> Callable[[], tuple[Tensor, ...]]:
     return lambda: torch.autograd.grad(loss(), inputs)
 
 
-def measure_loss(sentences: int, positives: int, width: int, rounds: int, device: str) -> None:
+def loss_result(sentences: int, positives: int, width: int, rounds: int, device: str) -> Result:
+    """Returns the loss with its gradients as the method computes it, against the released form."""
     generator = torch.Generator().manual_seed(0)
     main, peer = (
         torch.randn(sentences, positives + 1, width, generator=generator).to(device).requires_grad_()
         for _ in range(2)
     )
-    forms: dict[str, Callable[[], Tensor]] = {
-        "released form": lambda: broadcast_loss(main, peer),
+    losses: dict[str, Callable[[], Tensor]] = {
         "products": lambda: pcl_loss(main, peer, config(positives)).total,
+        "released form": lambda: broadcast_loss(main, peer),
     }
-    values = [form().item() for form in forms.values()]
-    slow, fast = (torch.cat([g.flatten() for g in backward(form, main, peer)()]) for form in forms.values())
-    apart = ((slow - fast).abs().max() / slow.abs().max()).item()
-    if abs(values[0] - values[1]) > AGREEMENT or apart > AGREEMENT:
-        raise SystemExit(f"the two forms of the loss differ: {values}, gradients by {apart:.2g}")
-    name = f"loss B={sentences} K={positives} d={width}"
-    compare(name, {form: backward(loss, main, peer) for form, loss in forms.items()}, rounds, device)
+    computed = [
+        [loss().detach(), torch.cat([gradient.flatten() for gradient in backward(loss, main, peer)()])]
+        for loss in losses.values()
+    ]
+    return compare(
+        f"PCL's loss, B={sentences} K={positives} d={width}",
+        {form: backward(loss, main, peer) for form, loss in losses.items()},
+        rounds=rounds,
+        targets={"released form": LOSS_TARGET},
+        device=device,
+        agreement=agree(*computed, tolerance=AGREEMENT, what="loss and gradients"),
+    )
 
 
 def random_encoder(layers: int, width: int) -> SentenceEncoder:
@@ -143,8 +116,8 @@ def random_encoder(layers: int, width: int) -> SentenceEncoder:
     return SentenceEncoder(BertModel(settings, add_pooling_layer=False), Padding(), pooling="cls").train()
 
 
-def measure_step(sentences: int, positives: int, layers: int, rounds: int, device: str) -> None:
-    """Measures the main network's forward and backward pass over all views; half the sentences are at 32."""
+def step_result(sentences: int, positives: int, layers: int, rounds: int, device: str) -> Result:
+    """Returns the main network's forward and backward pass over all views; half the sentences are at 32."""
     width = 384
     rng = np.random.default_rng(0)
     lengths = np.where(rng.random(sentences) < 0.5, 32, rng.integers(6, 32, size=sentences))
@@ -153,45 +126,25 @@ def measure_step(sentences: int, positives: int, layers: int, rounds: int, devic
     encoder = random_encoder(layers, width).to(device)
     head = TanhHead(width).to(device)
 
-    def step(groups: int, masked: bool = True) -> Callable[[], object]:
-        padded = pad_in_groups(encoder, ids, groups=groups, masked=masked)
-        moved = {
-            name: value.to(device)
-            if isinstance(value, Tensor)
-            else {k: t.to(device) for k, t in value.items()}
-            for name, value in padded.items()
-        }
-        return lambda: head(encode_in_groups(encoder, moved)).square().sum().backward()
+    def step(groups: int, masked: bool = True) -> Form:
+        batch = to_device(pad_in_groups(encoder, ids, groups=groups, masked=masked), device)
+        return lambda: head(encode_in_groups(encoder, batch)).square().sum().backward()
 
-    forms = {
-        "one block": step(1),
-        "blocks": step(LENGTH_GROUPS),
-        "blocks, no mask": step(LENGTH_GROUPS, False),
-    }
-    compare(f"encode B={sentences} K={positives} layers={layers}", forms, rounds, device)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=10, help="measurements of each form (default 10)")
-    parser.add_argument("--short", action="store_true", help="small sizes, a few seconds in all")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    given = parser.parse_args()
-    print(
-        f"{platform.machine()} {platform.processor() or 'cpu'}, torch {torch.__version__}, "
-        f"{torch.get_num_threads()} threads, device {given.device}, {given.rounds} rounds"
-    )
-    sizes = [(16, 3, 64)] if given.short else [(64, 9, 768), (64, 4, 1024), (256, 9, 768)]
-    for sentences, positives, width in sizes:
-        measure_loss(sentences, positives, width, given.rounds, given.device)
-    measure_step(
-        16 if given.short else 64,
-        3 if given.short else 9,
-        1 if given.short else 6,
-        given.rounds,
-        given.device,
+    return compare(
+        f"PCL's main network, B={sentences} K={positives} layers={layers}",
+        {
+            "blocks": step(LENGTH_GROUPS),
+            "one block": step(1),
+            "blocks, padding read": step(LENGTH_GROUPS, False),
+        },
+        rounds=rounds,
+        device=device,
     )
 
 
-if __name__ == "__main__":
-    main()
+def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
+    """Returns the loss at the sizes of the papers' settings, and the encoder's part of a step."""
+    sizes = [(16, 3, 64)] if short else [(64, 9, 768), (64, 4, 1024), (256, 9, 768)]
+    sentences, positives, layers = (8, 3, 1) if short else (16, 4, 6)
+    results = [loss_result(*size, rounds, device) for size in sizes]
+    return [*results, step_result(sentences, positives, layers, rounds, device)]

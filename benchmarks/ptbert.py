@@ -1,21 +1,16 @@
-"""Times the pseudo-token block as printed against its factorised form, forward and backward.
-
-Run from the repository's root: `python -m benchmarks.ptbert [--rounds 7] [--short]`. Both forms get the same
-dropout masks; their outputs and gradients are compared before anything is timed.
-"""
+"""The pseudo-token block as printed and in factorised form, forward and backward, under equal masks."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import statistics
-import time
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from benchmarks.measurement import Result, agree, compare
 from methods.ptbert.block import PseudoTokenBlock, factorised, plain
+
+TOLERANCE = 1e-4
 
 
 def gradients(
@@ -30,47 +25,23 @@ def gradients(
     return [output.detach(), *torch.autograd.grad(output.square().sum(), wanted)]
 
 
-def largest_difference(one: list[Tensor], two: list[Tensor]) -> float:
-    """Returns the largest difference relative to the largest entry, over output and gradients."""
-    return max(((a - b).abs().max() / b.abs().max()).item() for a, b in zip(one, two, strict=True))
-
-
-def measure(batch: int, width: int, heads: int, length: int, rounds: int) -> None:
-    """Prints median times of both forms at one size, measured in turn."""
+def block_result(batch: int, width: int, heads: int, length: int, rounds: int, device: str) -> Result:
+    """Returns the block with its gradients at one size."""
     torch.manual_seed(0)
-    block = PseudoTokenBlock(width, length=length, heads=heads, dropout=0.1, form="plain")
-    pooled = torch.randn(batch, width, requires_grad=True)
+    block = PseudoTokenBlock(width, length=length, heads=heads, dropout=0.1, form="plain").to(device)
+    pooled = torch.randn(batch, width, device=device, requires_grad=True)
     masks = block.keep(pooled, (length, 1)), block.keep(pooled, (1, length))
-    forms = ("plain", "factorised")
-    difference = largest_difference(*(gradients(block, pooled, masks, form) for form in reversed(forms)))
-    if difference > 1e-4:
-        raise SystemExit(f"the forms differ by {difference:.1e}, expected below 1e-4")
-    times: dict[str, list[float]] = {form: [] for form in forms}
-    for _ in range(rounds):
-        for form in forms:
-            start = time.perf_counter()
-            gradients(block, pooled, masks, form)
-            times[form].append(time.perf_counter() - start)
-    medians = {form: statistics.median(taken) * 1000 for form, taken in times.items()}
-    print(
-        f"B {batch} d {width} H {heads} m {length}: plain {medians['plain']:.1f} ms, factorised "
-        f"{medians['factorised']:.1f} ms, ratio {medians['plain'] / medians['factorised']:.1f}, "
-        f"difference {difference:.1e}"
+    ours, theirs = (partial(gradients, block, pooled, masks, form) for form in ("factorised", "plain"))
+    return compare(
+        f"PT-BERT's block, B={batch} d={width} m={length}",
+        {"factorised": ours, "as printed": theirs},
+        rounds=rounds,
+        device=device,
+        agreement=agree(ours(), theirs(), tolerance=TOLERANCE, what="output and gradients"),
     )
 
 
-def main() -> None:
-    """Prints machine, threads, versions and the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="timed repetitions of each form")
-    parser.add_argument("--short", action="store_true", help="one small size, for a check that it runs")
-    arguments = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {torch.get_num_threads()} threads")
-    print(f"python {platform.python_version()}, torch {torch.__version__}, fp32, {arguments.rounds} rounds")
-    sizes = [(8, 96, 12, 16)] if arguments.short else [(64, 768, 12, m) for m in (64, 128, 360)]
-    for batch, width, heads, length in sizes:
-        measure(batch, width, heads, length, arguments.rounds)
-
-
-if __name__ == "__main__":
-    main()
+def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
+    """Returns the block at the lengths of the paper's ablation."""
+    sizes = [(8, 96, 12, 16)] if short else [(64, 768, 12, length) for length in (64, 128, 360)]
+    return [block_result(*size, rounds, device) for size in sizes]

@@ -1,19 +1,13 @@
 """SCT: the loss step, queue upkeep included, against the form its authors released.
 
-    python benchmarks/sct.py [--rounds N] [--short] [--device cpu|cuda]
-
 One step is both directions, forward and backward, and the move of both queues; no encoder. Both forms are
-first checked against float64, then timed in turns; the peak above the queues is taken in a process of its own
-each (on a CPU from Linux' /proc).
+first checked against float64; the peak above the queues is taken in a process of its own each (on a CPU from
+Linux' /proc).
 """
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
-import platform
-import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,12 +15,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.measurement import Disagreement, Form, Peer, Result, Spread, compare
 from methods.core.losses import unit
 from methods.core.queues import VectorQueue
 from methods.sct.objective import cross_view_loss
 
 ONLINE, REFERENCE = 0.05, 0.04
 BATCH = 128
+TIME_TARGET, MEMORY_TARGET = 2.0, 5.0
 AGREEMENT = 1e-3
 """Largest error allowed against float64, of the loss and, relative to the largest entry, of the gradient."""
 
@@ -104,18 +100,8 @@ def check_agreement(width: int, size: int, device: str) -> str:
         of_gradient = float((gradient.double() - slope).abs().max() / slope.abs().max())
         told.append(f"{name}: loss {of_value:.1e}, gradient {of_gradient:.1e}")
         if name == "closed" and max(of_value, of_gradient) > AGREEMENT:
-            raise SystemExit(f"the forms disagree: {told[-1]}, expected below {AGREEMENT}")
+            raise Disagreement(f"the forms disagree: {told[-1]}, expected below {AGREEMENT}")
     return f"errors against float64 (loss {exact.item():.4f}): " + "; ".join(told)
-
-
-def seconds(step: Step, device: str) -> float:
-    if device == "cuda":
-        torch.cuda.synchronize()
-    started = time.perf_counter()
-    step()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - started
 
 
 def peak_megabytes(name: str, width: int, size: int, device: str, threads: int) -> float:
@@ -142,42 +128,38 @@ def resident(entry: str) -> int:
     return int(next(line.split()[1] for line in lines if line.startswith(entry))) * 1024
 
 
-def measure(width: int, size: int, rounds: int, device: str) -> None:
-    print(f"width {width}, queues of {size}: two fp32 queues hold {2 * size * width * 4 / 1e6:.0f} MB")
-    print("  " + check_agreement(width, size, device))
+def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
+    """Returns time and memory of a step at two widths."""
+    size = 4096 if short else 65536
+    return [
+        result
+        for width in ((128,) if short else (128, 384))
+        for result in (time_result(width, size, rounds, device), memory_result(width, size, device))
+    ]
+
+
+def time_result(width: int, size: int, rounds: int, device: str) -> Result:
+    words = check_agreement(width, size, device)
     queues, online, references = inputs(width, size, device)
-    forms = {name: form([queue.clone() for queue in queues]) for name, form in FORMS.items()}
-    taken: dict[str, list[float]] = {name: [] for name in FORMS}
-    for turn in range(rounds + 1):
-        for name, form in forms.items():
-            spent = seconds(lambda form=form: form.step(online, references), device)  # type: ignore[misc]
-            if turn:  # the first turn warms up
-                taken[name].append(spent)
-    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        asked = [(name, width, size, device, torch.get_num_threads()) for name in FORMS]
-        peaks = dict(zip(FORMS, pool.starmap(peak_megabytes, asked, chunksize=1), strict=True))
-    for name in FORMS:
-        print(f"  {name}: {1e3 * statistics.median(taken[name]):.1f} ms, peak {peaks[name]:.0f} MB")
-    ratios = sorted(a / b for a, b in zip(taken["direct"], taken["closed"], strict=True))
-    print(
-        f"  direct / closed: time {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}), "
-        f"memory {peaks['direct'] / peaks['closed']:.1f}"
+
+    def step(name: str) -> Form:
+        form = FORMS[name]([queue.clone() for queue in queues])
+        return lambda: form.step(online, references)
+
+    return compare(
+        f"SCT's loss and queues, d={width}, queues of {size}",
+        {"closed": step("closed"), "direct": step("direct")},
+        rounds=rounds,
+        targets={"direct": TIME_TARGET},
+        device=device,
+        agreement=words,
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--short", action="store_true", help="queues of 4,096, two rounds")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    given = parser.parse_args()
-    machine = torch.cuda.get_device_name() if given.device == "cuda" else platform.processor()
-    print(f"{machine or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}")
-    rounds = 2 if given.short else given.rounds
-    for size in (4096,) if given.short else (65536, 131072):
-        for width in (128, 384):
-            measure(width, size, rounds, given.device)
-
-
-if __name__ == "__main__":
-    main()
+def memory_result(width: int, size: int, device: str) -> Result:
+    asked = [(name, width, size, device, torch.get_num_threads()) for name in ("closed", "direct")]
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        closed, direct = pool.starmap(peak_megabytes, asked, chunksize=1)
+    peer = Peer("direct", Spread.of([direct]), Spread.of([direct / closed]), MEMORY_TARGET)
+    name = f"SCT's memory above its queues, d={width}, queues of {size}"
+    return Result(name, "MB", Spread.of([closed]), (peer,))

@@ -1,34 +1,28 @@
-"""UNA: term statistics and corruption over a million sentences, and the same one word at a time.
+"""UNA: term statistics and corruption of whole batches, and the same one word at a time.
 
-    python benchmarks/una.py --corpus FILE [--sentences N] [--terms N] [--rounds N] [--short]
-
-FILE holds one sentence a line. It is repeated as often as needed; in every copy a share of its rare words is
-renamed, so that the vocabulary grows as that of a larger corpus would. Prints the machine, counts, processor
-seconds (which other work on the machine stretches less than the clock's), medians, ratios and the peak memory
-of the process. Both forms are first checked to agree under equal random numbers.
+The corpus is repeated as often as needed; in every copy a share of its rare words is renamed, so that the
+vocabulary grows as that of a larger corpus would. Both forms are first checked to agree under equal random
+numbers.
 """
 
 from __future__ import annotations
 
-import argparse
 import bisect
-import platform
-import resource
-import statistics
-import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate, islice, pairwise
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 
+from benchmarks.material import sentences
+from benchmarks.measurement import Disagreement, Form, Result, compare
 from methods.una.corruption import corrupt, probabilities, take
 from methods.una.style import spaced
 from methods.una.terms import Documents, Positions, Ranking, rank_terms, read_documents, score_positions
 
 BATCH, MAGNITUDE, RADIUS = 64, 0.5, 4000
+TARGET = 100.0
 CHECKED = 20 * BATCH
 """Sentences on which the two forms must agree, word for word."""
 
@@ -55,7 +49,7 @@ def share_for(lines: list[str], sentences: int, terms: int) -> float:
     rare = sum(count <= 2 and word.isalpha() for word, count in counts.items())
     present = len(read_documents(lines).terms)
     copies = max(1.0, sentences / len(lines) - 1)
-    return min(1.0, max(0.0, (terms - present) / (rare * copies)))
+    return min(1.0, max(0.0, (terms - present) / max(1.0, rare * copies)))
 
 
 class WordByWord:
@@ -130,12 +124,6 @@ def to_texts(positions: Positions, ranking: Ranking, batches: list[np.ndarray]) 
     return texts
 
 
-def timed(work: object, *arguments: object) -> float:
-    start = time.process_time()
-    work(*arguments)  # type: ignore[operator]
-    return time.process_time() - start
-
-
 def words_of(positions: Positions, ranking: Ranking, place: int) -> list[str]:
     start, end = positions.ends[place : place + 2]
     words: list[str] = ranking.terms[positions.ranks[start:end]].tolist()
@@ -161,72 +149,38 @@ def check_agreement(positions: Positions, ranking: Ranking, slow: WordByWord) ->
         )
         text = spaced(ranking.terms[found.ranks].tolist())
         if text != " ".join(slow.corrupt(batch, np.random.default_rng(number))):
-            raise SystemExit(f"the two forms differ in batch {number}")
+            raise Disagreement(f"the two forms of UNA's corruption differ in batch {number}")
 
 
-def prepared(lines: list[str], sentences: int, terms: int) -> tuple[Documents, Ranking, Positions]:
-    """Returns the statistics of the scaled corpus; prints what each part took."""
-    share = share_for(lines, sentences, terms)
-    texts = list(islice(renamed(lines, share), sentences))
-    before = peak_mib()
-    start = time.process_time()
+def prepared(lines: list[str], count: int, terms: int) -> tuple[Documents, Ranking, Positions]:
+    """Returns the statistics of the scaled corpus."""
+    texts = list(islice(renamed(lines, share_for(lines, count, terms)), count))
     documents = read_documents(texts)
-    tokenised = time.process_time()
     ranking = rank_terms(documents)
-    positions = score_positions(documents, ranking, count=len(texts), unit="position")
-    counted = time.process_time()
-    print(f"{len(texts)} sentences, {len(documents.flat)} words, {len(ranking.terms)} terms")
-    print(f"tokenise {tokenised - start:.1f} s, statistics {counted - tokenised:.1f} s")
-    arrays = (
-        documents.flat,
-        positions.ranks,
-        positions.ratios,
-        positions.ends,
-        ranking.mass,
-        ranking.relevance,
-    )
-    print(f"arrays {sum(array.nbytes for array in arrays) / 2**20:.0f} MiB")
-    print(f"peak memory of the process {peak_mib():.0f} MiB, {before:.0f} of it with the texts alone")
-    return documents, ranking, positions
+    return documents, ranking, score_positions(documents, ranking, count=len(texts), unit="position")
 
 
-def peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", type=Path, required=True, help="one sentence a line")
-    parser.add_argument("--sentences", type=int, default=1_000_000)
-    parser.add_argument("--terms", type=int, default=450_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--short", action="store_true", help="30,000 sentences, 2 rounds")
-    given = parser.parse_args()
-    lines = [line for line in given.corpus.read_text(encoding="utf-8").splitlines() if line.strip()]
-    sentences, rounds = (30_000, 2) if given.short else (given.sentences, given.rounds)
-    print(f"{platform.machine()}, one thread, Python {platform.python_version()}, numpy {np.__version__}")
-    documents, ranking, positions = prepared(lines, sentences, given.terms)
+def measure(rounds: int, short: bool) -> list[Result]:
+    """Returns the time of some batches as ids, as texts and one word at a time."""
+    count, terms, steps = (CHECKED, 100, 4) if short else (30_000, 55_000, 40)
+    documents, ranking, positions = prepared(sentences(3_000, short), count, terms)
     slow = WordByWord(documents, ranking)
     check_agreement(positions, ranking, slow)
-    print(f"both forms agree on {CHECKED} sentences, word for word")
-    order = np.random.default_rng(0).permutation(sentences)[: 2_000 * BATCH]
+    order = np.random.default_rng(0).permutation(count)[: steps * BATCH]
     batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-    few = [[words_of(positions, ranking, place) for place in batch] for batch in batches[:4]]
-    rates: dict[str, list[float]] = {"ranks": [], "texts": [], "word by word": []}
-    for number in range(rounds):
-        rates["ranks"].append(len(order) / timed(to_ranks, positions, ranking, batches))
-        rates["texts"].append(len(order) / timed(to_texts, positions, ranking, batches))
-        rng = np.random.default_rng(number)
-        naive = timed(lambda rng=rng: [slow.corrupt(batch, rng) for batch in few])
-        rates["word by word"].append(4 * BATCH / naive)
-    fastest = statistics.median(rates["ranks"])
-    for form, values in rates.items():
-        median = statistics.median(values)
-        print(
-            f"{form}: {median:,.0f} sentences a second ({min(values):,.0f} to {max(values):,.0f}), "
-            f"ranks are {fastest / median:.1f} times as fast"
+    words = [[words_of(positions, ranking, place) for place in batch] for batch in batches]
+    rng = np.random.default_rng(0)
+    forms: dict[str, Form] = {
+        "ids": lambda: to_ranks(positions, ranking, batches),
+        "texts": lambda: to_texts(positions, ranking, batches),
+        "word by word": lambda: [slow.corrupt(batch, rng) for batch in words],
+    }
+    return [
+        compare(
+            f"UNA's corruption, {len(order)} sentences, {len(ranking.terms)} terms",
+            forms,
+            rounds=rounds,
+            targets={"word by word": TARGET},
+            agreement=f"both forms agree on {CHECKED} sentences, word for word",
         )
-
-
-if __name__ == "__main__":
-    main()
+    ]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command, corpus
+from harness.commands import add_command, compare, corpus, publish
 from harness.errors import InputError
 
 
@@ -46,6 +46,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_stages(commands)
     corpus.add_to(commands)
+    compare.add_to(commands)
+    publish.add_to(commands)
     return parser
 
 
@@ -53,7 +55,9 @@ def _add_plan(commands: Any) -> None:
     plan = add_command(
         commands, "plan", plan_command, "write params.yaml: the runs that tables or recipes need"
     )
-    plan.add_argument("names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, all")
+    plan.add_argument(
+        "names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ladder/RUN, all"
+    )
     plan.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     plan.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
     plan.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from harness.errors import InputError, near_matches
 from harness.files import write_text
+from harness.ladder import PREFIX
 from harness.needs import BACKBONES, CORPORA, corpus_folder, with_needs
 from harness.recipes import PARAMS, Params, Run, first_problem, read_params
-from harness.selection import CellRuns, select
+from harness.selection import CellRuns, declared_systems, select
 
 RECIPES = Path("recipes")
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
@@ -70,15 +71,14 @@ def resolve(
     folder: Path = RECIPES,
     cells: Mapping[str, Collection[CellRuns]] | None = None,
 ) -> Params:
-    """Returns the resolved plan with the parents, backbones, teachers and data that its runs need.
+    """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
 
     cells: what fills the cells of every table and figure, for names such as `pcl/table2`.
     """
     chosen, derived = select(recipes, names, cells), _read_yaml(folder / CORPORA)
     every = {
         system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
-        for recipe in recipes.values()
-        for system, entry in recipe.systems.items()
+        for system, entry in {**chosen, **declared_systems(recipes)}.items()
     }
     runs: dict[str, Run] = {}
     for system, entry in chosen.items():
@@ -98,9 +98,15 @@ def resolve(
 
 def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
     """Returns the tiers that any of the named recipes reads from; all of them for a name of no recipe."""
-    named = [recipes.get(name.partition("/")[0]) for name in names]
-    allowed = {tier for recipe in named for tier in (recipe.tiers if recipe else EVERY_TIER)}
+    allowed = {tier for name in names for tier in _tiers_of(recipes, name)}
     return [tier for tier in EVERY_TIER if tier in allowed]
+
+
+def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> list[str]:
+    place, _, part = name.partition("/")
+    if place == PREFIX:
+        return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), EVERY_TIER)
+    return recipes[place].tiers if place in recipes else EVERY_TIER
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:

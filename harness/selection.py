@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError, near_matches
+from harness.ladder import PREFIX, find_ladder
 
 if TYPE_CHECKING:
     from harness.plan import Recipe
@@ -25,8 +26,8 @@ def select(
 ) -> dict[str, Entry]:
     """Returns the union of the systems that plan names ask for, each with the backbones wanted.
 
-    A name is a recipe, `recipe/id`, `paper/table2`, `paper/fig3`, or `all`. cells: for every table and figure
-    what fills its cells. A table takes of each system only the backbones it shows, and beside these the
+    A name is a recipe, `recipe/id`, `paper/table2`, `paper/fig3`, `ladder/id`, or `all`. cells: for every
+    table and figure what fills its cells. A table takes of each system only the backbones it shows, and beside these the
     systems that the paper's recipe lists for it.
     Errors: InputError for a name that is none of these, with near matches.
     """
@@ -39,6 +40,11 @@ def select(
     return chosen
 
 
+def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, Entry]:
+    """Returns every system that a recipe declares, by id."""
+    return {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+
+
 def _named(
     recipes: Mapping[str, Recipe], name: str, cells: Mapping[str, Collection[CellRuns]]
 ) -> dict[str, Entry]:
@@ -46,6 +52,8 @@ def _named(
     if name == "all":
         full = [recipe for recipe in recipes.values() if recipe.name.split("-")[0] != SMALL_SCALE]
         return {system: entry for recipe in full for system, entry in recipe.systems.items()}
+    if recipe_name == PREFIX and part:
+        return find_ladder(part, declared_systems(recipes))
     if name in recipes:
         return recipes[name].systems
     recipe = recipes.get(recipe_name)

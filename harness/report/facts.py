@@ -26,6 +26,7 @@ class CellView:
     published: str
     glyph: str
     word: str
+    delta: str
     style: str
     order: float | None
     link: str
@@ -45,6 +46,7 @@ def view_cell(
         published="" if cell.published is None else _number(cell.published, column, table),
         glyph=GLYPHS.get(cell.verdict, ""),
         word="" if cell.verdict == "ours" else cell.verdict,
+        delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
         style=cell.verdict.replace(" ", "-"),
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
@@ -68,9 +70,15 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     return [(label, text) for label, text in facts if text]
 
 
-def verdict_counts(table: Table) -> list[tuple[Verdict, str, int]]:
+def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
     """Returns (verdict, glyph, cells) in the order of the legend, those without cells left out."""
-    found = Counter(cell.verdict for row in table.rows for cell in row.cells if cell.published is not None)
+    found = Counter(
+        cell.verdict
+        for table in tables
+        for row in table.rows
+        for cell in row.cells
+        if cell.published is not None
+    )
     shown: list[Verdict] = [*GLYPHS, "missing", "cited"]
     marks = {**GLYPHS, "missing": "–"}
     return [(verdict, marks.get(verdict, ""), found[verdict]) for verdict in shown if found[verdict]]
@@ -111,7 +119,7 @@ def _verdict(cell: Cell) -> str:
         return f"not separable: needs {more} more seeds" if more else "not separable with these seeds"
     if cell.verdict == "missing":
         return "missing: no run of ours fills this cell"
-    return MEANINGS.get(cell.verdict, "")
+    return MEANINGS.get(cell.verdict, "").strip()
 
 
 def _place(cell: Cell) -> str:

@@ -36,6 +36,7 @@ def _percent(value: float | None) -> float | None:
 DEV = _Quantity("STS-B dev Spearman × 100", lambda point: _percent(point.dev))
 ALIGNMENT = _Quantity("Alignment", lambda point: point.alignment)
 UNIFORMITY = _Quantity("Uniformity", lambda point: point.uniformity)
+GEOMETRY = {"alignment": ALIGNMENT, "uniformity": UNIFORMITY}
 
 
 def dev_curves(curves: Curves, *, key: str = "dev-curves") -> str:
@@ -61,9 +62,13 @@ def run_curves(runs: Iterable[RunDetail]) -> dict[str, str]:
     }
 
 
-def geometry(curves: Curves, *, key: str = "geometry") -> str:
+def geometry(
+    curves: Curves, *, quantities: Sequence[str] = ("alignment", "uniformity"), key: str = "geometry"
+) -> str:
     """Returns alignment and uniformity of every system against training steps, drawn as `dev_curves`."""
-    return _draw(curves, (ALIGNMENT, UNIFORMITY), key=key, title="Alignment and uniformity during training")
+    chosen = tuple(GEOMETRY[name] for name in quantities)
+    title = " and ".join(quantities).capitalize() + " during training"
+    return _draw(curves, chosen, key=key, title=title)
 
 
 def seed_strip(
@@ -76,12 +81,13 @@ def seed_strip(
 ) -> str:
     """Returns one line per system: a dot per seed, our mean ± sd, the published value, what others reported.
 
-    All numbers are in display scale. `published` and `others` may lack systems.
-    Errors: InputError if no system has a seed, or matplotlib is missing.
+    All numbers are in display scale. `published` and `others` may lack systems; one that nobody ran keeps
+    its line if something is reported of it.
+    Errors: InputError if there is no number to draw, or matplotlib is missing.
     """
-    shown = {name: list(seeds) for name, seeds in values.items() if seeds}
+    shown = {name: list(seeds) for name, seeds in values.items() if seeds or name in published}
     if not shown:
-        raise InputError("a strip plot needs a scored seed, got none; evaluate a run first")
+        raise InputError("a strip plot needs a seed or a published value, got none; evaluate a run first")
     with drawing(7.2, 1.0 + 0.36 * len(shown)) as figure:
         axes = figure.add_subplot()
         for line, (name, seeds) in enumerate(shown.items()):
@@ -103,24 +109,8 @@ def _strip(
     axes: Axes, line: int, seeds: Sequence[float], published: float | None, others: Sequence[float]
 ) -> None:
     axes.axhline(line, color=PALETTE["rule"].light, linewidth=0.5, zorder=0)
-    mean = statistics.fmean(seeds)
-    if len(seeds) > 1:
-        sd = statistics.stdev(seeds)
-        axes.plot(
-            [mean - sd, mean + sd],
-            [line, line],
-            color=PALETTE["series-1"].light,
-            linewidth=1.6,
-            zorder=2,
-            label="mean ± sd",
-        )
-    axes.plot(
-        [mean, mean], [line - 0.24, line + 0.24], color=PALETTE["series-1"].light, linewidth=1.6, zorder=3
-    )
-    axes.plot(
-        seeds, [line] * len(seeds), "o", markersize=4.5, markeredgewidth=0.9, zorder=4, label="seed",
-        markerfacecolor=PALETTE["paper"].light, markeredgecolor=PALETTE["series-1"].light,
-    )  # fmt: skip
+    if seeds:
+        _strip_seeds(axes, line, seeds)
     if others:
         grey = PALETTE["muted"].light
         axes.plot(
@@ -133,7 +123,23 @@ def _strip(
         )  # fmt: skip
 
 
+def _strip_seeds(axes: Axes, line: int, seeds: Sequence[float]) -> None:
+    mean, blue = statistics.fmean(seeds), PALETTE["series-1"].light
+    if len(seeds) > 1:
+        sd = statistics.stdev(seeds)
+        axes.plot(
+            [mean - sd, mean + sd], [line, line], color=blue, linewidth=1.6, zorder=2, label="mean ± sd"
+        )
+    axes.plot([mean, mean], [line - 0.24, line + 0.24], color=blue, linewidth=1.6, zorder=3)
+    axes.plot(
+        seeds, [line] * len(seeds), "o", markersize=4.5, markeredgewidth=0.9, zorder=4, label="seed",
+        markerfacecolor=PALETTE["paper"].light, markeredgecolor=blue,
+    )  # fmt: skip
+
+
 def _strip_words(name: str, seeds: Sequence[float], published: float | None) -> str:
+    if not seeds:
+        return f"{name}: published {published:.2f}, not run."
     spread = f" ± {statistics.stdev(seeds):.2f}" if len(seeds) > 1 else ""
     beside = "" if published is None else f"; published {published:.2f}"
     return f"{name}: {statistics.fmean(seeds):.2f}{spread} over {_seeds(len(seeds))}{beside}."

@@ -76,7 +76,8 @@ class TableRow:
 class Table:
     """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule.
 
-    kind: `figure` if the paper draws these numbers; then `x_title` names the horizontal axis.
+    kind: `figure` if the paper draws these numbers; then `x_title` names the horizontal axis. logs: the
+    quantities of the training logs that the figure draws over steps.
     """
 
     key: str
@@ -89,3 +90,4 @@ class Table:
     notes: tuple[str, ...] = field(default=())
     kind: Literal["table", "figure"] = "table"
     x_title: str = ""
+    logs: tuple[str, ...] = ()

@@ -95,7 +95,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's tables and figures beside ours; `page` is the address of its own page, if it has one."""
+    """A paper's tables and figures beside ours.
+
+    figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table; both
+    by the table's key. short: what its method is called. page: address of its own page, if it has one.
+    """
 
     key: str
     title: str
@@ -104,6 +108,9 @@ class Paper:
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
     page: str = ""
+    short: str = ""
+    charts: Mapping[str, Figure] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,8 @@ class Report:
 
     commit: the commit it was generated from. plan: the plan that was run. curves: the dev curve of a system
     as SVG, by `RunDetail.system`. protocol: one statement each. notes: what a reader must know before the
-    numbers. pages: address of each further page by its name. problems: what is wrong with the scores; an
-    empty tuple if nothing is.
+    numbers. pages: address of each further page by its name, as seen from the main page. problems: what is
+    wrong with the scores; an empty tuple if nothing is.
     """
 
     title: str

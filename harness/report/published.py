@@ -140,10 +140,11 @@ class Statement(Declaration):
 
 
 class PublishedPaper(Declaration):
-    """All numbers of one paper. `works` resolves the short names of cited works."""
+    """All numbers of one paper; `short` is what its method is called. `works` resolves cited works."""
 
     paper: str
     title: str
+    short: str = ""
     venue: str
     works: dict[str, str] = Field(default_factory=dict)
     backbones: dict[str, str] = Field(default_factory=dict)

@@ -7,13 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
+from harness.report.benchmarks import Measurements, plain
 from harness.report.claims import JudgedClaim
 from harness.report.differences import MethodAudit, measure
 from harness.report.facts import CellView, has_published, has_spread, signed, verdict_counts, view_cell
+from harness.report.ladder import MeasuredLadder
+from harness.report.lens import PROTOCOLS, Lens
 from harness.report.model import Cell, Column, Table, TableRow
 from harness.report.page import Paper, Report, slug
 from harness.report.palette import css_variables
@@ -27,13 +32,12 @@ TALL = 16
 
 
 def render_index(report: Report, templates: Path = TEMPLATES) -> str:
-    """Returns the report's main page: what this is, leaderboards, figures, papers, runs, how to rebuild.
+    """Returns the report's main page: what this is, leaderboards, figures, links to papers, runs, rebuilding.
 
     Errors: InputError if a template is missing or wrong, two sections claim one key, or a row does not have
     one cell a column.
     """
-    papers = [table for paper in report.papers for table in paper.tables]
-    return _render("index.html.j2", templates, _complete(report, (*report.tables, *papers)), paper=None)
+    return _render("index.html.j2", templates, _complete(report, report.tables), here="index.html")
 
 
 def render_paper(
@@ -45,7 +49,8 @@ def render_paper(
     """
     named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
     own = replace(report, runs={key: run for key, run in report.runs.items() if key in named})
-    return _render("paper.html.j2", templates, _complete(own, paper.tables), paper=paper, index=index)
+    whole = _complete(own, paper.tables)
+    return _render("paper.html.j2", templates, whole, here=paper.page, index=index, paper=paper)
 
 
 def render_claims(
@@ -61,7 +66,8 @@ def render_claims(
     """
     findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
     bare = replace(report, runs={}, tables=(), papers=())
-    return _render("claims.html.j2", templates, bare, ledger=ledger, findings=findings, index=index)
+    values = {"ledger": ledger, "findings": findings}
+    return _render("claims.html.j2", templates, bare, here="claims.html", index=index, **values)
 
 
 def render_audit(
@@ -73,7 +79,39 @@ def render_audit(
     """
     bare = replace(report, runs={}, tables=(), papers=())
     effects = partial(measure, runs=list(report.runs.values()))
-    return _render("audit.html.j2", templates, bare, audits=audits, measure=effects, index=index)
+    values = {"audits": audits, "measure": effects}
+    return _render("audit.html.j2", templates, bare, here="audit.html", index=index, **values)
+
+
+def render_lens(report: Report, lens: Lens, templates: Path = TEMPLATES, *, index: str = "index.html") -> str:
+    """Returns the page of encoders under every protocol. Errors: InputError if a template is wrong."""
+    bare = replace(report, runs={}, tables=(), papers=())
+    values = {"lens": lens, "protocols": PROTOCOLS}
+    return _render("lens.html.j2", templates, bare, here="lens.html", index=index, **values)
+
+
+def render_ladders(
+    report: Report,
+    ladders: Sequence[MeasuredLadder],
+    templates: Path = TEMPLATES,
+    *,
+    index: str = "index.html",
+) -> str:
+    """Returns the page of the gap ladders. Errors: InputError if a template is wrong."""
+    bare = replace(report, runs={}, tables=(), papers=())
+    return _render("ladder.html.j2", templates, bare, here="ladder.html", index=index, ladders=ladders)
+
+
+def render_benchmarks(
+    report: Report, measured: Measurements, templates: Path = TEMPLATES, *, index: str = "index.html"
+) -> str:
+    """Returns the page of what the work costs here and by the tools a user would otherwise run.
+
+    Errors: InputError if a template is missing or wrong.
+    """
+    bare = replace(report, runs={}, tables=(), papers=())
+    values = {"measured": measured, "plain": plain}
+    return _render("benchmarks.html.j2", templates, bare, here="benchmarks.html", index=index, **values)
 
 
 def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
@@ -97,11 +135,15 @@ def _complete(report: Report, tables: tuple[Table, ...]) -> Report:
     return replace(report, problems=(*report.problems, *lost))
 
 
-def _render(name: str, templates: Path, report: Report, **values: Any) -> str:
+def _render(
+    name: str, templates: Path, report: Report, *, here: str, index: str = "index.html", **values: Any
+) -> str:
+    """Returns a filled template; `here` is the page's address as seen from the main page at `index`."""
     import jinja2
 
+    places = {"here": here, "index": index, "root": index.removesuffix("index.html")}
     try:
-        page = _environment(templates, report).get_template(name).render(report=report, **values)
+        page = _environment(templates, report).get_template(name).render(report=report, **places, **values)
     except (jinja2.TemplateError, FileNotFoundError) as error:
         fault = str(error) or type(error).__name__
         raise InputError(f"template {templates / name}: {fault}; restore it from the repository") from None
@@ -137,6 +179,9 @@ def _environment(templates: Path, report: Report) -> Environment:
     environment.filters["signed"] = signed
     environment.filters["seconds"] = _duration
     environment.filters["slug"] = slug
+    environment.filters["groupby_order"] = lambda values, name: [
+        (key, list(found)) for key, found in groupby(values, key=attrgetter(name))
+    ]
     return environment
 
 

@@ -56,6 +56,7 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         notes=tuple(spec.notes),
         kind=spec.kind,
         x_title=spec.x_title,
+        logs=tuple(spec.logs),
     )
 
 

@@ -1,45 +1,26 @@
-"""Stage `report`: recorded scores become tables, figures and one page."""
+"""Stage `report`: recorded scores become tables, figures and pages."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 from harness.errors import InputError
 from harness.files import atomic_folder, write_text
 from harness.recipes import Params
-from harness.report import figures
 from harness.report.audit import dev_scores, score_problems
-from harness.report.claims import judge_claims, load_claims
-from harness.report.curves import CurvePoint
-from harness.report.differences import load_audits
 from harness.report.latex import to_latex
 from harness.report.markdown import to_markdown
 from harness.report.model import Table
-from harness.report.page import Figure, Paper, Report, RunDetail
 from harness.report.published import load_published, load_spread
-from harness.report.render import render_audit, render_claims, render_index
 from harness.report.spec import Selector, TableSpec, check_spec, load_specs
 from harness.report.tables import Evidence, build_table
 from harness.report.terminal import to_terminal
-from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results, to_frame
-from harness.stages.evaluate import CURVES, SCORES
-from harness.stages.train import ARTEFACTS, COSTS, DESCRIPTION
-
-REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
-SMALL = "small"
-NOTES = (
-    "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
-    "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
-    "setting.",
-    "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved "
-    "within tens of steps: SimCSE and the methods built on it have little to teach and end below the "
-    "untrained row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe "
-    "rows only.",
-)
+from harness.stages.evaluate import SCORES
+from harness.stages.pages import LEADERBOARDS, NOTES, REPORTS, SMALL, build_page, write_pages
+from harness.stages.train import ARTEFACTS, DESCRIPTION
 
 
 def report(params: Params, *, strict: bool) -> int:
@@ -57,7 +38,7 @@ def report(params: Params, *, strict: bool) -> int:
             (folder / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
             (folder / f"{name}.txt").write_text(to_terminal(table), encoding="utf-8")
     page = build_page(params, planned, tables, problems)
-    write_pages(page, tables)
+    write_pages(page, params, planned, tables)
     write_text(REPORTS / "index.md", index_markdown(tables, problems))
     for problem in problems:
         print(problem)
@@ -95,117 +76,6 @@ def present_identities(params: Params) -> dict[str, str]:
         for key, place in places.items()
         if place.is_file()
     }
-
-
-def write_pages(page: Report, tables: Mapping[str, Table]) -> None:
-    """Writes the main page, the claims ledger and the page of differences between papers and code."""
-    claims = load_claims(LEADERBOARDS / "claims")
-    titles = {paper.key: paper.title for paper in page.papers}
-    ledger = {
-        titles[key]: judge_claims(entry.claims, tables) for key, entry in claims.items() if key in titles
-    }
-    write_text(REPORTS / "index.html", render_index(page))
-    write_text(REPORTS / "claims.html", render_claims(page, ledger))
-    write_text(REPORTS / "audit.html", render_audit(page, load_audits(LEADERBOARDS / "audit")))
-
-
-def build_page(
-    params: Params, results: list[ResultFile], tables: Mapping[str, Table], problems: list[str]
-) -> Report:
-    """Returns the page's content: leaderboard, figures, the papers' tables, every run with its record."""
-    runs = {
-        result.run.key: RunDetail.from_result(
-            result,
-            command=f"dvc repro evaluate@{result.run.key}",
-            seconds=seconds_of(result.run.key),
-            curve=read_curve(CURVES / f"{result.run.key}.jsonl", result.run.seed),
-        )
-        for result in results
-    }
-    return Report(
-        title="sentbench",
-        commit=git_state()[0],
-        plan=", ".join(params.plan),
-        tables=(tables[SMALL],) if SMALL in tables else (),
-        papers=tuple(papers_of(tables)),
-        figures=tuple(figures_of(runs)),
-        runs=runs,
-        curves=figures.run_curves(runs.values()),
-        pages={"Claims": "claims.html", "Paper and code": "audit.html"},
-        protocol=(
-            "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
-            "Selection: the checkpoint best on STS-B dev; the untrained encoder does not compete.",
-            "Text: tokenised and lower-cased as in SentEval.",
-        ),
-        notes=NOTES,
-        problems=tuple(problems),
-    )
-
-
-def papers_of(tables: Mapping[str, Table]) -> list[Paper]:
-    """Returns the papers in the order of their names, each with its tables."""
-    published = load_published(LEADERBOARDS / "published")
-    found = []
-    for key, paper in sorted(published.papers.items()):
-        own = tuple(table for name, table in tables.items() if name.startswith(f"{key}/"))
-        if own:
-            found.append(Paper(key=key, title=paper.title, citation=paper.venue, tables=own))
-    return found
-
-
-def figures_of(runs: Mapping[str, RunDetail]) -> list[Figure]:
-    """Returns the dev curves of the trained systems, their geometry, and a strip plot of seeds."""
-    curves: dict[str, list[CurvePoint]] = {}
-    finals: dict[str, list[float]] = {}
-    for run in runs.values():
-        if len(run.curve) > 1:
-            curves.setdefault(run.system, []).extend(run.curve)
-            if run.selection is not None:
-                finals.setdefault(run.system, []).append(100 * run.selection.best_dev)
-    if not curves:
-        return []
-    return [
-        Figure(
-            "dev-curves",
-            "Learning on the development set",
-            figures.dev_curves(curves),
-            "STS-B dev Spearman against steps; thin lines are seeds, the band is their spread.",
-        ),
-        Figure(
-            "geometry",
-            "Alignment and uniformity",
-            figures.geometry(curves),
-            "Of unit vectors of STS-B dev, lower is better in both (Wang and Isola 2020).",
-        ),
-        Figure(
-            "seeds",
-            "Every seed",
-            figures.seed_strip(finals, {}, key="seeds"),
-            "STS-B dev Spearman of the selected checkpoint, one mark a seed.",
-        ),
-    ]
-
-
-def read_curve(path: Path, seed: int) -> tuple[CurvePoint, ...]:
-    """Returns the evaluations of one run; none where the file is absent."""
-    if not path.is_file():
-        return ()
-    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return tuple(
-        CurvePoint(seed, entry["step"], entry["score"], entry.get("alignment"), entry.get("uniformity"))
-        for entry in entries
-    )
-
-
-def seconds_of(key: str) -> float | None:
-    """Returns the wall time of a run's training and evaluation on the machine that ran it last, if logged."""
-    total = 0.0
-    for stage in ("train", "evaluate"):
-        place = COSTS / f"{key}.{stage}.json"
-        if not place.is_file():
-            return None
-        total += json.loads(place.read_text(encoding="utf-8"))[f"{stage}_seconds"]
-    return total
 
 
 def missing_cells(table: Table) -> int:

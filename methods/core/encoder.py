@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
+from methods.core.packed import can_pack, pooled_vectors
 from methods.core.pooling import LAYERS, check_pooling, pool
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ EVALUATION_LENGTH = 512
 
 TOKENS_PER_TEXT = 32
 """Budget of one encoding batch: batch_size texts of this many tokens."""
+
+SHARD = 65_536
+"""Texts that are tokenised and sorted together; the STS sets fit in one."""
+
+TOKENIZED_TOGETHER = 8192
 
 IDENTITY, TANH = "identity", "tanh"
 """What may follow the output layer."""
@@ -94,7 +100,11 @@ class SentenceEncoder(nn.Module):
             fresh.no_padding()
             fresh.enable_truncation(max_length=min(max_length, self._position_limit()))
             self._tokenizers[max_length] = fresh
-        return [encoding.ids for encoding in self._tokenizers[max_length].encode_batch(list(texts))]
+        ids: list[list[int]] = []
+        for start in range(0, len(texts), TOKENIZED_TOGETHER):  # an encoding holds far more than its ids
+            some = self._tokenizers[max_length].encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
+            ids += [encoding.ids for encoding in some]
+        return ids
 
     def pad(self, ids: Sequence[Sequence[int] | np.ndarray]) -> Tokens:
         """Returns `input_ids` and `attention_mask`, each [B, L] int64 on the CPU, padded on the right."""
@@ -127,7 +137,12 @@ class SentenceEncoder(nn.Module):
         return self.states(tokens, **embeddings)[-1]
 
     def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
-        """Returns pooled vectors [B, d] before the output layer: what training objectives see."""
+        """Returns pooled vectors [B, d] before the output layer: what training objectives see.
+
+        Padding is not computed where the backbone's layers are known (methods/core/packed.py).
+        """
+        if can_pack(self.backbone, tokens) and set(embeddings) <= {"inputs_embeds"}:
+            return pooled_vectors(self.backbone, tokens, self.pooling, **embeddings)
         return pool(self.states(tokens, **embeddings), tokens.get("attention_mask"), self.pooling)
 
     def finish(self, pooled: Tensor) -> Tensor:
@@ -140,23 +155,22 @@ class SentenceEncoder(nn.Module):
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
         """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
 
-        `batch_size` sets the token budget of one batch: batch_size times 32 positions.
+        `batch_size` sets the token budget of one batch: batch_size times 32 positions. Texts are tokenised
+        and sorted in shards, so that beside texts and vectors the memory needed hardly grows with N.
         """
         distinct, inverse = unique(texts)
-        if not distinct:
-            return np.zeros((0, self.dim), dtype=np.float32)
-        ids = self.token_ids(distinct)
-        lengths = np.array([len(row) for row in ids])
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
-        batches = plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT)
         with (
             evaluating(self),
             tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
         ):
-            for batch in batches:
-                vectors[batch] = self._encode_ids([ids[place] for place in batch])
-                bar.update(len(batch))
-        return vectors[inverse]
+            for start in range(0, len(distinct), SHARD):
+                ids = self.token_ids(distinct[start : start + SHARD])
+                lengths = np.array([len(row) for row in ids])
+                for batch in plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT):
+                    vectors[start + batch] = self._encode_ids([ids[place] for place in batch])
+                    bar.update(len(batch))
+        return vectors if len(distinct) == len(inverse) else vectors[inverse]
 
     def save(self, directory: Path) -> None:
         """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 VECTORS, TEXTS, DESCRIPTION = "vectors.npy", "texts.npy", "teacher.json"
 
+TEACHER_ROWS = 65_536
+"""Rows whose vectors are computed before they are written: what is held in memory of a corpus of any size."""
+
 
 class Frozen:
     """A network that gives values and never learns: not in the state dict, not in the optimiser (law 6).
@@ -140,9 +143,17 @@ def write_teacher(
         raise InputError(
             "the rows of a corpus differ in their number of paraphrases; expected as many in each"
         )
-    every = [text for row in texts for text in row]
-    flat = encoder.encode(every, progress=True)
-    np.save(folder / TEXTS, text_digests(every).reshape(len(texts), views), allow_pickle=False)
-    np.save(folder / VECTORS, flat.reshape(len(texts), views, -1), allow_pickle=False)
-    meta = {**description, "rows": len(texts), "views": views, "dim": int(flat.shape[1])}
+    kept, digests = (
+        np.lib.format.open_memmap(folder / name, mode="w+", dtype=kind, shape=shape)
+        for name, kind, shape in (
+            (VECTORS, np.float32, (len(texts), views, encoder.dim)),
+            (TEXTS, text_digests([""]).dtype, (len(texts), views)),
+        )
+    )
+    for start in range(0, len(texts), TEACHER_ROWS):
+        some = [text for row in texts[start : start + TEACHER_ROWS] for text in row]
+        stop = start + len(some) // views
+        kept[start:stop] = encoder.encode(some, progress=True).reshape(stop - start, views, -1)
+        digests[start:stop] = text_digests(some).reshape(stop - start, views)
+    meta = {**description, "rows": len(texts), "views": views, "dim": int(encoder.dim)}
     (folder / DESCRIPTION).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")

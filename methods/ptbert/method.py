@@ -78,9 +78,10 @@ class PTBert(MomentumContrast):
         self, encoder: SentenceEncoder, tokens: Tokens
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """Returns the pooled vectors [B, d] and, where they are attended, token states [B, L, d] and mask."""
+        if self.config.pseudo_source != "tokens":
+            return encoder(tokens), None, None
         states, mask = encoder.states(tokens), tokens.get("attention_mask")
-        pooled = pool(states, mask, encoder.pooling)
-        return (pooled, states[-1], mask) if self.config.pseudo_source == "tokens" else (pooled, None, None)
+        return pool(states, mask, encoder.pooling), states[-1], mask
 
     def averaged(self) -> list[tuple[nn.Module, nn.Module]]:
         """Returns the pairs of the moving average, the block among them."""

@@ -1,12 +1,12 @@
 """The pages in a browser: sorting, keyboard, schemes, width, requests, accessibility.
 
 They need Playwright for Python (extra `browser`) and a Chromium that is already on the machine. The
-accessibility check also needs axe-core's `axe.min.js`, named by SENTBENCH_AXE or under node_modules.
+accessibility check also needs axe-core, which the package axe-playwright-python carries.
 """
 
 from __future__ import annotations
 
-import os
+import importlib.util
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -18,9 +18,19 @@ import pytest
 from harness.report.claims import Claim, judge_claims
 from harness.report.declarations import LEADERBOARDS
 from harness.report.differences import load_audits
+from harness.report.ladder import Ladder, Step, measure_ladder
+from harness.report.lens import build_lens
 from harness.report.page import Report
-from harness.report.render import render_audit, render_claims, render_index, render_paper
+from harness.report.render import (
+    render_audit,
+    render_claims,
+    render_index,
+    render_ladders,
+    render_lens,
+    render_paper,
+)
 from tests.harness.report.example_report import make_report
+from tests.harness.report.made_results import result
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -31,7 +41,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="browser tests ne
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
-AXE = Path(os.environ.get("SENTBENCH_AXE", "node_modules/axe-core/axe.min.js"))
+AXE = importlib.util.find_spec("axe_playwright_python")
 CLAIM = Claim(
     says="Distillation is above SimCSE",
     table="small-sts",
@@ -39,7 +49,16 @@ CLAIM = Claim(
     better="distill-mse",
     worse="simcse-released",
 )
-PAGES = ["index.html", "short.html", "paper.html", "claims.html", "audit.html", "empty.html"]
+PAGES = [
+    "index.html",
+    "short.html",
+    "paper.html",
+    "claims.html",
+    "audit.html",
+    "ladder.html",
+    "lens.html",
+    "empty.html",
+]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -74,6 +93,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "claims.html").write_text(render_claims(report, ledger), encoding="utf-8")
     audits = load_audits(LEADERBOARDS / "audit")
     (folder / "audit.html").write_text(render_audit(report, audits), encoding="utf-8")
+    results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)]
+    rung = result("a-ladder-text", 0, {("STS12", "all"): 0.4})
+    steps = (Step("a-ladder-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
+    ladders = [measure_ladder(Ladder(name, "b", steps), [*results, rung]) for name in ("a", "not-run")]
+    (folder / "ladder.html").write_text(render_ladders(report, ladders), encoding="utf-8")
+    (folder / "lens.html").write_text(render_lens(report, build_lens(results)), encoding="utf-8")
     (folder / "empty.html").write_text(render_index(Report("An empty report", "abc")), encoding="utf-8")
     return folder
 
@@ -281,9 +306,7 @@ def test_a_table_of_40_rows_and_30_columns_opens_in_under_a_second(open_page: Op
     assert page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") < 1000
 
 
-@pytest.mark.skipif(
-    not AXE.is_file(), reason="no axe-core: npm install axe-core, or name axe.min.js in SENTBENCH_AXE"
-)
+@pytest.mark.skipif(AXE is None, reason="no axe-core: install the extra `test`")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES[1:])
 def test_axe_finds_no_fault(open_page: Open, name: str, scheme: str) -> None:
@@ -291,7 +314,9 @@ def test_axe_finds_no_fault(open_page: Open, name: str, scheme: str) -> None:
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
     if name == "paper.html":
         page.locator("a.cell").first.click()
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert AXE is not None
+    assert AXE.origin is not None
+    page.evaluate(Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate(
         "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']})"
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.plan import load_recipes
 from harness.report.declarations import LEADERBOARDS
 from harness.report.differences import Difference, MethodAudit, load_audits, measure
 from harness.report.page import Report, RunDetail
@@ -69,6 +70,29 @@ def test_every_paper_and_competitor_is_audited_and_every_named_test_exists() -> 
         named = [test for difference in audit.differences for test in difference.tests]
         if audit.method in METHODS:
             assert [test for test in named if f"def {test}(" not in sources] == []
+
+
+def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:
+    """The effect beside a difference is that of the runs named there, so they must turn its switch."""
+    every = [entry for recipe in load_recipes().values() for entry in recipe.systems.values()]
+    checked = 0
+    for audit in load_audits(LEADERBOARDS / "audit"):
+        own = [entry for entry in every if entry["method"] == audit.method]
+        usual = [entry for entry in own if entry["variant"] == audit.reading]
+        for difference in audit.differences:
+            for variant in difference.variants:
+                turned = [entry for entry in own if entry["variant"] == variant]
+                assert turned, variant
+                pairs = [
+                    (entry["config"][difference.switch], other["config"][difference.switch])
+                    for entry in turned
+                    for other in usual
+                    if set(entry["backbones"]) & set(other["backbones"])
+                ]
+                assert pairs, variant
+                assert all(one != other for one, other in pairs), variant
+                checked += 1
+    assert checked >= 18
 
 
 def test_one_method_in_two_files_is_an_input_error(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from harness.errors import InputError
 from harness.report.facts import cell_facts, verdict_counts, view_cell
 from harness.report.model import Cell, Column, Table, TableRow
-from harness.report.page import Report, RunDetail
+from harness.report.page import Figure, Paper, Report, RunDetail
 from harness.report.render import render_index, render_paper
 from harness.report.text import TEMPLATES
 from tests.harness.report.example_report import make_report, make_wide_table
@@ -168,7 +168,7 @@ def test_tables_mark_up_their_headers(index: str) -> None:
         "row",
         "rowgroup",
     }
-    assert sum(tag == "caption" for tag, _ in page.tags) == 2
+    assert sum(tag == "caption" for tag, _ in page.tags) == 1
 
 
 def test_text_is_escaped_everywhere() -> None:
@@ -186,9 +186,42 @@ def test_text_is_escaped_everywhere() -> None:
     assert sum(tag == "script" for tag, _ in Page(text).tags) == 1
 
 
-def test_the_index_links_to_its_further_pages() -> None:
-    text = render_index(Report("T", "abc", pages={"Claims": "claims.html"}))
-    assert '<a class="page" href="claims.html">Claims</a>' in text
+def test_every_page_links_to_all_pages_and_marks_where_it_is() -> None:
+    pages = {"Paper": "papers/dclr.html", "Claims": "claims.html"}
+    report = Report("T", "abc", pages=pages)
+    paper = Paper("dclr", "A paper", "ACL", (), page=pages["Paper"])
+    index, inner = render_index(report), render_paper(report, paper, index="../index.html")
+    assert '<a href="index.html" aria-current="page">Overview</a>' in index
+    assert '<a href="claims.html">Claims</a>' in index
+    assert '<a href="../index.html">Overview</a>' in inner
+    assert '<a href="../papers/dclr.html" aria-current="page">Paper</a>' in inner
+    assert '<a href="../claims.html">Claims</a>' in inner
+
+
+def test_the_index_lists_the_papers_with_their_tally_and_leaves_their_tables_to_their_pages() -> None:
+    cells = (CELL, Cell(published=2.0))
+    tables = (table_of(*cells), replace(table_of(*cells), key="u"))
+    paper = Paper("dclr", "A paper", "ACL", tables, page="papers/dclr.html")
+    text = render_index(Report("T", "abc", papers=(paper,)))
+    assert '<a href="papers/dclr.html">A paper</a>' in text
+    assert "2 not separable" in text
+    assert "2 missing" in text
+    assert "<table" not in text
+
+
+def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -> None:
+    table = table_of(CELL, kind="figure")
+    paper = Paper(
+        "p", "A paper", "ACL", (table,),
+        charts={"t": Figure("chart-t", "A chart", "<svg></svg>", "Diamonds.")},
+        commands={"t": "sentbench plan p/t && dvc repro"},
+    )  # fmt: skip
+    text = render_paper(Report("T", "abc", runs=RUNS), paper)
+    assert "To run it: <code>sentbench plan p/t &amp;&amp; dvc repro</code>" in text
+    assert text.index('id="table-t"') < text.index('id="figure-chart-t"')
+    assert "−1.14</span>" in text
+    assert "sentbench plan p --dry-run" not in text
+    assert "sentbench plan p --dry-run" in render_paper(Report("T", "abc"), paper)
 
 
 def test_an_empty_report_says_what_to_do() -> None:
@@ -246,7 +279,7 @@ def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
 
 def test_templates_fetch_nothing() -> None:
     files = [*sorted(TEMPLATES.glob("*.html.j2")), TEMPLATES / "report.css", TEMPLATES / "report.js"]
-    assert len(files) == 8
+    assert len(files) == 10
     for file in files:
         assert not re.search(
             r"https?:|fetch\(|XMLHttpRequest|import\(|@import|url\(", file.read_text(encoding="utf-8")

@@ -71,6 +71,18 @@ def test_the_likeliest_allowed_piece_fills_the_mask(folder: Path) -> None:
     assert rewrite.text.split()[place] == names[max(allowed, key=lambda i: float(logits[i]))]
 
 
+def test_a_piece_is_filled_by_one_of_its_kind_and_never_by_a_special_one(folder: Path) -> None:
+    """Of a vocabulary with equal logits the allowed are: for `the` every whole word, for `##b` every rest."""
+    made = filler(folder)
+    names = made.tokenizer.convert_ids_to_tokens(range(len(made.tokenizer)))
+    original = torch.tensor(made.tokenizer.convert_tokens_to_ids(["the", "##b"]))
+    allowed = made._allowed(torch.zeros(2, len(names)), original).isfinite()
+    words = [not name.startswith(("##", "[")) for name in names]
+    rests = [name.startswith("##") for name in names]
+    assert allowed.tolist() == [words, rests]
+    assert (sum(words), sum(rests)) == (67, 26)
+
+
 def test_word_borders_stay_where_they_were(folder: Path) -> None:
     """`zebra` is five pieces: whatever is filled in, the text keeps its three words and their punctuation."""
     made = filler(folder, share=0.9, choice="sample")

@@ -136,6 +136,25 @@ def test_magnitude_zero_is_simcse_with_nt_xent_bit_for_bit(sample: tiny.Sample, 
     assert float(ours.parts["moved"]) == 0.0
 
 
+def test_the_pool_is_the_second_pass_without_gradient(
+    backbone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method, batch = ready(SAMPLES[0], backbone)
+    seen: list[Any] = []
+
+    def spy(vectors: torch.Tensor, pool: torch.Tensor, magnitude: float) -> torch.Tensor:
+        seen.extend([vectors, pool, magnitude])
+        return vectors
+
+    monkeypatch.setitem(AUGMENTATIONS, "interpolation", spy)
+    method.views(batch)
+    vectors, pool, magnitude = seen
+    assert torch.equal(vectors, pool)
+    assert vectors.requires_grad
+    assert not pool.requires_grad
+    assert magnitude == 0.1
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.label)
 def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: Path) -> None:
     method, batch = ready(sample, backbone)

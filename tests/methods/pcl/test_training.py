@@ -25,7 +25,7 @@ def test_only_the_main_network_is_exported(make: Make) -> None:
     texts = [row.text for row in tiny.rows(8)]
     before = method.exported().encode(texts)
     passes: list[str] = []
-    for name, module in (("main", method.encoder.backbone), ("peer", method.peer), ("head", method.head)):
+    for name, module in (("main", method.encoder), ("peer", method.peer), ("head", method.head)):
         module.register_forward_hook(lambda *_, name=name: passes.append(name))  # type: ignore[misc]
     with torch.no_grad():
         for p in (*method.peer.parameters(), *method.head.parameters()):

@@ -1,0 +1,148 @@
+"""STS evaluation: ours, sentence-transformers' encode, mteb's evaluation, and a loop of pairs as in SentEval.
+
+A round is one test set, a different one each, and all sides get the same texts of it; with a mirror they are
+sets of the papers' seven, without one the parts of them that STS-B holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.evaluation_peers import Scorer, mteb_evaluation, pair_loop, sentence_transformers_loop
+from benchmarks.material import backbone, encoder
+from benchmarks.measurement import Disagreement, Result, gemm_rate, seconds, summarised
+from harness.data.sts import ScoredPair
+from harness.data.tiers import mirror_folder
+from harness.tasks import build_tasks, evaluate_tasks
+from harness.tasks.sts import StsTask
+from methods.core.batching import unique
+from methods.core.encoder import SentenceEncoder
+from tests.support import tiny
+
+SETS = ("STSB", "STS16", "STS13", "STS12", "STS15", "SICKR", "STS14")
+EMBEDDED = ("STSB", "STS12-part", "STS14-part", "STS13-part", "STS15-part", "STS16-part")
+MADE_UP_PAIRS = 60
+TOLERANCE = 1e-4
+"""Largest difference allowed between the correlations of two sides in fp32: 0.01 points."""
+FLOOR_SHARE = 0.8
+TARGETS = {"SentEval's loop": 2.3, "sentence-transformers": 1.8, "mteb": 1.8}
+HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.2, "mteb": 3.2}
+OURS, HALF = "ours", "ours, bf16"
+
+
+def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
+    """Returns our time in fp32 and in bf16, each against the peers in fp32."""
+    ours, sides = _sides(short, device)
+    tasks = test_sets(rounds, short)
+    for score in sides.values():
+        score(made_up())
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    scores: dict[str, list[float]] = {name: [] for name in sides}
+    rates, shares = [gemm_rate(device)], []
+    for turn, task in enumerate(tasks):
+        arithmetic = flops(ours, unique([*task.texts()])[0])  # reads the set before anything is timed
+        ordered = list(sides.items())
+        for name, score in ordered if turn % 2 == 0 else reversed(ordered):
+            found: list[float] = []
+            times[name].append(seconds(partial(_note, found, score, task), device))
+            scores[name] += found
+        rates.append(gemm_rate(device))
+        shares.append(arithmetic / times[OURS][-1] / 1e9 / np.mean(rates[-2:]))
+    note = f"{_counts(ours, tasks)}; {np.median(shares):.0%} of the GEMM rate, target {FLOOR_SHARE:.0%}"
+    peers = {name: taken for name, taken in times.items() if name not in (OURS, HALF)}
+    summary = partial(summarised, rates=rates, unit="s")
+    full = summary(
+        "STS evaluation, fp32",
+        {OURS: times[OURS], **peers},
+        targets=TARGETS,
+        agreement=_agreement(scores),
+        note=note,
+    )
+    apart = max(abs(one - other) for one, other in zip(scores[OURS], scores[HALF], strict=True))
+    half = summary(
+        "STS evaluation, bf16 against fp32",
+        {OURS: times[HALF], **peers},
+        targets=HALF_TARGETS,
+        agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's: no result is recorded in bf16",
+    )
+    return [full, half]
+
+
+def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]]:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    ours = encoder(short, "mean").to(device)
+    transformer: Any = Transformer(str(backbone(short)))
+    pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
+    peer = SentenceTransformer(modules=[transformer, pooling], device=device)
+    sides = {
+        OURS: partial(our_score, ours),
+        HALF: partial(our_score, ours, half=True),
+        "SentEval's loop": pair_loop(ours),
+        "sentence-transformers": sentence_transformers_loop(peer),
+        "mteb": mteb_evaluation(peer),
+    }
+    return ours, sides
+
+
+def _note(found: list[float], score: Scorer, task: StsTask) -> None:
+    found.append(score(task))
+
+
+def our_score(model: SentenceEncoder, task: StsTask, *, half: bool = False) -> float:
+    """What `sentbench evaluate` does: unique texts once, batches of equal length, cosines in float64."""
+    with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
+        return evaluate_tasks([task], model.encode)[0].value
+
+
+def test_sets(rounds: int, short: bool) -> list[StsTask]:
+    """Returns one test set a round, starting over after the last."""
+    if short:
+        return [made_up()] * rounds
+    names = SETS if mirror_folder() is not None else EMBEDDED
+    return [build_tasks([names[turn % len(names)]], text="senteval")[0] for turn in range(rounds)]  # type: ignore[misc]
+
+
+def made_up() -> StsTask:
+    """Returns a set of pairs from a few dozen sentences with scores drawn once."""
+    texts = [row.text for row in tiny.rows(24)]
+    rng = np.random.default_rng(0)
+    every = list(combinations(texts, 2))  # no pair twice: rounding would break its tie
+    drawn = rng.choice(len(every), MADE_UP_PAIRS, replace=False)
+    pairs = [ScoredPair(*every[place], float(rng.integers(6))) for place in drawn]
+    return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
+
+
+def flops(model: SentenceEncoder, texts: Sequence[str]) -> float:
+    """Returns the multiplications and additions of the linear layers and attention on the texts' tokens."""
+    lengths = np.array([len(ids) for ids in model.token_ids(texts)], dtype=np.float64)
+    config: Any = model.backbone.config
+    width, inner = config.hidden_size, config.intermediate_size
+    linear = 2 * width * (4 * width + 2 * inner) * lengths.sum()
+    return float(config.num_hidden_layers * (linear + 4 * width * (lengths**2).sum()))
+
+
+def _agreement(scores: dict[str, list[float]]) -> str:
+    single = {name: found for name, found in scores.items() if name != HALF}
+    apart = max(np.ptp(found) for found in zip(*single.values(), strict=True))
+    if not apart <= TOLERANCE:
+        raise Disagreement(
+            f"Spearman correlations differ by {apart:.2g}, expected at most {TOLERANCE}: {single}"
+        )
+    return f"Spearman of all sides agrees within {100 * apart:.1g} points"
+
+
+def _counts(model: SentenceEncoder, tasks: Sequence[StsTask]) -> str:
+    texts = [text for task in tasks for text in task.texts()]
+    once = [text for task in tasks for text in unique([*task.texts()])[0]]
+    tokens, fewer = (sum(len(ids) for ids in model.token_ids(some)) for some in (texts, once))
+    names = ", ".join(dict.fromkeys(task.name for task in tasks))
+    return f"{names}: {len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"

@@ -1,0 +1,227 @@
+"""Alternating rounds, medians with their range, ratios of the same round, and what they were measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+Form = Callable[[], object]
+"""One whole run of one side; what it returns is not looked at."""
+
+GEMM_SIZE = 1024
+LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", "scikit-learn", "accelerate")
+
+
+class Disagreement(Exception):
+    """Two sides of a benchmark computed different results, so their times say nothing."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and range over the rounds."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        return cls(statistics.median(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What a user would otherwise run: its cost, how many times ours it is, and the ratio that is aimed at.
+
+    ratio: median and range of the ratios within rounds. target: None where the peer only gives scale.
+    """
+
+    name: str
+    cost: Spread
+    ratio: Spread
+    target: float | None
+
+    @property
+    def met(self) -> bool:
+        return self.target is None or self.ratio.median >= self.target
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the page.
+
+    ours: cost in `unit`, lower is better. limit: the most that ours may cost, None if only ratios count.
+    agreement: what was compared before a time counted, and the largest difference. gemm: GFLOP/s of fp32
+    products of 1024 x 1024 matrices between the rounds. note: counts, and what explains a missed target.
+    """
+
+    name: str
+    unit: str
+    ours: Spread
+    peers: tuple[Peer, ...] = ()
+    limit: float | None = None
+    agreement: str = ""
+    note: str = ""
+    gemm: Spread | None = None
+    met: bool | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """A target is met when each is; None says that this result has none."""
+        checks = [peer.met for peer in self.peers if peer.target is not None]
+        checks += [self.ours.median <= self.limit] if self.limit is not None else []
+        object.__setattr__(self, "met", all(checks) if checks else None)
+
+    def lines(self) -> list[str]:
+        """Returns the result as text for a terminal."""
+        told = {True: "met", False: "NOT MET", None: ""}[self.met]
+        limit = f"  at most {self.limit:g} {self.unit}" if self.limit is not None else ""
+        ours = self.ours
+        lines = [
+            f"{self.name}: {ours.median:.4g} {self.unit} ({ours.low:.4g} to {ours.high:.4g}){limit}  {told}"
+        ]
+        for peer in self.peers:
+            wanted = f", target {peer.target:g}" if peer.target is not None else ""
+            lines.append(
+                f"    {peer.name}: {peer.cost.median:.4g} {self.unit}, ratio {peer.ratio.median:.2f} "
+                f"({peer.ratio.low:.2f} to {peer.ratio.high:.2f}){wanted}"
+            )
+        return [*lines, *(f"    {words}" for words in (self.agreement, self.note) if words)]
+
+
+def compare(
+    name: str,
+    forms: Mapping[str, Form],
+    *,
+    rounds: int,
+    targets: Mapping[str, float] | None = None,
+    unit: str = "ms",
+    device: str = "cpu",
+    agreement: str = "",
+    note: str = "",
+) -> Result:
+    """Returns the first form's times beside the others', after one unmeasured run of each.
+
+    targets: form -> the least ratio of its time to the first form's.
+    """
+    for form in forms.values():
+        form()
+    times, rates = alternate(forms, rounds=rounds, device=device)
+    return summarised(name, times, rates, targets=targets or {}, unit=unit, agreement=agreement, note=note)
+
+
+def summarised(
+    name: str,
+    times: Mapping[str, Sequence[float]],
+    rates: Sequence[float],
+    *,
+    targets: Mapping[str, float],
+    unit: str = "ms",
+    agreement: str = "",
+    note: str = "",
+) -> Result:
+    """Returns the result of times in seconds, one a round and form; the first form is ours."""
+    scale = {"s": 1.0, "ms": 1e3}[unit]
+    (_, ours), *others = times.items()
+    peers = tuple(
+        Peer(
+            peer,
+            Spread.of([scale * taken for taken in theirs]),
+            Spread.of([slow / fast for slow, fast in zip(theirs, ours, strict=True)]),
+            targets.get(peer),
+        )
+        for peer, theirs in others
+    )
+    cost = Spread.of([scale * taken for taken in ours])
+    return Result(name, unit, cost, peers, agreement=agreement, note=note, gemm=Spread.of(rates))
+
+
+def alternate(
+    forms: Mapping[str, Form], *, rounds: int, device: str = "cpu"
+) -> tuple[dict[str, list[float]], list[float]]:
+    """Returns the seconds of every form in every round, and the GEMM rate between the rounds.
+
+    Every second round runs in reverse order, so that a drift of the machine does not favour one form.
+    """
+    times: dict[str, list[float]] = {name: [] for name in forms}
+    rates = [gemm_rate(device)]
+    for turn in range(rounds):
+        ordered = list(forms.items())
+        for name, form in ordered if turn % 2 == 0 else reversed(ordered):
+            times[name].append(seconds(form, device))
+        rates.append(gemm_rate(device))
+    return times, rates
+
+
+def seconds(form: Form, device: str = "cpu") -> float:
+    """Returns the wall time of one run, work that a device still has in hand included."""
+    _wait(device)
+    started = time.perf_counter()
+    form()
+    _wait(device)
+    return time.perf_counter() - started
+
+
+def gemm_rate(device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
+    """Returns the GFLOP/s of products of 1024 x 1024 matrices: what the machine gives at this moment."""
+    left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device, dtype=dtype) for _ in range(2))
+    products = 8
+    return (
+        products * 2 * GEMM_SIZE**3 / seconds(lambda: [left @ right for _ in range(products)], device) / 1e9
+    )
+
+
+def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:
+    """Returns one sentence on the largest difference relative to the largest entry of its tensor.
+
+    Errors: Disagreement above `tolerance`.
+    """
+    apart = max(
+        ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
+        for one, other in zip(ours, theirs, strict=True)
+    )
+    if not apart <= tolerance:
+        raise Disagreement(
+            f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}"
+        )
+    return f"{what} agree within {apart:.1g} of the largest entry"
+
+
+def machine(device: str, rounds: int) -> dict[str, object]:
+    """Returns what the times were measured on."""
+    found: dict[str, str] = {}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "not installed"
+    return {
+        "processor": _processor() if device == "cpu" else torch.cuda.get_device_name(),
+        "cores": len(os.sched_getaffinity(0)),
+        "threads": torch.get_num_threads(),
+        "device": device,
+        "precision": "fp32",
+        "rounds": rounds,
+        "python": platform.python_version(),
+        "versions": found,
+    }
+
+
+def _processor() -> str:
+    place = Path("/proc/cpuinfo")
+    lines = place.read_text(encoding="utf-8").splitlines() if place.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _wait(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()

@@ -1,0 +1,97 @@
+"""The gap ladder: runs that differ from a declared one in one choice of protocol each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from harness.errors import InputError, near_matches
+
+PREFIX = "ladder"
+MARK = "-ladder-"
+"""Stands between a declared system and the step in the id of a rung."""
+LENGTHS = {32: 64, 64: 32}
+INTERVALS = {125: 250, 250: 125}
+
+
+class Rung(NamedTuple):
+    """One choice turned over: `where` in the recipe's entry it stands, from what to what."""
+
+    step: str
+    where: str
+    declared: Any
+    changed: Any
+
+    @property
+    def says(self) -> str:
+        """The change in words."""
+        return f"{self.where}: {_shown(self.declared)} → {_shown(self.changed)}"
+
+
+def rungs_of(entry: Mapping[str, Any]) -> list[Rung]:
+    """Returns the rungs of a declared system, those that cannot apply to it left out.
+
+    Pooling has a rung for each average over layers that is not the declared one, none for encoders without
+    layers. Choices of training have none where nothing is trained.
+    """
+    train, config = entry["train"], entry.get("config", {})
+    rungs = []
+    if entry.get("pooling") is not None:
+        for step, pooling in (("static-layer", "static-last-avg"), ("first-layer", "first-last-avg")):
+            if entry["pooling"] != pooling:
+                rungs.append(Rung(step, "pooling", entry["pooling"], pooling))
+    if train.get("steps") != 0:
+        decay, norm, every = train["weight_decay"], train["max_grad_norm"], train["eval_every"]
+        rungs += [
+            Rung("weight-decay", "train.weight_decay", decay, 0.0 if decay else 0.01),
+            Rung("clipping", "train.max_grad_norm", norm, 1.0 if norm is None else None),
+            Rung(
+                "precision", "train.precision", train["precision"], _other(train["precision"], "fp32", "bf16")
+            ),
+            Rung("eval-interval", "train.eval_every", every, INTERVALS.get(every, 2 * every)),
+            Rung("drop-last", "train.drop_last", train["drop_last"], not train["drop_last"]),
+        ]
+        if "max_length" in config:
+            length = config["max_length"]
+            rungs.append(Rung("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
+    rungs.append(Rung("text", "text", entry["text"], _other(entry["text"], "senteval", "raw")))
+    return rungs
+
+
+def ladder_systems(system: str, entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Returns the declared system and one system a rung, by id; a rung's variant names its step."""
+    systems = {system: copy.deepcopy(dict(entry))}
+    for rung in rungs_of(entry):
+        changed = copy.deepcopy(dict(entry))
+        *path, last = rung.where.split(".")
+        place = changed
+        for name in path:
+            place = place[name]
+        place[last] = rung.changed
+        changed["variant"] = f"{entry['variant']}{MARK}{rung.step}"
+        systems[f"{system}{MARK}{rung.step}"] = changed
+    return systems
+
+
+def find_ladder(part: str, systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Returns the systems of plan name `ladder/PART`; `systems` are all that recipes declare.
+
+    Errors: InputError with near matches if no recipe declares PART.
+    """
+    if part not in systems:
+        raise InputError(
+            f"{PREFIX}/{part} is not known: expected the id of a run that a recipe declares"
+            f"{near_matches(part, list(systems))}"
+        )
+    return ladder_systems(part, systems[part])
+
+
+def _other(value: Any, first: Any, second: Any) -> Any:
+    return second if value == first else first
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,206 @@
+"""Two sets of scores: what moved, by how much, and whether that is more than noise."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+from scipy import stats
+
+from harness.report import statistics
+from harness.report.markdown import escape
+from harness.results.schema import ResultFile
+
+HEADLINE = ("spearman", "accuracy", "map")
+SAME = 1e-9
+"""Differences up to this are rounding of the last bits."""
+
+Finding = Literal["unchanged", "within noise", "up", "down", "added", "removed"]
+Kind = Literal["seeds", "test set", ""]
+
+
+class ScoreKey(NamedTuple):
+    """What a score is of: a system on a task, by one metric."""
+
+    system: str
+    backbone: str
+    task: str
+    metric: str
+    selection: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Move:
+    """One score before and after, raw units, mean over seeds; `seeds` counts both sides.
+
+    noise: half-width of the 95 % interval of the change, None where a side is missing. kind: where that noise
+    comes from. recipe_changed: the two sides do not run the same recipe.
+    """
+
+    key: ScoreKey
+    before: float | None
+    after: float | None
+    seeds: tuple[int, int]
+    noise: float | None
+    kind: Kind
+    finding: Finding
+    recipe_changed: bool
+
+    @property
+    def change(self) -> float | None:
+        """After minus before, None where a side is missing."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+
+class _Side(NamedTuple):
+    values: dict[int, float]
+    recipes: frozenset[str]
+    pairs: int
+
+
+def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[Move]:
+    """Returns one move for every headline score (setting `all`) of either side, the largest change first."""
+    old, new = _sides(before), _sides(after)
+    moves = [_move(key, old.get(key), new.get(key)) for key in dict.fromkeys([*old, *new])]
+    return sorted(moves, key=lambda move: (-abs(move.change or 0.0), move.key))
+
+
+def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, _Side]:
+    found: dict[ScoreKey, _Side] = {}
+    for result in results:
+        run = result.run
+        for score in result.scores:
+            if score.metric in HEADLINE and score.setting == "all":
+                key = ScoreKey(
+                    run.id, run.backbone, score.task, score.metric, score.selection, result.provenance.text
+                )
+                side = found.setdefault(key, _Side({}, frozenset(), score.n))
+                values = {**side.values, run.seed: score.value}
+                found[key] = _Side(values, side.recipes | {run.recipe}, min(side.pairs, score.n))
+    return found
+
+
+def _move(key: ScoreKey, old: _Side | None, new: _Side | None) -> Move:
+    if old is None or new is None:
+        mean = [None if side is None else statistics.mean(list(side.values.values())) for side in (old, new)]
+        counts = (len(old.values) if old else 0, len(new.values) if new else 0)
+        return Move(key, mean[0], mean[1], counts, None, "", "added" if old is None else "removed", False)
+    first, second = list(old.values.values()), list(new.values.values())
+    noise, kind = noise_of(first, second, metric=key.metric, pairs=min(old.pairs, new.pairs))
+    change = statistics.mean(second) - statistics.mean(first)
+    same = old.values.keys() == new.values.keys() and all(
+        abs(new.values[seed] - value) <= SAME for seed, value in old.values.items()
+    )
+    finding: Finding = "up" if change > 0 else "down"
+    if same:
+        finding = "unchanged"
+    elif abs(change) <= max(noise, SAME):
+        finding = "within noise"
+    return Move(
+        key, statistics.mean(first), statistics.mean(second), (len(first), len(second)), noise, kind, finding,
+        old.recipes != new.recipes,
+    )  # fmt: skip
+
+
+def noise_of(
+    before: Sequence[float], after: Sequence[float], *, metric: str, pairs: int
+) -> tuple[float, Kind]:
+    """Returns the half-width of the 95 % interval of a change of means that only noise makes, and its kind.
+
+    seeds, where both sides have two: Student's quantile with n + m - 2 degrees of freedom times
+    s sqrt(1/n + 1/m), s the standard deviation pooled over both sides.
+    test set, where a side has one: 1.96 standard errors of one score if its test items were drawn again. Both
+    sides see the same items, so this errs towards calling a change noise.
+    """
+    n, m = len(before), len(after)
+    if min(n, m) < 2:
+        return 1.96 * sampling_error(statistics.mean([*before, *after]), pairs, metric=metric), "test set"
+    squares = [((statistics.sample_sd(side) or 0.0) ** 2) * (len(side) - 1) for side in (before, after)]
+    pooled = math.sqrt(sum(squares) / (n + m - 2))
+    return float(stats.t.ppf(0.975, n + m - 2)) * pooled * math.sqrt(1 / n + 1 / m), "seeds"
+
+
+def sampling_error(value: float, items: int, *, metric: str) -> float:
+    """Returns the standard error of a score over its test items.
+
+    Spearman: (1 - r^2) sqrt((1 + r^2 / 2) / (n - 3)) (Bonett and Wright 2000). Accuracy: that of a share,
+    sqrt(p (1 - p) / n). Mean average precision has no closed form; the share's error bounds it.
+    """
+    if metric == "spearman":
+        return (1 - value**2) * math.sqrt((1 + value**2 / 2) / max(1, items - 3))
+    return math.sqrt(max(0.0, value * (1 - value)) / items)
+
+
+def summary(moves: Sequence[Move]) -> str:
+    """Returns one line: how many scores were compared and what became of them."""
+    found = Counter(move.finding for move in moves)
+    beyond = found["up"] + found["down"]
+    both = len(moves) - found["added"] - found["removed"]
+    parts = [f"{found['up']} up and {found['down']} down beyond noise" if beyond else "none beyond noise"]
+    parts += [f"{found[name]} {name}" for name in ("within noise", "unchanged") if found[name]]
+    parts += [f"{found[name]} {name}" for name in ("added", "removed") if found[name]]
+    return f"{both} {'score' if both == 1 else 'scores'} compared: {', '.join(parts)}"
+
+
+def to_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
+    """Returns the comparison as plain values, raw units."""
+    entries = [
+        {**move.key._asdict(), **{k: v for k, v in asdict(move).items() if k != "key"}, "change": move.change}
+        for move in moves
+    ]
+    return {"before": names[0], "after": names[1], "summary": summary(moves), "moves": entries}
+
+
+def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
+    """Returns the comparison as Markdown: what moved in a table, what did not folded away."""
+    moved = [move for move in moves if move.finding in ("up", "down")]
+    quiet = [move for move in moves if move.finding == "within noise"]
+    gone = [move for move in moves if move.finding in ("added", "removed")]
+    lines = [f"**{summary(moves)}** ({escape(names[0])} → {escape(names[1])})", ""]
+    judged = len(moved) + len(quiet)
+    if moved:
+        lines += [*_table(moved), ""]
+        lines += [
+            f"At 95 % about {0.05 * judged:.1f} of {judged} changed scores pass their noise by chance.",
+            "",
+        ]
+    if quiet:
+        lines += [
+            "<details><summary>Changed within noise</summary>",
+            "",
+            *_table(quiet),
+            "",
+            "</details>",
+            "",
+        ]
+    for finding in ("added", "removed"):
+        systems = dict.fromkeys(f"{m.key.system}@{m.key.backbone}" for m in gone if m.finding == finding)
+        if systems:
+            count = sum(move.finding == finding for move in gone)
+            lines.append(f"{finding.capitalize()}: {count} scores of {escape(', '.join(systems))}.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(moves: Sequence[Move]) -> list[str]:
+    """The moves in points."""
+    lines = [
+        "| System | Task | Before | After | Change | Noise | Seeds |",
+        "| :-- | :-- | --: | --: | --: | --: | :-: |",
+    ]
+    for move in moves:
+        key = move.key
+        changed = " (recipe changed)" if move.recipe_changed else ""
+        task = key.task if key.selection == "best-dev" else f"{key.task}, {key.selection}"
+        before, after, change, noise = (
+            100 * (value or 0.0) for value in (move.before, move.after, move.change, move.noise)
+        )
+        name = escape(f"{key.system}@{key.backbone}") + changed
+        lines.append(
+            f"| {name} | {escape(task)} | {before:.2f} | {after:.2f} | {change:+.2f} | "
+            f"±{noise:.2f} {move.kind} | {move.seeds[0]}, {move.seeds[1]} |"
+        )
+    return lines

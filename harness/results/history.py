@@ -1,0 +1,50 @@
+"""The scores of another time: those of a git revision, or of any folder."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+
+from harness.errors import InputError
+from harness.results.schema import ResultFile
+from harness.results.store import read_results
+
+SCORES = "reports/scores"
+
+
+def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
+    """Returns the result files of a folder or, if there is no such folder, of a git revision of `folder`.
+
+    Errors: InputError if `name` is neither, or holds no scores.
+    """
+    place = folder / name
+    results = read_results(place.glob("*.json")) if place.is_dir() else _of_revision(name, folder)
+    if not results:
+        raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")
+    return results
+
+
+def _of_revision(revision: str, folder: Path) -> list[ResultFile]:
+    if not revision or revision.startswith("-") or _git(folder, "rev-parse", f"{revision}^{{tree}}") is None:
+        raise InputError(
+            f"{revision!r} is neither a folder of scores nor a git revision here; expected one of the two, "
+            f"for example HEAD~1 or {SCORES}"
+        )
+    packed = _git(folder, "archive", "--format=tar", revision, SCORES)
+    if packed is None:
+        raise InputError(
+            f"revision {revision!r} has no {SCORES}, expected committed scores; name another one"
+        )
+    with tempfile.TemporaryDirectory() as there, tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(there, filter="data")
+        return read_results((Path(there) / SCORES).glob("*.json"))
+
+
+def _git(folder: Path, *arguments: str) -> bytes | None:
+    try:
+        return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None

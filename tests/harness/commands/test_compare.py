@@ -1,0 +1,74 @@
+"""`sentbench compare` on two commits of a repository made for the test, and on folders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+RECORDED = Path(__file__).parents[1] / "report/recorded/scores"
+
+
+def commit(folder: Path, message: str) -> None:
+    name = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    for command in (["add", "-A"], [*name, "commit", "-qm", message]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commit 1 has no scores, commit 2 the recorded ones, commit 3 every SimCSE score lowered by 0.2."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / "file").write_text("")
+    commit(tmp_path, "nothing")
+    scores = tmp_path / "reports/scores"
+    shutil.copytree(RECORDED, scores)
+    commit(tmp_path, "scores")
+    paths = sorted(scores.glob("simcse-*.json"))
+    assert len(paths) == 3
+    for path in paths:
+        result = json.loads(path.read_text())
+        for score in result["scores"]:
+            score["value"] -= 0.2
+        path.write_text(json.dumps(result))
+    commit(tmp_path, "lower")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_two_revisions_are_compared_as_markdown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "HEAD~1", "HEAD"]) == 0
+    printed = capsys.readouterr().out
+    assert "down beyond noise" in printed.splitlines()[0]
+    assert "-20.00" in printed
+
+
+def test_a_revision_is_compared_with_a_folder_as_json(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "HEAD", "reports/scores", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["moves"]
+    assert {move["finding"] for move in told["moves"]} == {"unchanged"}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["HAED", "HEAD"], "neither a folder of scores nor a git revision"),
+        (["HEAD", "HEAD~2"], "has no reports/scores"),
+        (["HEAD", "reports"], "no *.json scores"),
+    ],
+)
+def test_a_wrong_name_is_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str], names: list[str], message: str
+) -> None:
+    assert main(["compare", *names]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert message in lines[0]

@@ -1,0 +1,39 @@
+"""The page of the recorded score folder; run as a module it writes the golden file anew.
+
+`python -m tests.harness.report.golden` is for a wanted change of the templates: read the difference before it
+is committed. The numbers in it are those that test_renderers.py works out by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.files import write_text
+from harness.report.declarations import read_declaration
+from harness.report.page import Paper, Report, RunDetail
+from harness.report.published import load_published, load_spread
+from harness.report.render import render_paper
+from harness.report.spec import TableSpec
+from harness.report.tables import Evidence, build_table
+from harness.results.store import read_results, to_frame
+
+RECORDED = Path(__file__).parent / "recorded"
+GOLDEN = RECORDED / "expected.html"
+
+
+def render_recorded() -> str:
+    """Returns what stands between <main> and </main>: the table, its cells' facts, the runs."""
+    results = read_results((RECORDED / "scores").glob("*.json"))
+    folder = RECORDED / "published"
+    evidence = Evidence(to_frame(results), load_published(folder), load_spread(folder))
+    table = build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
+    runs = [
+        RunDetail.from_result(result, command=f"dvc repro evaluate@{result.run.key}") for result in results
+    ]
+    report = Report("Recorded", "0" * 40, runs={run.key: run for run in runs})
+    text = render_paper(report, Paper("toy", "A toy paper", "nowhere", (table,), page="papers/toy.html"))
+    return text[text.index("<main") : text.index("</main>")] + "</main>\n"
+
+
+if __name__ == "__main__":
+    write_text(GOLDEN, render_recorded())

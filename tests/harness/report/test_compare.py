@@ -1,0 +1,120 @@
+"""Two sets of scores: the arithmetic of a change and of the noise around it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from harness.report.compare import compare, noise_of, sampling_error, summary, to_json, to_pull_request
+from harness.results.schema import ResultFile
+from tests.harness.report.made_results import result
+
+
+def results(system: str, values: Mapping[int, float], *, recipe: str = "r") -> list[ResultFile]:
+    """One result file a seed with one STS-B score, and one that no comparison looks at."""
+    return [
+        result(system, seed, {("STSB", "all"): value, ("STSB", "mean"): 0.1}, recipe=recipe)
+        for seed, value in values.items()
+    ]
+
+
+def test_noise_of_seeds_is_pooled_over_both_sides() -> None:
+    """[0.70, 0.72] has mean 0.71 and squares 2 x 0.01^2; [0.60, 0.64] has 2 x 0.02^2. Sum 0.001, over
+    2 + 2 - 2 = 2 degrees: s^2 = 0.0005. Times sqrt(1/2 + 1/2) = 1 and t(0.975, 2) = 4.3027: 0.09621."""
+    noise, kind = noise_of([0.70, 0.72], [0.60, 0.64], metric="spearman", pairs=10)
+    assert kind == "seeds"
+    assert noise == pytest.approx(4.30265 * math.sqrt(0.0005), rel=1e-5)
+    assert noise == pytest.approx(0.09621, abs=1e-5)
+
+
+def test_noise_of_unequal_numbers_of_seeds() -> None:
+    """[0, 2, 4]: squares 8; [1, 3]: squares 2. s^2 = 10 / 3; sqrt(1/3 + 1/2) = 0.91287; t is 3.18245."""
+    noise, _ = noise_of([0.0, 2.0, 4.0], [1.0, 3.0], metric="spearman", pairs=10)
+    assert noise == pytest.approx(3.18245 * math.sqrt(10 / 3) * 0.91287, rel=1e-4)
+
+
+def test_one_seed_is_judged_by_the_test_set() -> None:
+    """r = 0.6, n = 103: (1 - 0.36) sqrt(1.18 / 100) = 0.64 x 0.108628 = 0.069522. p = 0.8, n = 400: 0.02."""
+    assert sampling_error(0.6, 103, metric="spearman") == pytest.approx(0.069522, abs=1e-6)
+    assert sampling_error(0.8, 400, metric="accuracy") == pytest.approx(0.02)
+    noise, kind = noise_of([0.6], [0.6], metric="spearman", pairs=103)
+    assert kind == "test set"
+    assert noise == pytest.approx(1.96 * 0.069522, abs=1e-5)
+
+
+def test_the_sampling_error_vanishes_at_the_ends_of_the_scale() -> None:
+    assert sampling_error(1.0, 100, metric="spearman") == 0.0
+    assert sampling_error(1.0, 100, metric="accuracy") == 0.0
+
+
+def test_findings_up_down_within_unchanged_added_and_removed() -> None:
+    """Seeds differ by 0.01 around each mean: noise is t(0.975, 2) x 0.00707 = 0.0304 of a change."""
+    close = {0: 0.50, 1: 0.51}
+    before = [
+        *results("up", close), *results("down", close), *results("same", close), *results("noisy", close),
+        *results("gone", close),
+    ]  # fmt: skip
+    after = [
+        *results("up", {0: 0.60, 1: 0.61}), *results("down", {0: 0.45, 1: 0.46}), *results("same", close),
+        *results("noisy", {0: 0.52, 1: 0.53}), *results("new", {0: 0.4}),
+    ]  # fmt: skip
+    moves = compare(before, after)
+    found = {move.key.system: move.finding for move in moves}
+    assert found == {
+        "up": "up", "down": "down", "noisy": "within noise", "same": "unchanged", "new": "added",
+        "gone": "removed",
+    }  # fmt: skip
+    assert [move.key.system for move in moves[:3]] == ["up", "down", "noisy"]
+    assert moves[0].change == pytest.approx(0.10)
+    assert moves[0].noise == pytest.approx(4.30265 * 0.00707107, rel=1e-5)
+    assert summary(moves) == (
+        "4 scores compared: 1 up and 1 down beyond noise, 1 within noise, 1 unchanged, 1 added, 1 removed"
+    )
+
+
+def test_other_seeds_with_equal_values_are_not_unchanged_but_within_noise() -> None:
+    (move,) = compare(results("a", {0: 0.5, 1: 0.6}), results("a", {2: 0.5, 3: 0.6}))
+    assert move.finding == "within noise"
+    assert move.change == 0
+
+
+def test_seeds_that_do_not_vary_show_any_real_change_and_no_rounding() -> None:
+    still = {0: 0.5, 1: 0.5}
+    (moved,) = compare(results("a", still), results("a", {0: 0.5001, 1: 0.5001}))
+    (rounded,) = compare(results("a", still), results("a", {0: 0.5 + 1e-12, 1: 0.5}))
+    assert (moved.finding, rounded.finding) == ("up", "unchanged")
+
+
+def test_a_changed_recipe_is_said() -> None:
+    moves = compare(results("a", {0: 0.2}), results("a", {0: 0.9}, recipe="other"))
+    assert moves[0].recipe_changed
+    assert "a@b (recipe changed)" in to_pull_request(moves, ("x", "y"))
+
+
+def test_markdown_has_points_in_a_table_and_folds_the_rest() -> None:
+    """0.20 against 0.90 on 1,379 pairs; noise 1.96 (1 - 0.3025) sqrt(1.15125 / 1376) = 0.03954 at 0.55."""
+    before = [*results("a_x", {0: 0.2}), *results("quiet", {0: 0.5})]
+    after = [*results("a_x", {0: 0.9}), *results("quiet", {0: 0.501})]
+    text = to_pull_request(compare(before, after), ("HEAD~1", "HEAD"))
+    assert r"| a\_x@b | STSB | 20.00 | 90.00 | +70.00 | ±3.95 test set | 1, 1 |" in text
+    assert "about 0.1 of 2 changed scores" in text
+    assert text.index("<details>") < text.index("| quiet@b") < text.index("</details>")
+    assert text.startswith("**2 scores compared: 1 up and 0 down beyond noise, 1 within noise** (HEAD\\~1")
+
+
+def test_equal_sides_say_so_in_one_line() -> None:
+    same = results("a", {0: 0.5, 1: 0.6})
+    assert to_pull_request(compare(same, same), ("a", "b")) == (
+        "**1 score compared: none beyond noise, 1 unchanged** (a → b)\n"
+    )
+
+
+def test_json_has_raw_values_of_every_move() -> None:
+    told = to_json(compare(results("a", {0: 0.2}), results("a", {0: 0.9})), ("x", "y"))
+    (move,) = told["moves"]
+    assert (told["before"], told["after"]) == ("x", "y")
+    assert (move["system"], move["task"], move["finding"]) == ("a", "STSB", "up")
+    assert move["change"] == pytest.approx(0.7)
+    assert move["seeds"] == (1, 1)

@@ -1,0 +1,62 @@
+"""The gap ladder's effects: rung minus declared run, and the share of a gap."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.report.ladder import Ladder, Step, measure_ladder
+from harness.report.page import Report
+from harness.report.render import render_ladders
+from tests.harness.report.made_results import result
+
+STEPS = (Step("a-ladder-text", "text", "text: senteval → raw"), Step("a-ladder-clipping", "clipping", "clip"))
+LADDER = Ladder("a", "b", STEPS, gap=4.0)
+DECLARED = [
+    result("a", seed, {("STS12", "all"): value, ("STSB", "all"): value + 0.1, ("STSB-dev", "all"): 0.9})
+    for seed, value in ((0, 0.60), (1, 0.62))
+]
+
+
+def test_an_effect_is_the_mean_over_the_declared_test_sets_and_closes_a_share_of_the_gap() -> None:
+    """Declared: means 65 and 67, so 66. Rung: 67 and 69, so 68: +2, half of the gap of 4. Dev is left out."""
+    rung = [
+        result("a-ladder-text", seed, {("STS12", "all"): v, ("STSB", "all"): v + 0.1, ("STS13", "all"): 0.1})
+        for seed, v in ((0, 0.62), (1, 0.64))
+    ]
+    measured = measure_ladder(LADDER, [*DECLARED, *rung])
+    text, clipping = measured.steps
+    assert measured.declared == pytest.approx(66.0)
+    assert measured.tasks == ("STS12", "STSB")
+    assert text.change == pytest.approx(2.0)
+    assert text.share == pytest.approx(0.5)
+    assert text.interval is not None
+    assert text.interval.low < 0 < text.interval.high
+    assert (clipping.change, clipping.interval, clipping.share) == (None, None, None)
+    assert (text.seeds, clipping.seeds) == ((2, 2), (0, 2))
+
+
+def test_a_rung_without_one_of_the_test_sets_and_runs_on_other_backbones_do_not_count() -> None:
+    partial = result("a-ladder-text", 0, {("STS12", "all"): 0.9})
+    elsewhere = result("a-ladder-text", 0, {("STS12", "all"): 0.9, ("STSB", "all"): 0.9}, backbone="c")
+    measured = measure_ladder(LADDER, [*DECLARED, partial, elsewhere])
+    assert not measured.has_scores
+
+
+def test_one_seed_a_side_has_a_change_without_an_interval_and_no_gap_no_share() -> None:
+    one = result("a-ladder-text", 0, {("STS12", "all"): 0.5, ("STSB", "all"): 0.5})
+    measured = measure_ladder(Ladder("a", "b", STEPS), [DECLARED[0], one])
+    assert measured.steps[0].change == pytest.approx(-15.0)
+    assert (measured.steps[0].interval, measured.steps[0].share) == (None, None)
+
+
+def test_the_page_says_what_was_not_run_and_how_to_run_it() -> None:
+    one = result("a-ladder-text", 0, {("STS12", "all"): 0.5, ("STSB", "all"): 0.5})
+    climbed = render_ladders(Report("T", "c"), [measure_ladder(LADDER, [*DECLARED, one])])
+    assert "−16.00" in climbed
+    assert "−400 %" in climbed.replace("-400 %", "−400 %")
+    assert '<td class="words" colspan="3">not run</td>' in climbed
+    bare = render_ladders(Report("T", "c"), [measure_ladder(LADDER, DECLARED)])
+    assert "Ladders that were not run" in bare
+    assert "sentbench plan ladder/a &amp;&amp; dvc repro" in bare
+    assert "text, clipping" in bare
+    assert "no ladder to climb" in render_ladders(Report("T", "c"), [])

@@ -1,0 +1,83 @@
+"""The lens: which scores make a reading, and what is said to be missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.report.lens import PROTOCOLS, LensRow, Reading, build_lens
+from harness.report.page import Report
+from harness.report.render import render_lens
+from harness.results.schema import ResultFile
+from tests.harness.report.made_results import result
+
+KEYS = [protocol.key for protocol in PROTOCOLS]
+
+
+def joined(task: str, everything: float, mean: float, weighted: float) -> dict[tuple[str, str], float]:
+    return {(task, "all"): everything, (task, "mean"): mean, (task, "wmean"): weighted}
+
+
+def reading(row: LensRow, key: str) -> Reading | None:
+    return row.readings[KEYS.index(key)]
+
+
+def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> None:
+    """STS12 0.50 / 0.60 / 0.70 and STS14 0.30 / 0.20 / 0.10; STS13 has no subsets and does not count."""
+    scores = {**joined("STS12", 0.5, 0.6, 0.7), **joined("STS14", 0.3, 0.2, 0.1), ("STS13", "all"): 0.9}
+    (row,) = build_lens([result("a", 0, scores)]).rows
+    assert reading(row, "spearman/all") == pytest.approx(Reading(40.0, None, 1, 2))
+    assert reading(row, "spearman/mean") == pytest.approx(Reading(40.0, None, 1, 2))
+    assert reading(row, "spearman/wmean") == pytest.approx(Reading(40.0, None, 1, 2))
+    assert row.spread == pytest.approx(0.0)
+    assert reading(row, "pearson/all") is None
+
+
+def test_the_spread_is_the_largest_minus_the_smallest_way() -> None:
+    (row,) = build_lens([result("a", 0, joined("STS12", 0.5, 0.6, 0.55))]).rows
+    assert row.spread == pytest.approx(10.0)
+
+
+def test_readings_are_over_seeds() -> None:
+    """0.50 and 0.54: mean 52, sample standard deviation sqrt(8) = 2.8284."""
+    results = [result("a", seed, {("SICKR", "all"): value}) for seed, value in ((0, 0.50), (1, 0.54))]
+    (row,) = build_lens(results).rows
+    found = reading(row, "SICKR")
+    assert found is not None
+    assert (found.mean, found.sd, found.n) == (pytest.approx(52.0), pytest.approx(8**0.5), 2)
+    assert reading(row, "SICKR-mteb") is None
+
+
+def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
+    scores = {("STSB", "all"): 0.7}
+    rows = build_lens(
+        [result("a", 0, scores), result("a-ladder-text", 0, {("STSB", "all"): 0.6}), result("b", 0, scores)]
+    ).rows
+    assert [row.system.id for row in rows] == ["a", "b"]
+    found = [(reading(row, "senteval"), reading(row, "raw")) for row in rows]
+    assert [raw.mean if raw else None for _, raw in found] == [pytest.approx(60.0), None]
+
+
+def test_missing_protocols_are_named_with_what_gives_them() -> None:
+    lens = build_lens([result("a", 0, {("SICKR", "all"): 0.5})])
+    assert [protocol.key for protocol in lens.missing] == [key for key in KEYS if key != "SICKR"]
+    text = render_lens(Report("T", "abc"), lens)
+    assert "SICK-R pairs 9,927: no run of the plan was scored so" in text
+    assert "sentbench evaluate DIR --tasks SICKR-mteb --text raw" in text
+    assert "SICK-R pairs 4,927: no run" not in text
+
+
+def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> None:
+    def pooled(variant: str, backbone: str) -> ResultFile:
+        scores = {("STSB", "all"): 0.5}
+        return result(f"pooled-{variant}", 0, scores, method="pooled", variant=variant, backbone=backbone)
+
+    lens = build_lens([pooled("cls", "b"), pooled("mean", "b"), pooled("teacher", "c")])
+    assert {backbone: list(poolings) for backbone, poolings in lens.poolings.items()} == {
+        "b": ["cls", "mean"]
+    }
+    assert "b, untrained, by pooling" in render_lens(Report("T", "abc"), lens)
+
+
+def test_without_scores_the_page_says_what_to_do() -> None:
+    text = render_lens(Report("T", "abc"), build_lens([]))
+    assert "No scores yet" in text

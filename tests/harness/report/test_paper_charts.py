@@ -1,0 +1,128 @@
+"""The papers' figures: what is drawn of a table, and what others report of its rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from harness.report.curves import CurvePoint
+from harness.report.elsewhere import reported_elsewhere, row_label, strip_column
+from harness.report.model import Cell, Column, Table, TableRow
+from harness.report.page import RunDetail
+from harness.report.paper_charts import chart_of
+from harness.report.published import KnownSpread, KnownSpreads, Published, PublishedRow, PublishedTable
+
+pytest.importorskip("matplotlib", reason="charts need the extra `report`")
+
+NOTHING = KnownSpreads(scale=100.0, entries=[])
+BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "near", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
+FIGURE = Table(
+    "p/fig1", "Figure 1", COLUMNS,
+    (
+        TableRow("a", "K = 1", (Cell(1.0), BOTH), x=1.0),
+        TableRow("b", "K = 100", (Cell(), Cell(published=80.0)), x=100.0),
+    ),
+    kind="figure", x_title="K",
+)  # fmt: skip
+
+
+def described(svg: str) -> str:
+    found = re.search(r"<desc[^>]*>(.*?)</desc>", svg, flags=re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_a_chart_tells_both_values_in_words_and_leaves_plain_columns_out() -> None:
+    chart = chart_of(FIGURE, {})
+    assert chart is not None
+    assert described(chart.svg) == "Avg, K = 1: published 72.00, ours 71.00. Avg, K = 100: published 80.00."
+    assert chart.caption.startswith("Diamonds: published. Circles: ours")
+
+
+def test_an_axis_over_two_decades_is_logarithmic_with_a_tick_at_each_value() -> None:
+    """1 and 100 differ by more than the factor of 30; an axis from 1 to 20 is linear and ticks 5.0."""
+    wide = chart_of(FIGURE, {})
+    near = chart_of(replace(FIGURE, rows=(FIGURE.rows[0], replace(FIGURE.rows[1], x=20.0))), {})
+    assert wide is not None
+    assert near is not None
+    ticks = [set(re.findall(r">(1|5.0|100)</text>", chart.svg)) for chart in (wide, near)]
+    assert ticks[0] == {"1", "100"}
+    assert "5.0" in ticks[1]
+
+
+def test_rows_without_an_axis_become_one_line_each() -> None:
+    rows = tuple(replace(row, x=None) for row in FIGURE.rows)
+    chart = chart_of(replace(FIGURE, rows=rows), {})
+    assert chart is not None
+    assert ">K = 100</text>" in chart.svg
+
+
+def test_two_rows_at_one_place_of_the_axis_are_drawn() -> None:
+    rows = tuple(replace(row, x=3.0) for row in FIGURE.rows)
+    assert chart_of(replace(FIGURE, rows=rows), {}) is not None
+
+
+def test_a_figure_without_any_value_and_a_plain_table_have_no_chart() -> None:
+    empty = tuple(replace(row, cells=(Cell(), Cell())) for row in FIGURE.rows)
+    assert chart_of(replace(FIGURE, rows=empty), {}) is None
+    flat = tuple(replace(row, x=None) for row in FIGURE.rows)
+    assert chart_of(replace(FIGURE, kind="table", rows=flat), {}) is None
+
+
+def test_a_caption_says_what_is_missing() -> None:
+    unrun = tuple(replace(row, cells=(Cell(), Cell(published=70.0))) for row in FIGURE.rows)
+    chart = chart_of(replace(FIGURE, rows=unrun), {})
+    assert chart is not None
+    assert chart.caption == "Diamonds: published. None of it has been run yet."
+
+
+def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
+    """Uniformity -1.0 at step 0 and -2.0 at step 10; the run of no row is not drawn."""
+    points = (CurvePoint(0, 0, 0.5, uniformity=-1.0), CurvePoint(0, 10, 0.6, uniformity=-2.0))
+    run = RunDetail("a-s0", "m", "v", "b", 0, "", "c", "cpu", "fp32", {}, curve=points)
+    logs = replace(FIGURE, logs=("uniformity",))
+    chart = chart_of(logs, {"a-s0": run, "z": replace(run, key="z")})
+    assert chart is not None
+    assert described(chart.svg) == "K = 1, Uniformity: -1.00 at step 0, -2.00 at step 10."
+    assert chart_of(logs, {}) is None
+    assert chart_of(logs, {"a-s0": replace(run, curve=())}) is None
+
+
+def table_of(*values: tuple[str, float | None], scale: float = 100.0) -> PublishedTable:
+    rows = [
+        PublishedRow(system=name, backbone="bert", source="re-run", values=[value]) for name, value in values
+    ]
+    return PublishedTable(about="", metric="spearman", scale=scale, decimals=2, columns=["Avg"], rows=rows)
+
+
+def test_others_are_the_same_row_in_other_papers_once_each_in_this_scale() -> None:
+    """76.25 is our table's own; 75.4 stands in two papers, once as 0.754; the study's mean is 75.11."""
+    tables = {
+        "p/t": table_of(("simcse", 76.25)),
+        "p/u": table_of(("simcse", 70.0)),
+        "q/t": table_of(("simcse", 75.4), ("moco", 60.0)),
+        "r/t": table_of(("simcse", 0.754), scale=1.0),
+        "s/t": table_of(("simcse", 76.25)),
+        "t/t": table_of(("simcse", None)),
+    }
+    study = KnownSpread(
+        method="simcse", backbone="bert", metric="spearman", column="Avg", mean=75.11, sd=0.8, seeds=50,
+        source="study",
+    )  # fmt: skip
+    told = reported_elsewhere(
+        Published({}, tables),
+        KnownSpreads(scale=100.0, entries=[study]),
+        table="p/t", row="simcse@bert", column="Avg",
+    )  # fmt: skip
+    assert told == pytest.approx([75.4, 75.11])
+    assert reported_elsewhere(Published({}, tables), NOTHING, table="p/t", row="moco", column="Avg") == []
+
+
+def test_a_strip_is_drawn_of_the_last_mean_and_rows_name_their_group() -> None:
+    assert strip_column(FIGURE, ["avg", "other"]) == "avg"
+    assert strip_column(FIGURE, []) is None
+    assert row_label(replace(FIGURE.rows[0], group="BERT")) == "K = 1 (BERT)"
+    assert row_label(FIGURE.rows[0]) == "K = 1"
