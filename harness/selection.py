@@ -27,8 +27,8 @@ def select(
     """Returns the union of the systems that plan names ask for, each with the backbones wanted.
 
     A name is a recipe, `recipe/id`, `paper/table2`, `paper/fig3`, `ladder/id`, or `all`. cells: for every
-    table and figure what fills its cells. A table takes of each system only the backbones it shows, and beside these the
-    systems that the paper's recipe lists for it.
+    table and figure what fills its cells. A table takes of each system only the backbones it shows, and
+    beside these the systems that the paper's recipe lists for it.
     Errors: InputError for a name that is none of these, with near matches.
     """
     cells = cells or {}
