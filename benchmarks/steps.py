@@ -157,8 +157,9 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
     for run in params.runs.values():
         if run.train["steps"] != 0:
             runs.setdefault(run.id, run)
-    first = {run.method: run.id for run in reversed(runs.values())}
-    wanted = dict.fromkeys([first[BASELINE], *(systems or first.values())])
+    released = sorted(runs.values(), key=lambda run: run.variant != "released")
+    first = {run.method: run.id for run in reversed(released)}
+    wanted = dict.fromkeys([BASELINE, *(systems or first.values())])
     unknown = [system for system in wanted if system not in runs]
     if unknown:
         sys.exit(f"no trained run is called {', '.join(unknown)}; see recipes/")

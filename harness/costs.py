@@ -18,6 +18,7 @@ from harness.recipes import Run, first_problem
 
 STEP_TIMES = Path("leaderboards/step-times.yaml")
 BASELINE = "simcse"
+"""The method that others are compared with, and its run that is measured."""
 TRAINING_LENGTH = 32
 """Word pieces that a training sentence counts as: the length to which the recipes cut."""
 EVALUATION_LENGTH = 16
@@ -122,7 +123,7 @@ class StepTimes(_Strict):
 
         The system's own measurement is taken before one of its method, the device's before another's.
         """
-        baselines = {row.setting: row.seconds for row in self.measured if row.method == BASELINE}
+        baselines = {row.setting: row.seconds for row in self.measured if row.system == BASELINE}
         rows = [row for row in self.measured if row.method == run.method and row.setting in baselines]
         if not rows:
             return 1.0 if run.method == BASELINE else None
@@ -134,7 +135,7 @@ class StepTimes(_Strict):
 
         Errors: InputError if no CPU was measured.
         """
-        rows = [row for row in self.measured if row.device == device and row.method == BASELINE]
+        rows = [row for row in self.measured if row.device == device and row.system == BASELINE]
         rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
         if rows:
             row = min(
