@@ -38,6 +38,8 @@ from harness.stages.train import COSTS
 
 REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
 SMALL = "small"
+SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
+"""Tables of runs on the main page; all but the first only where a run fills a cell."""
 PAPERS = "papers"
 PAGES = {
     "Claims": "claims.html",
@@ -99,7 +101,7 @@ def build_page(
         title="sentbench",
         commit=git_state()[0],
         plan=", ".join(params.plan),
-        tables=tuple(table for key, table in tables.items() if "/" not in key),
+        tables=tuple(tables[key] for key in SHOWN if key in tables),
         papers=tuple(papers),
         figures=tuple(figures_of(runs)),
         runs=runs,

@@ -10,7 +10,7 @@ from harness.errors import InputError
 from harness.plan import Recipe
 from harness.selection import CellRuns, fills, select
 
-TIERS = ["embedded"]
+TIERS, SMALL_SCALE = ["embedded", "mirror", "hub"], ["embedded", "mirror"]
 
 
 def system(method: str, variant: str, *backbones: str) -> dict[str, Any]:
@@ -25,8 +25,8 @@ RECIPES = {
         {"pcl": system("pcl", "released", "bert", "roberta"), "pcl-k1": system("pcl", "k1", "bert")},
         {"table2": ["pcl", "pcl-k1"], "figure4": ["base/simcse"], "audit": ["pcl-k1"]},
     ),
-    "small": Recipe("small", TIERS, {"tiny": system("simcse", "released", "minilm")}, {}),
-    "small-paper": Recipe("small-paper", TIERS, {"tiny-paper": system("simcse", "tiny", "minilm")}, {}),
+    "small": Recipe("small", SMALL_SCALE, {"tiny": system("simcse", "released", "minilm")}, {}),
+    "small-paper": Recipe("small-paper", SMALL_SCALE, {"tiny-paper": system("simcse", "tiny", "minilm")}, {}),
 }
 CELLS: dict[str, list[CellRuns]] = {
     "pcl/table2": [("pcl", "released", "roberta"), ("simcse", "released", "bert")],
