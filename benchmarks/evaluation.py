@@ -83,7 +83,7 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     transformer: Any = Transformer(str(backbone(short)))
     pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
     peer = SentenceTransformer(modules=[transformer, pooling], device=device)
-    sides = {
+    sides: dict[str, Scorer] = {
         OURS: partial(our_score, ours),
         HALF: partial(our_score, ours, half=True),
         "SentEval's loop": pair_loop(ours),
@@ -100,7 +100,7 @@ def _note(found: list[float], score: Scorer, task: StsTask) -> None:
 def our_score(model: SentenceEncoder, task: StsTask, *, half: bool = False) -> float:
     """What `sentbench evaluate` does: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
-        return evaluate_tasks([task], model.encode)[0].value
+        return evaluate_tasks([task], model.encode)[0].value  # type: ignore[list-item]
 
 
 def test_sets(rounds: int, short: bool) -> list[StsTask]:
@@ -117,7 +117,7 @@ def made_up() -> StsTask:
     rng = np.random.default_rng(0)
     every = list(combinations(texts, 2))  # no pair twice: rounding would break its tie
     drawn = rng.choice(len(every), MADE_UP_PAIRS, replace=False)
-    pairs = [ScoredPair(*every[place], float(rng.integers(6))) for place in drawn]
+    pairs = [ScoredPair(every[place][0], every[place][1], float(rng.integers(6))) for place in drawn]
     return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def backbone(short: bool) -> Path:
     return tiny.write_backbone(Path(mkdtemp()) / "tiny") if short else folder_of("minilm-l6")
 
 
-def encoder(short: bool, pooling: str, **config: object) -> SentenceEncoder:
+def encoder(short: bool, pooling: str, **config: Any) -> SentenceEncoder:
     """Returns a fresh encoder of that folder; `config` overrides entries such as `hidden_dropout_prob`."""
     return load_encoder(backbone(short), pooling=pooling, **config)  # type: ignore[return-value]
 

@@ -93,6 +93,7 @@ def simcse(short: bool, texts: list[str], **config: Any) -> TimedSimCSE:
         max_length=LENGTH,
         temperature=TEMPERATURE,
         objective="info-nce",
+        positive="dropout",
         head="mlp",
         dropout=config.get("dropout"),
     )
@@ -169,7 +170,7 @@ def sentence_transformer(short: bool, head: torch.nn.Module, device: str, **conf
     transformer = Transformer(source, max_seq_length=LENGTH, config_kwargs=config)
     width = transformer.get_embedding_dimension()
     dense = Dense(width, width, activation_function=torch.nn.Tanh())
-    dense.linear.load_state_dict(head.dense.state_dict())
+    dense.linear.load_state_dict(dict(zip(("weight", "bias"), head.parameters(), strict=True)))
     return SentenceTransformer(
         modules=[transformer, Pooling(width, pooling_mode="cls"), dense], device=device
     )

@@ -135,7 +135,7 @@ def check_agreement(positions: Positions, ranking: Ranking, slow: WordByWord) ->
     for number in range(CHECKED // BATCH):
         places = np.arange(number * BATCH, (number + 1) * BATCH)
         sentences = take(positions, places)
-        batch = [words_of(positions, ranking, place) for place in places]
+        batch = [words_of(positions, ranking, int(place)) for place in places]
         expected = [p for words in batch for p in slow.probabilities(words)]
         np.testing.assert_allclose(probabilities(sentences, MAGNITUDE), expected, atol=1e-6)
         found = corrupt(
@@ -168,7 +168,7 @@ def measure(rounds: int, short: bool) -> list[Result]:
     check_agreement(positions, ranking, slow)
     order = np.random.default_rng(0).permutation(count)[: steps * BATCH]
     batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-    words = [[words_of(positions, ranking, place) for place in batch] for batch in batches]
+    words = [[words_of(positions, ranking, int(place)) for place in batch] for batch in batches]
     rng = np.random.default_rng(0)
     forms: dict[str, Form] = {
         "ids": lambda: to_ranks(positions, ranking, batches),

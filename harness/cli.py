@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command, compare, corpus, publish
+from harness.commands import add_command, bm25, compare, corpus, cost, mteb, publish
 from harness.errors import InputError
 
 
@@ -43,6 +43,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_data(commands)
     _add_train(commands)
     _add_evaluate(commands)
+    mteb.add_to(commands)
+    cost.add_to(commands)
+    bm25.add_to(commands)
     _add_report(commands)
     _add_stages(commands)
     corpus.add_to(commands)

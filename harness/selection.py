@@ -15,8 +15,8 @@ Entry = dict[str, Any]
 CellRuns = tuple[str | None, str | None, str | None]
 """Which runs fill a cell: method, variant, backbone; None stands for any."""
 
-SMALL_SCALE = "small"
-"""Recipes of this name, alone or before a hyphen, are no part of `all`: they show no paper's setting."""
+FULL_SCALE = "hub"
+"""Recipes that do not read from this tier are no part of `all`: they show no paper's setting."""
 
 
 def select(
@@ -50,7 +50,7 @@ def _named(
 ) -> dict[str, Entry]:
     recipe_name, _, part = name.partition("/")
     if name == "all":
-        full = [recipe for recipe in recipes.values() if recipe.name.split("-")[0] != SMALL_SCALE]
+        full = [recipe for recipe in recipes.values() if FULL_SCALE in recipe.tiers]
         return {system: entry for recipe in full for system, entry in recipe.systems.items()}
     if recipe_name == PREFIX and part:
         return find_ladder(part, declared_systems(recipes))

@@ -7,11 +7,11 @@ in latin-1, and SentEval's row counts are those without them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.data.lines import decoded_lines
+from harness.data.lines import decoded_lines, tab_separated
 from harness.errors import InputError, near_matches
 
 BINARY = ("0", "1")
@@ -47,18 +47,6 @@ def class_number(label: str, classes: Sequence[str], where: str) -> int:
     return list(classes).index(label)
 
 
-def split_fields(path: Path, encoding: str, count: int, *, skip: int = 0) -> Iterator[tuple[str, list[str]]]:
-    """Yields (place, fields) of each tab-separated line after the first `skip`; all have `count` or more."""
-    for number, line in enumerate(read_lines(path, encoding)[skip:], start=1 + skip):
-        fields = line.strip().split("\t")
-        where = f"{path} line {number}"
-        if len(fields) < count:
-            raise InputError(
-                f"{where} has {len(fields)} tab-separated fields; expected {count}, so fetch it again"
-            )
-        yield where, fields
-
-
 def read_polarity(folder: Path, positive: str, negative: str) -> Parts:
     """Returns one part `train` from two latin-1 files of one class each: class 1, then class 0."""
     examples = Examples([], [], BINARY)
@@ -91,9 +79,10 @@ def read_sst(folder: Path) -> Parts:
     parts = {}
     for part in ("train", "dev", "test"):
         examples = Examples([], [], BINARY)
-        for where, fields in split_fields(folder / f"sentiment-{part}", "utf-8", 2):
-            examples.texts.append((fields[0],))
-            examples.labels.append(class_number(fields[1], BINARY, where))
+        path = folder / f"sentiment-{part}"
+        for number, (text, label, *_) in tab_separated(path, 2):
+            examples.texts.append((text,))
+            examples.labels.append(class_number(label, BINARY, f"{path}: line {number}"))
         parts[part] = examples
     return parts
 
@@ -120,8 +109,9 @@ def read_mrpc(folder: Path) -> Parts:
     parts = {}
     for part in ("train", "test"):
         examples = Examples([], [], BINARY)
-        for where, fields in split_fields(folder / f"msr_paraphrase_{part}.txt", "utf-8", 5, skip=1):
-            examples.texts.append((fields[3], fields[4]))
-            examples.labels.append(class_number(fields[0], BINARY, where))
+        path = folder / f"msr_paraphrase_{part}.txt"
+        for number, (quality, _, _, first, second, *_) in tab_separated(path, 5, skip=1):
+            examples.texts.append((first, second))
+            examples.labels.append(class_number(quality, BINARY, f"{path}: line {number}"))
         parts[part] = examples
     return parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.errors import InputError
@@ -26,3 +26,29 @@ def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, st
                     "expected text in that encoding; convert the file or fetch it again"
                 ) from None
             yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def tab_separated(
+    path: Path, fewest: int, *, encoding: str = "utf-8", skip: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Yields (number, fields) of every line after the first `skip`; fields have no blanks at their ends.
+
+    Errors: those of `decoded_lines`; InputError for a file without lines, or fewer fields than `fewest`.
+    """
+    number = 0
+    for number, line in decoded_lines(path, encoding):
+        if number > skip:
+            fields = [field.strip() for field in line.split("\t")]
+            require_fields(path, number, fields, fewest)
+            yield number, fields
+    if not number:
+        raise InputError(f"{path} is empty; expected one example a line, so fetch its source again")
+
+
+def require_fields(path: Path, number: int, fields: Sequence[str], fewest: int) -> None:
+    """Raises InputError unless a line has at least `fewest` fields."""
+    if len(fields) < fewest:
+        raise InputError(
+            f"{path}: line {number} has {len(fields)} columns, expected {fewest} separated by tabs; "
+            "fetch the file again"
+        )

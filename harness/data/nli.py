@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.data.classification import Examples, Parts, class_number, read_lines, split_fields
+from harness.data.classification import Examples, Parts, class_number, read_lines
+from harness.data.sts import read_sick
 from harness.errors import InputError
 
 SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
@@ -16,14 +17,15 @@ _SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK
 
 
 def read_sick_entailment(folder: Path) -> Parts:
-    """Returns SICK pairs with their entailment label: id, two texts, relatedness, label below a header."""
+    """Returns SICK pairs with their entailment label."""
     parts = {}
     for part, name in _SICK_FILES.items():
-        examples = Examples([], [], SICK_CLASSES)
-        for where, fields in split_fields(folder / name, "utf-8", 5, skip=1):
-            examples.texts.append((fields[1], fields[2]))
-            examples.labels.append(class_number(fields[4], SICK_CLASSES, where))
-        parts[part] = examples
+        rows = read_sick(folder / name)
+        parts[part] = Examples(
+            [(row.first, row.second) for row in rows],
+            [SICK_CLASSES.index(row.entailment) for row in rows],
+            SICK_CLASSES,
+        )
     return parts
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.data.classification import read_lines, split_fields
+from harness.data.classification import read_lines
+from harness.data.lines import tab_separated
 from harness.errors import InputError
 
 SCIDOCS_SUBTASKS = ("cite", "cocite", "coview", "coread")
@@ -34,7 +35,7 @@ def read_trecqa(folder: Path, part: str = "test") -> Queries:
     path = folder / f"{part}.jsonl"
     queries = []
     for number, line in enumerate(read_lines(path, "utf-8"), start=1):
-        where = f"{path} line {number}"
+        where = f"{path}: line {number}"
         try:
             row = json.loads(line)
             text, positive, negative = row["query"], row["positive"], row["negative"]
@@ -53,18 +54,12 @@ def read_askubuntu(folder: Path, part: str = "test") -> Queries:
 
     Lines without a relevant question are skipped, as USEB skips them: 186 of 200 test queries remain.
     """
-    titles = {
-        fields[0].strip(): fields[1].strip()
-        for _, fields in split_fields(folder / "text_tokenized.txt", "utf-8", 2)
-    }
+    titles = {fields[0]: fields[1] for _, fields in tab_separated(folder / "text_tokenized.txt", 2)}
     path = folder / f"{part}.txt"
     queries = []
-    for number, line in enumerate(read_lines(path, "utf-8"), start=1):
-        where = f"{path} line {number}"
-        fields = line.split("\t")
-        if len(fields) != 4:
-            raise InputError(f"{where} has {len(fields)} tab-separated fields; expected 4, so fetch it again")
-        query, similar, candidates = fields[0].strip(), set(fields[1].split()), fields[2].split()
+    for number, (query, relevants, pool, column, *_) in tab_separated(path, 4):
+        where = f"{path}: line {number}"
+        similar, candidates = set(relevants.split()), pool.split()
         if not similar:
             continue
         unknown = sorted({query, *candidates}.difference(titles))
@@ -76,7 +71,7 @@ def read_askubuntu(folder: Path, part: str = "test") -> Queries:
             )
         relevant = tuple(candidate in similar for candidate in candidates)
         texts = tuple(titles[candidate] for candidate in candidates)
-        scores = _bm25_column(fields[3], len(candidates), where)
+        scores = _bm25_column(column, len(candidates), where)
         queries.append(_checked(RankingQuery(titles[query], texts, relevant, sum(relevant), scores), where))
     return {"all": queries}
 

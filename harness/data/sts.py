@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.data.lines import decoded_lines
+from harness.data.lines import decoded_lines, require_fields, tab_separated
 from harness.errors import InputError
 
 INPUT, GOLD = "STS.input.", "STS.gs."
@@ -59,7 +58,7 @@ def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
 
 def _read_subset(path: Path) -> list[ScoredPair]:
     gold_path = path.with_name(path.name.replace(INPUT, GOLD, 1))
-    sentences, gold = list(_fields(path, 2)), list(decoded_lines(gold_path))
+    sentences, gold = list(tab_separated(path, 2)), list(decoded_lines(gold_path))
     if len(sentences) != len(gold):
         raise InputError(
             f"{gold_path}: {len(gold)} lines, expected {len(sentences)} as in {path.name}; fetch them again"
@@ -68,7 +67,7 @@ def _read_subset(path: Path) -> list[ScoredPair]:
     for (_, fields), (number, value) in zip(sentences, gold, strict=True):
         if value.strip():
             score = _score(value, gold_path, number, 0.0)
-            pairs.append(ScoredPair(fields[0].strip(), fields[1].strip(), score))
+            pairs.append(ScoredPair(fields[0], fields[1], score))
     return pairs
 
 
@@ -78,14 +77,14 @@ def read_stsb(path: Path) -> list[StsbRow]:
     Nothing is quoted; further columns (licences, in the published files) are ignored.
     """
     return [
-        StsbRow(first.strip(), second.strip(), _score(score, path, number, 0.0), genre, file, year)
-        for number, (genre, file, year, _, score, first, second, *_) in _fields(path, 7)
+        StsbRow(first, second, _score(score, path, number, 0.0), genre, file, year)
+        for number, (genre, file, year, _, score, first, second, *_) in tab_separated(path, 7)
     ]
 
 
 def read_sick(path: Path) -> list[SickRow]:
     """Returns the pairs of one SICK file, whose first line names the columns."""
-    lines = _fields(path, 1)
+    lines = tab_separated(path, 1)
     _, names = next(lines, (0, []))
     missing = [name for name in SICK_COLUMNS if name not in names]
     if missing:
@@ -93,8 +92,8 @@ def read_sick(path: Path) -> list[SickRow]:
     places = [names.index(name) for name in SICK_COLUMNS]
     rows = []
     for number, fields in lines:
-        _require(path, number, fields, len(names))
-        first, second, relatedness, entailment = (fields[place].strip() for place in places)
+        require_fields(path, number, fields, len(names))
+        first, second, relatedness, entailment = (fields[place] for place in places)
         if entailment not in SICK_LABELS:
             raise InputError(
                 f"{path}: line {number} says {entailment!r}, expected one of {', '.join(SICK_LABELS)}; "
@@ -125,21 +124,6 @@ def read_pairs_jsonl(path: Path) -> list[ScoredPair]:
             )
         pairs.append(ScoredPair(first, second, _score(str(score), path, number, 0.0)))
     return pairs
-
-
-def _fields(path: Path, fewest: int) -> Iterator[tuple[int, list[str]]]:
-    for number, line in decoded_lines(path):
-        fields = line.split("\t")
-        _require(path, number, fields, fewest)
-        yield number, fields
-
-
-def _require(path: Path, number: int, fields: list[str], fewest: int) -> None:
-    if len(fields) < fewest:
-        raise InputError(
-            f"{path}: line {number} has {len(fields)} columns, expected {fewest} separated by tabs; "
-            "fetch the file again"
-        )
 
 
 def _score(text: str, path: Path, number: int, lowest: float) -> float:

@@ -99,7 +99,7 @@ def build_page(
         title="sentbench",
         commit=git_state()[0],
         plan=", ".join(params.plan),
-        tables=(tables[SMALL],) if SMALL in tables else (),
+        tables=tuple(table for key, table in tables.items() if "/" not in key),
         papers=tuple(papers),
         figures=tuple(figures_of(runs)),
         runs=runs,

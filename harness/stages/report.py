@@ -48,7 +48,7 @@ def report(params: Params, *, strict: bool) -> int:
 
 
 def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first."""
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
     from harness.tasks import TASKS
     from methods import METHODS
 
@@ -65,7 +65,18 @@ def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
         systems=[Selector(method=method, variant=v, backbone=b) for method, v, b in systems],
     )
     ordered: list[TableSpec] = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
-    return {spec.key: build_table(spec, evidence) for spec in ordered}
+    tables = {spec.key: build_table(spec, evidence) for spec in ordered}
+    return {key: table for key, table in tables.items() if key not in of_runs(specs) or has_values(table)}
+
+
+def of_runs(specs: Mapping[str, TableSpec]) -> set[str]:
+    """Returns the tables that take their rows from the runs; the leaderboard is always shown."""
+    return {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}
+
+
+def has_values(table: Table) -> bool:
+    """Returns whether a run filled any cell."""
+    return any(cell.value is not None for row in table.rows for cell in row.cells)
 
 
 def present_identities(params: Params) -> dict[str, str]:

@@ -36,6 +36,11 @@ _GROUPS = (
     Group(
         "harness.tasks.geometry:HARD_TASKS", tuple(f"{year}-hard-length" for year in YEARS), ("arguments",)
     ),
+    Group(
+        "harness.tasks.geometry:HARD_PART_TASKS",
+        tuple(f"{year}-part-hard-length" for year in YEARS),
+        ("tiers", "arguments"),
+    ),
 )
 
 TASKS: dict[str, Group] = {name: group for group in _GROUPS for name in group.names}

@@ -14,7 +14,7 @@ import numpy as np
 from harness.data.sts import ScoredPair, StsbRow
 from harness.errors import InputError, near_matches
 from harness.tasks.interface import Encode, Score
-from harness.tasks.sts import StsTask, read_stsb_split, stsb_source, unit_rows, year_task
+from harness.tasks.sts import PARTS, StsTask, part_task, read_stsb_split, stsb_source, unit_rows, year_task
 from harness.tasks.vectors import encode_unique
 
 POSITIVE_ABOVE = 4.0
@@ -206,16 +206,25 @@ def hard_length_task(
     year: str, text: str, *, arguments: Sequence[str], folder: Path | None = None
 ) -> StsTask:
     """Returns the pairs of a year whose lengths mislead, as one set; its name carries the thresholds."""
-    base = f"{year}-hard-length"
+    return _hard_subset(f"{year}-hard-length", year_task(year, text, folder=folder), arguments)
+
+
+def hard_part_task(
+    year: str, text: str, *, arguments: Sequence[str], tiers: Sequence[str] | None = None
+) -> StsTask:
+    """Returns the same of the part of a year that STS-B carries."""
+    return _hard_subset(f"{year}-part-hard-length", part_task(year, text, tiers=tiers), arguments)
+
+
+def _hard_subset(base: str, whole: StsTask, arguments: Sequence[str]) -> StsTask:
     thresholds = read_thresholds(base, arguments)
-    whole = year_task(year, text, folder=folder)
     name = ":".join([base, *(f"{key}={thresholds[key]:g}" for key in THRESHOLDS)])
 
     def read(path: Path) -> dict[str, list[ScoredPair]]:
         pairs = [pair for subset in whole.read(path).values() for pair in subset]
         return {"hard": misleading_lengths(pairs, **thresholds)}  # type: ignore[arg-type]
 
-    return StsTask(name, whole.sources[0], read, folder=folder)
+    return StsTask(name, whole.sources[0], read, folder=whole.folder)
 
 
 GEOMETRY_TASKS: dict[str, Callable[..., GeometryTask]] = {
@@ -223,7 +232,9 @@ GEOMETRY_TASKS: dict[str, Callable[..., GeometryTask]] = {
 }
 """Task name to factory; called with the text form and the order of tiers."""
 HARD_TASKS: dict[str, Callable[..., StsTask]] = {
-    f"{year}-hard-length": partial(hard_length_task, year)
-    for year in ("STS12", "STS13", "STS14", "STS15", "STS16")
+    f"{year}-hard-length": partial(hard_length_task, year) for year in PARTS
+}
+HARD_PART_TASKS: dict[str, Callable[..., StsTask]] = {
+    f"{year}-part-hard-length": partial(hard_part_task, year) for year in PARTS
 }
 """Task name to factory; called with the text form and the thresholds as `key=number`."""

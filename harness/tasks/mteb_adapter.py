@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,16 @@ LOCAL_STS = {
     "SICK-R": "sickr-sts",
 }
 """mteb's task -> its folder below a local copy of the hub's data sets, which holds test.jsonl."""
+
+
+class MtebScore(NamedTuple):
+    """mteb's main score of one task in raw units, the revision of the data it is of, and its file."""
+
+    task: str
+    metric: str
+    value: float
+    data_revision: str
+    file: str
 
 
 def identity_of(label: str, encoder_sha256: str) -> tuple[str, str]:
@@ -68,6 +78,7 @@ def as_mteb_model(
     revision: str,
     seed: int | None = None,
     experiment: Mapping[str, Any] | None = None,
+    parameters: int | None = None,
 ) -> MtebModel:
     """Returns `encoder` (with `encode` and `dim`) as a model that `mteb.evaluate` accepts.
 
@@ -88,6 +99,7 @@ def as_mteb_model(
             "name": name,
             "revision": revision,
             "embed_dim": encoder.dim,
+            "n_parameters": parameters,
             "languages": ["eng-Latn"],
             "similarity_fn_name": ScoringFunction.COSINE,
             "framework": ["PyTorch"],
@@ -99,24 +111,44 @@ def as_mteb_model(
 
 def run_mteb(
     model: MtebModel, tasks: Sequence[str], *, out: Path, local: Path | None = None, progress: bool = False
-) -> dict[str, float]:
+) -> list[MtebScore]:
     """Returns mteb's main score of each task; result files and model meta lie below `out`/results.
 
     `local` names a folder with copies of the hub's STS data sets (see LOCAL_STS). Its results are always
     computed anew, lie below `out`/local/results, and carry the revision `local-` and the copy's hash.
-    Errors: InputError for a task mteb does not know or a copy that is not there.
+    Errors: InputError for a task mteb does not know, a copy that is not there, or a hub out of reach.
     """
+    if not tasks:
+        return []
     import mteb
+    from datasets.exceptions import DatasetNotFoundError
 
     chosen = [_mteb_task(name) if local is None else local_sts_task(name, local) for name in tasks]
-    results = mteb.evaluate(
-        model,
-        chosen,
-        cache=mteb.ResultCache(out if local is None else out / LOCAL),
-        overwrite_strategy="only-missing" if local is None else "always",
-        show_progress_bar=progress,
-    )
-    return {result.task_name: float(result.get_score()) for result in results}
+    cache = mteb.ResultCache(out if local is None else out / LOCAL)
+    try:
+        results = mteb.evaluate(
+            model,
+            chosen,
+            cache=cache,
+            overwrite_strategy="only-missing" if local is None else "always",
+            show_progress_bar=progress,
+        )
+    except (ConnectionError, DatasetNotFoundError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(
+            f"mteb's data of {', '.join(tasks)}: the hub is not reachable or refuses them ({reason}), "
+            f"expected a network; or name a mirror by SENTBENCH_MIRROR, for {', '.join(LOCAL_STS)}"
+        ) from None
+    return [
+        MtebScore(
+            task=result.task_name,
+            metric=task.metadata.main_score,
+            value=float(result.get_score()),
+            data_revision=result.dataset_revision,
+            file=str(cache.get_task_result_path(result.task_name, model.mteb_model_meta)),
+        )
+        for task, result in zip(chosen, results, strict=True)
+    ]
 
 
 def local_sts_task(name: str, folder: Path) -> Any:

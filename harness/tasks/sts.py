@@ -238,7 +238,7 @@ PARTS = {
 """Year -> its mark in STS-B and the subsets that STS-B holds whole, across its train, dev and test."""
 
 
-def _part_task(year: str, text: str, *, tiers: Sequence[str] | None = None) -> StsTask:
+def part_task(year: str, text: str, *, tiers: Sequence[str] | None = None) -> StsTask:
     """Returns the subsets of a year that STS-B's rows rebuild, each whole: every pair with its score.
 
     2012: MSRpar 750, MSRvid 750 (of 3,108; missing SMTeuroparl, OnWN, SMTnews).
@@ -270,5 +270,5 @@ STSB_TASKS: dict[str, Callable[..., StsTask]] = {
     "STSB": partial(_stsb_task, "STSB", "test"),
     "STSB-dev": partial(_stsb_task, "STSB-dev", "dev"),
 }
-PART_TASKS: dict[str, Callable[..., StsTask]] = {f"{year}-part": partial(_part_task, year) for year in PARTS}
+PART_TASKS: dict[str, Callable[..., StsTask]] = {f"{year}-part": partial(part_task, year) for year in PARTS}
 """Task name to factory; called with the text form and, where sources are to be chosen, the order of tiers."""

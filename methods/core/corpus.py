@@ -42,10 +42,10 @@ def rows_of_view(rows: Sequence[Row], view: int) -> list[Row]:
 
     Errors: InputError if the corpus carries fewer paraphrases.
     """
-    fewest = min((len(row.paraphrase) for row in rows), default=view)
-    if fewest < view:
+    short = next((row for row in rows if len(row.paraphrase) < view), None)
+    if short is not None:
         raise InputError(
-            f"the corpus carries {fewest} paraphrases of each sentence, expected at least {view}; "
-            "take a corpus with as many views"
+            f"row {short.index} of the corpus has {len(short.paraphrase) or 'no'} paraphrases, expected at "
+            f"least {view} in every row; name a corpus with as many in the recipe"
         )
     return [row._replace(text=row.paraphrase[view - 1]) if view else row for row in rows]

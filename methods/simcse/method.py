@@ -10,8 +10,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from methods.core.corpus import TokenizedCorpus
-from methods.core.errors import InputError
+from methods.core.corpus import TokenizedCorpus, rows_of_view
 from methods.core.heads import TanhHead
 from methods.core.interface import Batch, Loss, Method, MethodConfig, Row
 from methods.core.losses import info_nce, nt_xent
@@ -50,9 +49,8 @@ class SimCSE(Method):
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Tokenises the texts and, where they are the positives, the first paraphrases."""
         if self.config.positive == "paraphrase":
-            self.paraphrases = TokenizedCorpus(
-                self.encoder, first_paraphrases(rows), max_length=self.config.max_length
-            )
+            views = rows_of_view(rows, 1)
+            self.paraphrases = TokenizedCorpus(self.encoder, views, max_length=self.config.max_length)
         return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
@@ -76,17 +74,6 @@ class SimCSE(Method):
             tokens = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}  # [2B, L]
         first, second = self.head(self.encoder(tokens)).chunk(2)
         return first, second
-
-
-def first_paraphrases(rows: Sequence[Row]) -> list[Row]:
-    """Returns the rows with their first paraphrase as the text. Errors: InputError if a row has none."""
-    for row in rows:
-        if not row.paraphrase:
-            raise InputError(
-                f"row {row.index} has no paraphrase; `positive: paraphrase` expects a corpus that carries "
-                "them; name such a corpus in the recipe"
-            )
-    return [row._replace(text=row.paraphrase[0]) for row in rows]
 
 
 def set_dropout(module: nn.Module, rate: float) -> None:

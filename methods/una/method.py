@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from methods.core.corpus import TokenizedCorpus
-from methods.core.errors import InputError
+from methods.core.corpus import TokenizedCorpus, rows_of_view
 from methods.core.heads import TanhHead
 from methods.core.interface import Batch, Loss, Method, Row
 from methods.core.losses import nt_xent
@@ -38,8 +37,7 @@ class UNA(Method):
         """Tokenises the corpus and its paraphrases, and counts its terms unless no step needs them."""
         rows = super().prepare(rows)
         if self.config.positive == "paraphrase":
-            check_paraphrases(rows)
-            views = [Row(row.index, row.paraphrase[0]) for row in rows]
+            views = rows_of_view(rows, 1)
             self.paraphrases = TokenizedCorpus(self.encoder, views, max_length=self.config.max_length)
         if self.config.period > 0:
             self.negatives = Negatives(rows, self.config)
@@ -70,13 +68,3 @@ class UNA(Method):
         if self.config.role == "pair":
             return Loss(pair_loss(*vectors.chunk(4), temperature=temperature), batch["shares"])
         return Loss(column_loss(*vectors.chunk(3), temperature=temperature), batch["shares"])
-
-
-def check_paraphrases(rows: Sequence[Row]) -> None:
-    """Raises InputError unless every row carries a paraphrase."""
-    bare = next((row for row in rows if not row.paraphrase), None)
-    if bare is not None:
-        raise InputError(
-            f"row {bare.index} has no paraphrase, and `positive: paraphrase` expects one in every row; "
-            "name a corpus with paraphrases in the recipe"
-        )

@@ -139,7 +139,7 @@ BAD_FILES = {
     "SST field": (
         "SST",
         replace_line("sentiment-train", 4, "text"),
-        "line 4 has 1 tab-separated fields; expected 2",
+        "line 4 has 1 columns, expected 2",
     ),
     "TREC label": (
         "TREC",
@@ -155,7 +155,7 @@ BAD_FILES = {
     "SICK label": (
         "SICK-E",
         replace_line("SICK_trial.txt", 2, "1\ta\tb\t3\tneutral"),
-        "line 2: label 'neutral' is outside the set",
+        "line 2 says 'neutral', expected one of NEUTRAL",
     ),
     "SNLI label": (
         "SNLI",
@@ -186,7 +186,7 @@ BAD_FILES = {
     "AskUbuntu fields": (
         "AskUbuntu",
         replace_line("test.txt", 1, "1000\t1001"),
-        "has 2 tab-separated fields",
+        "line 1 has 2 columns, expected 4",
     ),
     "AskUbuntu id": (
         "AskUbuntu",

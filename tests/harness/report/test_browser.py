@@ -285,6 +285,16 @@ def test_nothing_overflows_the_page(open_page: Open, name: str, width: int) -> N
         assert page.locator("#cell-dialog").evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
+def test_a_table_of_30_columns_fits_a_landscape_page_on_paper(open_page: Open) -> None:
+    """A4 is 297 mm wide, less two margins of 14 mm: 269 mm, 1,016 pixels of 1/96 inch."""
+    page = open_page(width=1016).page
+    page.emulate_media(media="print")
+    table = page.locator("#table-wide table")
+    assert table.evaluate("table => table.getBoundingClientRect().right") <= 1016
+    size = table.locator("td .ours").first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)")
+    assert size >= 5 * 96 / 72 - 0.01
+
+
 def test_without_its_script_a_cell_still_leads_to_its_runs(open_page: Open) -> None:
     page = open_page(script=False).page
     assert page.locator("[data-scheme-switch]").is_hidden()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,17 @@ def test_every_paper_and_competitor_is_audited_and_every_named_test_exists() -> 
             assert [test for test in named if f"def {test}(" not in sources] == []
 
 
+def settings(entry: Any, switch: str, place: str = "") -> dict[str, Any]:
+    """Every value of nested settings that lies at or below the last name of `switch`, by place."""
+    if not isinstance(entry, dict):
+        return {place: entry} if switch.split(".")[-1] in place.split(".") else {}
+    return {
+        found: value
+        for name, inner in entry.items()
+        for found, value in settings(inner, switch, f"{place}.{name}").items()
+    }
+
+
 def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:
     """The effect beside a difference is that of the runs named there, so they must turn its switch."""
     every = [entry for recipe in load_recipes().values() for entry in recipe.systems.values()]
@@ -83,14 +95,15 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
             for variant in difference.variants:
                 turned = [entry for entry in own if entry["variant"] == variant]
                 assert turned, variant
+                switches = difference.switch.split(", ")
                 pairs = [
-                    (entry["config"][difference.switch], other["config"][difference.switch])
+                    [settings(entry, switch) != settings(other, switch) for switch in switches]
                     for entry in turned
                     for other in usual
                     if set(entry["backbones"]) & set(other["backbones"])
                 ]
                 assert pairs, variant
-                assert all(one != other for one, other in pairs), variant
+                assert any(any(turns) for turns in pairs), (audit.method, variant)
                 checked += 1
     assert checked >= 18
 

@@ -82,7 +82,7 @@ def test_the_speed_page_is_linked_where_it_is_there(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     assert "Speed" not in pages.site_pages([])
     Path("reports").mkdir()
-    Path("reports/benchmarks.html").write_text("")
+    Path("reports/benchmarks.json").write_text("{}")
     assert pages.site_pages([])["Speed"] == "benchmarks.html"
 
 

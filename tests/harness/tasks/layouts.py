@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.data.classification import QUESTION_TYPES
 from harness.data.nli import SICK_CLASSES, SNLI_CLASSES
+from harness.data.sts import SICK_COLUMNS
 
 
 def sentence(rng: np.random.Generator, number: int) -> str:
@@ -48,13 +49,15 @@ def write_mrpc(folder: Path) -> None:
 
 def write_sick(folder: Path) -> None:
     rng = np.random.default_rng(4)
+    header = "\t".join(("pair_ID", *SICK_COLUMNS)) + "\r\n"
     files = (("SICK_train.txt", 90), ("SICK_trial.txt", 30), ("SICK_test_annotated.txt", 60))
     for name, rows in files:
         lines = [
-            f"{i}\t{name} A {sentence(rng, i)}\tB {sentence(rng, i)}\t3.0\t{SICK_CLASSES[i % 3]}\r\n"
+            f"{i}\t{name} A {sentence(rng, i)}\tB {sentence(rng, i)}\t{1 + 0.2 * (7 * i % 21):.1f}"
+            f"\t{SICK_CLASSES[i % 3]}\r\n"
             for i in range(rows)
         ]
-        (folder / name).write_text("".join(["id\tA\tB\tscore\tlabel\r\n", *lines]), "utf-8", newline="")
+        (folder / name).write_text("".join([header, *lines]), "utf-8", newline="")
 
 
 def write_snli(folder: Path) -> None:

@@ -79,9 +79,9 @@ def test_a_model_without_a_proper_name_is_refused(name: str, revision: str) -> N
 def test_mteb_scores_equal_native_scores_of_raw_text(copies: Path, tmp_path: Path) -> None:
     name, revision = identity_of("model", SHA["first"])
     model = as_mteb_model(Hashing(0), name=name, revision=revision)
-    through_mteb = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    (through_mteb,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
     native = year_task("STS12", "raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
-    assert through_mteb == pytest.approx({"STS12": native[0].value}, abs=1e-4)
+    assert through_mteb.value == pytest.approx(native[0].value, abs=1e-4)
 
 
 def test_two_models_of_one_name_give_two_results(copies: Path, tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_two_models_of_one_name_give_two_results(copies: Path, tmp_path: Path) -
     for seed, label in enumerate(SHA):
         name, revision = identity_of("same folder name", SHA[label])
         model = as_mteb_model(Hashing(seed), name=name, revision=revision)
-        scores[label] = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)["STS12"]
-    assert scores["first"] != scores["second"]
+        (scores[label],) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    assert scores["first"].value != scores["second"].value
     files = sorted((tmp_path / "out").rglob("STS12.json"))
     assert [path.parent.name for path in files] == ["a" * 40, "b" * 40]
 
@@ -110,11 +110,13 @@ def test_local_results_never_carry_the_hub_revision_and_lie_apart(copies: Path, 
 def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
     encoder = Hashing(0)
     model = as_mteb_model(encoder, name="a/b", revision="r")
-    before = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    (before,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
     path = copies / "sts12-sts/test.jsonl"
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:20]), encoding="utf-8")
     asked = encoder.calls
-    assert run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies) != before
+    (after,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    assert after.value != before.value
+    assert after.data_revision != before.data_revision
     assert encoder.calls > asked
 
 
@@ -165,7 +167,7 @@ def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
     model = as_mteb_model(Bags(0), name="a/b", revision="r")
     scores = run_mteb(model, list(LOCAL_STS), out=tmp_path, local=mirror / "mteb")
     assert len(scores) == 7
-    for name, folder in LOCAL_STS.items():
+    for score, (name, folder) in zip(scores, LOCAL_STS.items(), strict=True):
         task = year_task("STS12", "raw", folder=mirror / "mteb" / folder)  # one layout for all seven
         native = task.evaluate(Bags(0).encode)[0].value
-        assert 100 * scores[name] == pytest.approx(100 * native, abs=0.01), name
+        assert 100 * score.value == pytest.approx(100 * native, abs=0.01), name

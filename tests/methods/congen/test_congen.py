@@ -246,7 +246,7 @@ def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) ->
 
 def test_a_corpus_without_the_second_view_is_refused(ground: tuple[Path, Path]) -> None:
     single = [row._replace(paraphrase=row.paraphrase[:1]) for row in ROWS]
-    with pytest.raises(InputError, match="carries 1 paraphrases of each sentence, expected at least 2"):
+    with pytest.raises(InputError, match="row 0 of the corpus has 1 paraphrases, expected at least 2"):
         build(ground).prepare(single)
 
 

@@ -272,7 +272,7 @@ def test_settings_that_cannot_work_are_refused_in_one_line(
         built(wide, plain, teacher)
     with pytest.raises(InputError, match="needs a parent and the run has none"):
         built(backbone, SECOND_STAGE)
-    with pytest.raises(InputError, match="carries 0 paraphrases of each sentence, expected at least"):
+    with pytest.raises(InputError, match="row 0 of the corpus has no paraphrases, expected at least"):
         tiny.build(Sample("sct", "t", RELEASED), backbone, parent=None).prepare(tiny.rows())
 
 

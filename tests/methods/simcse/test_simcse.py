@@ -85,7 +85,7 @@ def test_paraphrases_equal_to_the_texts_give_the_dropout_loss(backbone: Path) ->
 
 def test_a_corpus_without_paraphrases_is_refused_in_one_line(backbone: Path) -> None:
     method = tiny.build(PARAPHRASE, backbone, parent=None)
-    with pytest.raises(InputError, match=r"row 0 has no paraphrase.*name such a corpus"):
+    with pytest.raises(InputError, match=r"row 0 of the corpus has no paraphrase.*name a corpus"):
         method.prepare(tiny.rows())
 
 

@@ -194,7 +194,7 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
 
 
 def test_a_corpus_without_paraphrases_is_refused(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 has no paraphrase") as told:
+    with pytest.raises(InputError, match="row 0 of the corpus has no paraphrase") as told:
         build(backbone, tiny.rows(), positive="paraphrase")
     assert "\n" not in str(told.value)
 

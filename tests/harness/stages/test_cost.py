@@ -1,0 +1,64 @@
+"""The cost command: figures of a tiny encoder that can be counted, and where they are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.tasks import build_tasks, unique_texts
+from methods.core.folders import load_encoder
+from tests.harness.test_cli import write_stsb
+from tests.support import tiny
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny encoder beside eight pairs of STS-B a split."""
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.chdir(tmp_path)
+    write_stsb(tmp_path / "data/stsb")
+    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
+    return Path("encoder")
+
+
+def test_cost_prints_what_was_measured_and_on_what(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["cost", str(folder), "--rounds", "3", "--device", "cpu", "--out", "cost.json"]
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert json.loads(Path("cost.json").read_text()) == found
+    encoder = load_encoder(folder)
+    texts = unique_texts(build_tasks(["STSB"], text="senteval"))
+    assert found["parameters"] == sum(weight.numel() for weight in encoder.parameters())
+    assert (found["sentences"], found["rounds"], found["dim"]) == (len(texts), 3, 16)
+    assert (found["device"], found["task"], found["batch_size"]) == ("cpu", "STSB", 128)
+    tokens = sum(map(len, encoder.token_ids(texts)))
+    assert found["tokens_per_second"] == pytest.approx(found["sentences_per_second"] * tokens / len(texts))
+    assert not Path("reports").exists()
+
+
+def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "run.json").write_text(json.dumps({"key": "tiny__bert__s0"}))
+    assert main(["cost", str(folder), "--rounds", "1", "--limit", "5", "--device", "cpu"]) == 0
+    kept = json.loads(Path("reports/costs/tiny__bert__s0.encode.json").read_text())
+    assert kept == json.loads(capsys.readouterr().out)
+    assert kept["sentences"] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rounds", "0"], "at least one of each"),
+        (["--limit", "0"], "expected 1 or more"),
+        (["--batch-size", "0"], "expected 1 or more"),
+        (["--task", "STSBB"], "did you mean STSB"),
+    ],
+)
+def test_nothing_to_measure_is_one_line(
+    options: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cost", str(folder), *options]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert said in lines[-1]

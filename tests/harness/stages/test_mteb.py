@@ -1,0 +1,211 @@
+"""The mteb stage: whose name results carry, where they lie, and that they are our own scores."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from harness.cli import main
+from harness.errors import InputError
+from harness.stages.mteb import encoder_sha256, mteb_identity, run_folder
+from harness.tasks.mteb_adapter import LOCAL_STS
+from harness.tasks.sts import year_task
+from methods.core.folders import load_encoder
+from tests.support import tiny
+
+RUN = {
+    "id": "simcse-tiny",
+    "backbone": "bert",
+    "identity": "c" * 64,
+    "seed": 3,
+    "key": "simcse-tiny__bert__s3",
+}
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mirror with sixty pairs of STS12 and nothing else."""
+    folder = tmp_path / "mirror/mteb/sts12-sts"
+    folder.mkdir(parents=True)
+    texts = [row.text for row in tiny.rows(120)]
+    lines = [
+        json.dumps({"sentence1": first, "sentence2": second, "score": (7 * place % 26) / 5})
+        for place, (first, second) in enumerate(zip(texts[::2], texts[1::2], strict=True))
+    ]
+    (folder / "test.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,mirror,hub")
+    return folder
+
+
+def encoder_folder(folder: Path, *, seed: int = 0, about: dict[str, object] | None = None) -> Path:
+    """Returns a folder with a tiny encoder whose weights follow from the seed; with `about` it is a run's."""
+    backbone = tiny.write_backbone(folder.parent / f"{folder.name}-backbone")
+    encoder = tiny.sentence_encoder(backbone)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for weight in encoder.parameters():
+            weight.add_(0.5 * torch.randn_like(weight))
+    encoder.save(folder)
+    if about:
+        (folder / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    return folder
+
+
+def test_a_run_is_filed_under_its_system_its_identity_and_its_seed(tmp_path: Path) -> None:
+    folder = encoder_folder(tmp_path / "anything", about=RUN)
+    identity = mteb_identity(folder)
+    assert identity.name == "sentbench/simcse-tiny__bert"
+    assert len(identity.revision) == 40
+    assert identity.experiment == {"seed": 3}
+    copy = Path(shutil.copytree(folder, tmp_path / "elsewhere"))
+    assert mteb_identity(copy) == identity
+    (copy / "run.json").write_text(json.dumps({**RUN, "identity": "d" * 64}), encoding="utf-8")
+    assert mteb_identity(copy).revision != identity.revision
+
+
+def test_what_decides_the_vectors_decides_the_revision_and_nothing_else_does(tmp_path: Path) -> None:
+    folder = encoder_folder(tmp_path / "model")
+    before = encoder_sha256(folder)
+    (folder / "README.md").write_text("a card", encoding="utf-8")
+    (folder / "train.jsonl").write_text("{}\n", encoding="utf-8")
+    shutil.copytree(folder / "1_Pooling", folder / "last/1_Pooling")
+    assert encoder_sha256(folder) == before
+    pooling = folder / "1_Pooling/config.json"
+    pooling.write_text(pooling.read_text("utf-8").replace("mean", "max"), encoding="utf-8")
+    assert encoder_sha256(folder) != before
+
+
+def test_pooling_asked_for_is_an_experiment_of_its_own(tmp_path: Path) -> None:
+    folder = encoder_folder(tmp_path / "model")
+    assert mteb_identity(folder).experiment == {}
+    assert mteb_identity(folder, pooling="cls").experiment == {"pooling": "cls"}
+
+
+def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: Path) -> None:
+    found = {}
+    for seed in (0, 1):
+        (tmp_path / str(seed)).mkdir()
+        folder = encoder_folder(tmp_path / str(seed) / "model", seed=seed)
+        found[seed] = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
+    (first, (one,)), (second, (other,)) = found[0], found[1]
+    assert first.name != second.name
+    assert first.revision != second.revision
+    assert one.value != other.value
+    assert one.file != other.file
+    assert Path(one.file).is_file()
+    assert Path(other.file).is_file()
+
+
+def test_scores_through_mteb_are_our_own_and_marked_as_of_local_data(copies: Path, tmp_path: Path) -> None:
+    import mteb
+
+    folder = encoder_folder(tmp_path / "model", about=RUN)
+    _, (score,) = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
+    native = year_task("STS12", "raw", folder=copies).evaluate(load_encoder(folder).encode)
+    assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01)
+    assert score.data_revision.startswith("local-")
+    written = json.loads(Path(score.file).read_text(encoding="utf-8"))
+    assert written["dataset_revision"] == score.data_revision
+    assert mteb.get_task("STS12").metadata.revision not in Path(score.file).read_text(encoding="utf-8")
+
+
+def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path: Path) -> None:
+    """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json beside model_meta.json; mteb reads both."""
+    import mteb
+    from mteb.models import ModelMeta
+
+    folder = encoder_folder(tmp_path / "model", about=RUN)
+    identity, (score,) = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
+    place = Path(score.file)
+    below = place.relative_to(tmp_path / "out/local").as_posix()
+    assert below == f"results/sentbench__simcse-tiny__bert/{identity.revision}/experiments/seed_3/STS12.json"
+    meta = ModelMeta.model_validate_json_resolved((place.parent / "model_meta.json").read_text("utf-8"))
+    assert (meta.name, meta.revision, meta.experiment_kwargs) == identity
+    assert meta.n_parameters == sum(weight.numel() for weight in load_encoder(folder).parameters())
+    cache = mteb.ResultCache(tmp_path / "out/local")
+    loaded = cache.load_results(models=[meta], tasks=["STS12"], include_remote=False)
+    (result,) = loaded.model_results[0].task_results
+    assert result.get_score() == pytest.approx(score.value, abs=1e-6)
+
+
+def test_the_command_prints_one_object(
+    copies: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = encoder_folder(tmp_path / "model")
+    command = ["mteb", str(folder), "--tasks", "STS12", "--out", str(tmp_path / "out"), "--device", "cpu"]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"name", "revision", "experiment", "scores"}
+    assert [(score["task"], score["metric"]) for score in found["scores"]] == [("STS12", "cosine_spearman")]
+    assert main(command) == 0
+    assert found["revision"] in capsys.readouterr().out
+
+
+def unreachable(*arguments: object, **settings: object) -> None:
+    raise ConnectionError("Couldn't reach 'mteb/sts13-sts' on the Hub")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "said"),
+    [
+        (["STS121"], "mteb has no task 'STS121'"),
+        ([], "no mteb task is named"),
+        (["STS13"], "hub is not reachable .*SENTBENCH_MIRROR"),
+    ],
+)
+def test_bad_tasks_and_an_unreachable_hub_are_one_clear_line(
+    tasks: list[str], said: str, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mteb
+
+    monkeypatch.setattr(mteb, "evaluate", unreachable)
+    with pytest.raises(InputError, match=said) as told:
+        run_folder(encoder_folder(tmp_path / "model"), tasks, out=tmp_path / "out", device="cpu")
+    assert "\n" not in str(told.value)
+
+
+def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not the description of a run"):
+        mteb_identity(encoder_folder(tmp_path / "model", about={"id": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("tiers", "local"), [("embedded,mirror,hub", True), ("hub,mirror", False), ("embedded,mirror", True)]
+)
+def test_the_order_of_tiers_decides_between_mirror_and_hub(
+    tiers: str, local: bool, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[list[str], bool]] = []
+
+    def record(
+        model: object, tasks: list[str], *, out: Path, local: Path | None = None, progress: bool
+    ) -> list[object]:
+        asked.append((list(tasks), local is not None))
+        return []
+
+    monkeypatch.setenv("SENTBENCH_TIERS", tiers)
+    monkeypatch.setattr("harness.stages.mteb.run_mteb", record)
+    run_folder(encoder_folder(tmp_path / "model"), ["STS12", "STS13"], out=tmp_path / "out", device="cpu")
+    hub = ["STS13"] if local else ["STS12", "STS13"]
+    assert asked == ([(hub, False), (["STS12"], True)] if local else [(hub, False)])
+
+
+@pytest.mark.mirror
+def test_sts_through_mteb_equals_our_raw_scores_on_the_mirror(
+    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTBENCH_TIERS", "mirror")
+    folder = encoder_folder(tmp_path / "model", about=RUN)
+    encoder = load_encoder(folder)
+    _, scores = run_folder(folder, list(LOCAL_STS), out=tmp_path / "out", device="cpu")
+    assert len(scores) == 7
+    for score in scores:
+        copy = mirror / "mteb" / LOCAL_STS[score.task]
+        native = year_task("STS12", "raw", folder=copy).evaluate(encoder.encode)  # one layout for all seven
+        assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01), score.task
+        assert score.data_revision.startswith("local-")

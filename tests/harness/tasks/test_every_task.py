@@ -1,0 +1,263 @@
+"""Every task of the registry on small files: encoders whose scores theory knows, and vectors that are bad.
+
+Each source is written in its own layout; tasks are built by name, as a command builds them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.errors import InputError
+from harness.report.spec import load_specs
+from harness.tasks import TASKS, build_tasks
+from harness.tasks.geometry import POSITIVE_ABOVE, GeometryTask
+from harness.tasks.interface import Encode, Score
+from harness.tasks.protocols import SENTEVAL
+from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
+from harness.tasks.sentinels import constant, problems_of, random
+from harness.tasks.sts import PARTS, StsTask
+from harness.tasks.transfer import ClassificationTask
+from tests.harness.tasks.layouts import LAYOUTS, write_sick
+
+TABLES = Path(__file__).parents[3] / "leaderboards/tables"
+THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
+NAMES = [name + THRESHOLDS if name.endswith("hard-length") else name for name in TASKS]
+QUICK = replace(
+    SENTEVAL,
+    folds=3,
+    grid=(1e-4, 1e-2),
+    training=replace(SENTEVAL.training, learning_rate=5e-2, max_epochs=16),
+)
+LABELLED = {"sst": "SST", "trec": "TREC", "mrpc": "MRPC", "snli": "SNLI", "mr": "MR", "cr": "CR"}
+LABELLED |= {"subj": "SUBJ", "mpqa": "MPQA", "askubuntu": "AskUbuntu", "scidocs": "SciDocs"}
+LABELLED |= {"trecqa": "TRECQA"}
+
+
+def scored_pairs(mark: str, count: int = 60) -> list[tuple[str, str, float]]:
+    """Pairs of sentences that occur once, gold 0 to 5; in every third pair one has eight words more."""
+    rows = []
+    for place in range(count):
+        longer = " and more" * (4 if place % 3 == 0 else 0)
+        rows.append((f"first {mark} {place}", f"second {mark} {place}{longer}", (7 * place % 26) / 5))
+    return rows
+
+
+def write_year(folder: Path) -> None:
+    for subset in ("one", "two"):
+        pairs = scored_pairs(f"{folder.name} {subset}")
+        sentences = "".join(f"{first}\t{second}\n" for first, second, _ in pairs)
+        (folder / f"STS.input.{subset}.txt").write_text(sentences, "utf-8")
+        (folder / f"STS.gs.{subset}.txt").write_text("".join(f"{gold}\n" for *_, gold in pairs), "utf-8")
+
+
+def write_stsb(folder: Path) -> None:
+    """Every split holds twenty pairs of every subset that a part is rebuilt from."""
+    for split in ("train", "dev", "test"):
+        lines = [
+            f"genre\t{name}\t{mark}\t0\t{gold}\t{first}\t{second}\n"
+            for mark, names in PARTS.values()
+            for name in names
+            for first, second, gold in scored_pairs(f"{split} {mark} {name}", 20)
+        ]
+        (folder / f"sts-{split}.csv").write_text("".join(lines), "utf-8")
+
+
+def write_raw(folder: Path) -> None:
+    for split in ("train", "validation", "test"):
+        rows = [
+            {"sentence1": first, "sentence2": second, "score": gold}
+            for first, second, gold in scored_pairs(f"{folder.name} {split}")
+        ]
+        (folder / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def write_source(name: str, root: Path) -> None:
+    """Writes a source as if it had been fetched."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    if name in LABELLED:
+        LAYOUTS[LABELLED[name]](folder)
+    elif name == "sickr":
+        write_sick(folder)
+    elif name.endswith("-raw"):
+        write_raw(folder)
+    elif name.startswith("stsb"):
+        write_stsb(folder)
+    else:
+        write_year(folder)
+    (folder / "source.json").write_text("{}", "utf-8")
+
+
+@pytest.fixture
+def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
+    """Builds a task by name in a data root that holds its sources; classifiers train for a moment only."""
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,hub")
+    monkeypatch.setattr("harness.tasks.nli.SNLI_TRAIN_ROWS", 90)
+
+    def build(name: str) -> object:
+        (task,) = build_tasks([name], text="senteval")
+        for source in task.sources:
+            if not (tmp_path / source).is_dir():
+                write_source(source, tmp_path)
+        if isinstance(task, ClassificationTask):
+            task.protocol = replace(task.protocol, folds=3, grid=QUICK.grid, training=QUICK.training)
+        return task
+
+    return build
+
+
+def test_number_of_tasks_covered() -> None:
+    assert len(NAMES) == len(TASKS) == 39
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_constant_random_and_oracle_encoders_score_as_theory_says(
+    name: str, task_named: Callable[[str], object]
+) -> None:
+    task = task_named(name)
+    if isinstance(task, StsTask):
+        assert problems_of(task) == []
+    elif isinstance(task, ClassificationTask):
+        check_classification(task)
+    elif isinstance(task, RerankingTask):
+        check_reranking(task)
+    else:
+        assert isinstance(task, GeometryTask)
+        check_geometry(task)
+
+
+def check_classification(task: ClassificationTask) -> None:
+    """Classes have equal shares: constant and random give one share, vectors that hold the label give 1."""
+    label = {
+        text: (number, side)
+        for part in task.parts.values()
+        for texts, number in zip(part.texts, part.labels, strict=True)
+        for side, text in enumerate(texts)
+    }
+
+    def oracle(texts: Sequence[str]) -> np.ndarray:
+        return np.array([np.ones(6) if side else 4 * np.eye(6)[k] for k, side in map(label.get, texts)])  # type: ignore[misc]
+
+    share = 1 / len(task.parts["train"].classes)
+    assert task.evaluate(oracle)[0].value == 1.0
+    assert task.evaluate(constant)[0].value == pytest.approx(share, abs=1e-4)
+    score = task.evaluate(random(seed=1))[0]
+    assert abs(score.value - share) < 4 * np.sqrt(share * (1 - share) / score.n)
+
+
+def check_reranking(task: RerankingTask) -> None:
+    """Constant gives the mean over all places of the positives, random comes near it, the oracle gives 1."""
+    queries = [query for group in task.queries.values() for query in group]
+    good = {query.text for query in queries}
+    good |= {t for query in queries for t, hit in zip(query.candidates, query.relevant, strict=True) if hit}
+    axes = np.eye(2)
+    found = task.evaluate(lambda texts: np.stack([axes[0 if text in good else 1] for text in texts]))
+    assert {score.value for score in found if score.metric == "map"} == {1.0}
+    query = queries[0]  # all queries of the small sets have one shape
+    size, hits = len(query.candidates), sum(query.relevant)
+    placings = list(itertools.combinations(range(size), hits))
+    falling = -np.arange(size, dtype=float)
+    chance = np.mean(
+        [
+            ranking_metrics(falling, query._replace(relevant=tuple(i in at for i in range(size))))
+            for at in placings
+        ],
+        axis=0,
+    )
+    by_metric = dict(zip(METRICS, chance, strict=True))
+    for score in task.evaluate(constant):
+        assert score.value == pytest.approx(by_metric[score.metric], abs=1e-12)
+    drawn = [task.evaluate(random(seed)) for seed in range(20)]
+    for place, score in enumerate(drawn[0]):
+        mean = np.mean([scores[place].value for scores in drawn])
+        assert abs(mean - by_metric[score.metric]) < 0.12
+
+
+def check_geometry(task: GeometryTask) -> None:
+    """One direction: 0, 0, 1. An axis a text, shared by positive pairs: all sums are counts of pairs.
+
+    Random directions in 64 dimensions: alignment 2, uniformity log E exp(4c - 4) with c of variance 1/64,
+    close to -4 + 16/128, anisotropy 0.
+    """
+    rows = task.rows()
+    positive = [row for row in rows if row.score > POSITIVE_ABOVE]
+    assert values(task, constant) == pytest.approx((0.0, 0.0, 1.0), abs=1e-9)
+    alignment, uniformity, anisotropy = values(task, random(seed=2))
+    assert alignment == pytest.approx(2.0, abs=4 * 2 / np.sqrt(64 * len(positive)))
+    assert uniformity == pytest.approx(-4 + 16 / 128, abs=0.02)
+    assert anisotropy == pytest.approx(0.0, abs=0.005)
+    axis = {text: place for place, text in enumerate(dict.fromkeys(task.texts()))}
+    for row in positive:
+        axis[row.second] = axis[row.first]
+    count = len(axis)
+    every = count * (count - 1) / 2
+    alignment, uniformity, anisotropy = values(
+        task, lambda texts: np.eye(count, dtype=np.float32)[[axis[text] for text in texts]]
+    )
+    share = len(positive) / every
+    assert (alignment, anisotropy) == pytest.approx((0.0, share), abs=1e-9)
+    assert uniformity == pytest.approx(np.log(share + (1 - share) * np.exp(-4)), abs=1e-6)
+
+
+def values(task: GeometryTask, encode: Encode) -> tuple[float, ...]:
+    return tuple(score.value for score in task.evaluate(encode))
+
+
+def nan(texts: Sequence[str]) -> np.ndarray:
+    vectors = np.ones((len(texts), 3))
+    vectors[-1, 1] = np.nan
+    return vectors
+
+
+BAD_VECTORS: dict[str, tuple[Encode, str]] = {
+    "nan": (nan, "1 of .* vectors are not finite, the first for"),
+    "one short": (lambda texts: np.ones((len(texts) - 1, 3)), r"shape \[.*\] for .* texts; expected"),
+    "no width": (lambda texts: np.ones(len(texts)), r"shape \[.*\] for .* texts; expected"),
+    "of two lengths": (
+        lambda texts: [[1.0], *([[1.0, 2.0]] * (len(texts) - 1))],  # type: ignore[dict-item, return-value]
+        "not one array of numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_vectors_are_one_clear_line_on_every_task(name: str, task_named: Callable[[str], object]) -> None:
+    task = task_named(name)
+    for encode, said in BAD_VECTORS.values():
+        with pytest.raises(InputError, match=said) as told:
+            task.evaluate(encode)  # type: ignore[attr-defined]
+        assert "\n" not in str(told.value)
+        assert str(told.value).startswith(name.partition(":")[0])
+    assert len(BAD_VECTORS) == 4
+
+
+def test_every_column_of_every_table_names_a_score_that_its_task_gives(
+    task_named: Callable[[str], object],
+) -> None:
+    """Metric and setting of a column are spelled as the task spells them, or its cells would stay empty."""
+    columns = [
+        column
+        for spec in load_specs(TABLES).values()
+        for column in [*spec.columns, *spec.parts]
+        if column.task is not None
+    ]
+    given: dict[str, set[tuple[str, str]]] = {}
+    for name in sorted({str(column.task) for column in columns}):
+        scores: list[Score] = task_named(name).evaluate(random(seed=0))  # type: ignore[attr-defined]
+        given[name] = {(score.metric, score.setting) for score in scores}
+    given["SNLI"].add(("accuracy", "senteval/reduced-train"))
+    wrong = {
+        (column.task, column.metric, column.setting)
+        for column in columns
+        if (column.metric, column.setting) not in given[str(column.task)]
+    }
+    assert not wrong
+    assert len(columns) > 150
