@@ -107,6 +107,8 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     elif run.parent_folder is not None:
         parent = folder / "parent"
         EncoderFactory(backbone, pooling=run.pooling)().save(parent)
+    if run.config.get("queue_start") is not None:  # filled from the corpus, which is short here
+        run = run.model_copy(update={"config": {**run.config, "queue_size": ROWS // 2}})
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, EncoderFactory(backbone, pooling=run.pooling, parent=parent))

@@ -72,7 +72,7 @@ class Estimate:
 
     def run(self, run: Run) -> Cost | None:
         """Returns the cost of training and evaluating a run, None if its backbone or method is not known."""
-        shape, steps = self.shape(run.backbone), self.steps(run)
+        shape, steps = self.shape(run.backbone_name), self.steps(run)
         ratios = {device: self.times.relative(run, device) if steps else 0.0 for device in DEVICES}
         if shape is None or None in ratios.values():
             return None
@@ -110,7 +110,7 @@ class Estimate:
         """Returns what the hours of each device rest on, in words."""
         found: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
         for run in self.params.runs.values():
-            shape = self.shape(run.backbone)
+            shape = self.shape(run.backbone_name)
             if shape is None:
                 continue
             for device in DEVICES:

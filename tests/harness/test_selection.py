@@ -10,7 +10,7 @@ from harness.errors import InputError
 from harness.plan import Recipe
 from harness.selection import CellRuns, fills, select
 
-TIERS, SMALL_SCALE = ["embedded", "mirror", "hub"], ["embedded", "mirror"]
+FULL, SMALL = ["embedded", "hub"], ["embedded"]
 
 
 def system(method: str, variant: str, *backbones: str) -> dict[str, Any]:
@@ -18,15 +18,15 @@ def system(method: str, variant: str, *backbones: str) -> dict[str, Any]:
 
 
 RECIPES = {
-    "base": Recipe("base", TIERS, {"simcse": system("simcse", "released", "bert", "roberta")}, {}),
+    "base": Recipe("base", FULL, {"simcse": system("simcse", "released", "bert", "roberta")}, {}),
     "pcl": Recipe(
         "pcl",
-        TIERS,
+        FULL,
         {"pcl": system("pcl", "released", "bert", "roberta"), "pcl-k1": system("pcl", "k1", "bert")},
         {"table2": ["pcl", "pcl-k1"], "figure4": ["base/simcse"], "audit": ["pcl-k1"]},
     ),
-    "small": Recipe("small", SMALL_SCALE, {"tiny": system("simcse", "released", "minilm")}, {}),
-    "small-paper": Recipe("small-paper", SMALL_SCALE, {"tiny-paper": system("simcse", "tiny", "minilm")}, {}),
+    "small": Recipe("small", SMALL, {"tiny": system("simcse", "released", "minilm")}, {}),
+    "small-paper": Recipe("small-paper", SMALL, {"tiny-paper": system("simcse", "tiny", "minilm")}, {}),
 }
 CELLS: dict[str, list[CellRuns]] = {
     "pcl/table2": [("pcl", "released", "roberta"), ("simcse", "released", "bert")],

@@ -143,7 +143,7 @@ def test_every_latex_table_compiles_and_fits_its_page(
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
     log = (tmp_path / "tables.log").read_text(encoding="latin-1")
     assert ended.returncode == 0, log[-2000:]
-    assert len(tables) == 1 + 2 * len(specs) == 87
-    assert "(87 pages" in log
+    assert len(tables) == 1 + 2 * len(specs) >= 87
+    assert f"({len(tables)} pages" in log
     assert "Overfull" not in log
     assert "Float too large" not in log

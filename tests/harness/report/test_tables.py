@@ -289,7 +289,7 @@ def test_every_spec_builds_without_a_single_score(
     specs: dict[str, TableSpec], evidence: MakeEvidence
 ) -> None:
     tables = [build_table(spec, evidence([])) for spec in specs.values()]
-    assert len(tables) == len(specs) == 43
+    assert len(tables) == len(specs) >= 43
     assert all(cell.value is None for table in tables for row in table.rows for cell in row.cells)
     verdicts = Counter(cell.verdict for table in tables for row in table.rows for cell in row.cells)
     assert set(verdicts) == {"missing", "cited"}
