@@ -65,7 +65,8 @@ def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
 
 def test_the_index_is_slim_and_the_papers_carry_their_tables(built: Path) -> None:
     index = (built / "index.html").read_text(encoding="utf-8")
-    assert index.count('class="table-block"') == 1
+    small = list((ROOT / "leaderboards" / "tables").glob("small*.yaml"))
+    assert 1 <= index.count('class="table-block"') <= len(small)
     for key in PAPERS:
         paper = (built / f"papers/{key}.html").read_text(encoding="utf-8")
         assert f'id="table-{key}-table1"' in paper or f'id="table-{key}-table2"' in paper

@@ -135,7 +135,14 @@ def test_without_noise_and_weights_the_paper_preset_is_simcse_bit_for_bit(
     off: dict[str, Any], build: Build, tmp_path: Path
 ) -> None:
     """One whole training step: the complement and the noise must not shift the dropout of the student."""
-    simcse = {"max_length": 32, "temperature": 0.05, "objective": "info-nce", "head": "mlp", "dropout": None}
+    simcse = {
+        "max_length": 32,
+        "temperature": 0.05,
+        "objective": "info-nce",
+        "positive": "dropout",
+        "head": "mlp",
+        "dropout": None,
+    }
     states = []
     for method in (
         build({**PAPER, **off, "noise_ratio": 0.0}),
