@@ -110,8 +110,8 @@ def _add_corpus(
         raise InputError(
             f"{where} is made from itself, by way of {', '.join(users)}; mend its origin or tool"
         )
-    entry = {"tool": derived[name].get("origin"), **derived[name]}
-    if wrong := {"origin", "tool", "seed", "views"} ^ set(entry):
+    entry = {"tool": derived[name].get("origin"), "rows": None, **derived[name]}
+    if wrong := {"origin", "tool", "seed", "rows", "views"} ^ set(entry):
         raise InputError(f"{where}: keys {', '.join(sorted(wrong))} are missing or unknown; mend them")
     views = read_views(entry["views"], where=where)
     if any(needs_tool(view) for view in views) != ("tool" in derived[name]):

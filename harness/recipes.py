@@ -99,6 +99,7 @@ class Corpus(_Strict):
         description="folder of the model, lexicon or corpus that the views use; else the origin"
     )
     seed: int = Field(ge=0)
+    rows: int | None = Field(ge=1, description="this many rows, evenly spread over the origin; null: all")
     views: list[dict[str, Any]] = Field(min_length=1, description="see harness/rewriting/views.py")
 
 

@@ -14,7 +14,7 @@ from harness.files import atomic_folder, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.recipes import Corpus, Params
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
-from harness.rewriting.rewriters import Place, build_rewriter, column_of, read_columns
+from harness.rewriting.rewriters import Columns, Place, build_rewriter, column_of, read_columns
 from harness.rewriting.views import Copy, Generate, View, needs_tool, read_views
 from harness.stages.train import resolve_device
 
@@ -37,7 +37,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     views = read_views(entry.views, where=f"corpus {name}")
     _check_inputs(entry)
     device = resolve_device(device) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
-    rows = read_columns(Path(entry.origin))
+    rows = spread(read_columns(Path(entry.origin)), entry.rows)
     state = RESUME / identity(params, entry, device)
     made, counts = [], []
     for number, view in enumerate(views, 1):
@@ -65,6 +65,13 @@ def identity(params: Params, entry: Corpus, device: str) -> str:
         "device": device,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def spread(rows: Columns, count: int | None) -> Columns:
+    """Returns `count` of the rows at even distances, the first among them; all where there are no more."""
+    if count is None or count >= len(rows):
+        return rows
+    return [rows[place * len(rows) // count] for place in range(count)]
 
 
 def _check_inputs(entry: Corpus) -> None:

@@ -236,3 +236,10 @@ def test_a_model_that_only_runs_away_is_refused(place: Path) -> None:
     short = {**DECLARED["forth"], "views": [{**GENERATE, "max_new_tokens": 2, "fallback_limit": 0.1}]}
     with pytest.raises(InputError, match=r"corpus forth, view 1: 20 of 20 outputs are empty or run away"):
         derive(resolved(place, "forth", forth=short))
+
+
+def test_a_count_of_rows_is_spread_over_the_origin() -> None:
+    rows = [(letter,) for letter in "abcdefgh"]
+    assert stage.spread(rows, 4) == [("a",), ("c",), ("e",), ("g",)]
+    assert stage.spread(rows[:5], 3) == [("a",), ("b",), ("d",)]
+    assert stage.spread(rows, None) == stage.spread(rows, 8) == stage.spread(rows, 9) == rows
