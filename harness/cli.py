@@ -120,6 +120,7 @@ def _add_stages(commands: Any) -> None:
     backbone.add_argument("name")
     teach = add_command(commands, "teach", teach_command, "pipeline stage: a teacher's vectors of a corpus")
     teach.add_argument("name")
+    teach.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     mark = add_command(
         commands, "fingerprint", fingerprint_command, "pipeline stage: identity of code or data"
     )
@@ -223,7 +224,7 @@ def backbone_command(arguments: argparse.Namespace) -> None:
 def teach_command(arguments: argparse.Namespace) -> None:
     from harness.stages.backbone import teach
 
-    print(teach(_planned(), arguments.name))
+    print(teach(_planned(), arguments.name, device=arguments.device))
 
 
 def fingerprint_command(arguments: argparse.Namespace) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 from harness.errors import InputError
 from harness.files import atomic_folder
 from harness.recipes import Params
 from harness.stages.teachers import describe_teacher, planned_teacher
-from harness.stages.train import quiet, read_rows
+from harness.stages.train import quiet, read_rows, resolve_device
 
 
 def make_backbone(params: Params, name: str) -> Path:
@@ -33,7 +34,7 @@ def make_backbone(params: Params, name: str) -> Path:
     return folder
 
 
-def teach(params: Params, name: str) -> Path:
+def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
     from methods.core.folders import load_encoder
     from methods.core.parents import write_teacher
@@ -42,10 +43,11 @@ def teach(params: Params, name: str) -> Path:
     description = describe_teacher(entry)
     rows = read_rows(Path(entry.corpus))
     quiet()
+    encoder: Any = load_encoder(Path(entry.encoder), pooling=entry.pooling)
     with atomic_folder(folder) as part:
         write_teacher(
             part,
-            load_encoder(Path(entry.encoder), pooling=entry.pooling),
+            encoder.to(resolve_device(device)),
             [(row.text, *row.paraphrase) for row in rows],
             description,
         )
