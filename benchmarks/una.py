@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.material import sentences
 from benchmarks.measurement import Disagreement, Form, Result, compare
-from methods.una.corruption import corrupt, probabilities, take
+from methods.una.corruption import Corruption, corrupt, probabilities, take
 from methods.una.style import spaced
 from methods.una.terms import Documents, Positions, Ranking, rank_terms, read_documents, score_positions
 
@@ -86,41 +86,30 @@ class WordByWord:
         return self.terms[low + bisect.bisect_right(sums, rng.random() * sums[-1])]
 
 
+def copies(
+    positions: Positions, ranking: Ranking, batches: list[np.ndarray], *, repair: bool
+) -> Iterator[tuple[Positions, Corruption]]:
+    """Yields the sentences of every batch and what became of them."""
+    for step, places in enumerate(batches):
+        taken, rng = take(positions, places), np.random.default_rng(step)
+        yield (
+            taken,
+            corrupt(taken, ranking, rng, by="tfidf", magnitude=MAGNITUDE, radius=RADIUS, repair=repair),
+        )
+
+
 def to_ranks(positions: Positions, ranking: Ranking, batches: list[np.ndarray]) -> int:
     """Corrupts all batches and returns how many words changed."""
-    changed = 0
-    for step, places in enumerate(batches):
-        sentences = take(positions, places)
-        found = corrupt(
-            sentences,
-            ranking,
-            np.random.default_rng(step),
-            by="tfidf",
-            magnitude=MAGNITUDE,
-            radius=RADIUS,
-            repair=False,
-        )
-        changed += int((found.ranks != sentences.ranks).sum())
-    return changed
+    found = copies(positions, ranking, batches, repair=False)
+    return sum(int((copy.ranks != taken.ranks).sum()) for taken, copy in found)
 
 
 def to_texts(positions: Positions, ranking: Ranking, batches: list[np.ndarray]) -> list[str]:
     """Returns the copies of all batches as texts."""
     texts: list[str] = []
-    for step, places in enumerate(batches):
-        sentences = take(positions, places)
-        found = corrupt(
-            sentences,
-            ranking,
-            np.random.default_rng(step),
-            by="tfidf",
-            magnitude=MAGNITUDE,
-            radius=RADIUS,
-            repair=True,
-        )
-        words = ranking.terms[found.ranks].tolist()
-        ends = sentences.ends.tolist()
-        texts += [spaced(words[start:end]) for start, end in pairwise(ends)]
+    for taken, copy in copies(positions, ranking, batches, repair=True):
+        words = ranking.terms[copy.ranks].tolist()
+        texts += [spaced(words[start:end]) for start, end in pairwise(taken.ends.tolist())]
     return texts
 
 
