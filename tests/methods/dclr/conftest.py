@@ -1,0 +1,42 @@
+"""Fixtures of DCLR's tests: networks of several kinds, and methods built on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.methods.dclr.built import Build
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    top = tmp_path_factory.mktemp("dclr")
+    parent = tiny.write_parent(top, "encoder", tiny.rows())
+    assert parent is not None
+    return {
+        "student": tiny.write_backbone(top / "student"),
+        "calm": tiny.write_backbone(top / "calm", dropout=0.0),
+        "wide": tiny.write_backbone(top / "wide", width=24, seed=8),
+        "complement": parent,
+    }
+
+
+@pytest.fixture
+def build(folders: dict[str, Path]) -> Build:
+    def made(
+        config: dict[str, Any],
+        *,
+        parent: str | None = "complement",
+        backbone: str = "student",
+        name: str = "dclr",
+    ) -> Any:
+        place = None if parent is None else folders[parent]
+        method = tiny.build(Sample(name, "test", config), folders[backbone], parent=place, pooling="cls")
+        method.train().prepare(tiny.rows())
+        return method
+
+    return made

@@ -1,0 +1,225 @@
+"""DCLR's other readings: complements, cutoffs, weights of its own, distillation; bad settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import Tensor
+
+from methods.core.errors import InputError
+from methods.core.folders import load_backbone
+from methods.dclr.method import DCLR
+from tests.methods.dclr.built import Build, batch_of, loss_of
+from tests.methods.dclr.sample import PAPER, UNWEIGHTED
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+
+def test_a_complement_of_another_width_is_accepted(build: Build, folders: dict[str, Path]) -> None:
+    method = build({**PAPER, "complement_vector": "cls"}, parent="wide")
+    assert method.complement is not None
+    assert method.complement(method.encoder.tokenize(["a cat"])).shape == (1, 24)
+    assert torch.isfinite(loss_of(method).total)
+
+
+def test_the_complement_pooler_is_its_dense_layer_with_tanh_on_the_cls(
+    build: Build, folders: dict[str, Path]
+) -> None:
+    method = build({**PAPER, "complement_vector": "pooler"}, parent="wide")
+    assert method.complement is not None
+    tokens = method.encoder.tokenize(["the man runs", "a cat sleeps under the tree"])
+    backbone = load_backbone(folders["wide"], hf_pooler=True)
+    with torch.no_grad():
+        expected = backbone(**tokens).pooler_output
+    torch.testing.assert_close(method.complement(tokens), expected)
+
+
+@pytest.mark.parametrize("head", ["pooler", "pooler-mlp"])
+def test_the_pooler_of_the_backbone_becomes_the_head_and_is_not_exported(
+    head: str, build: Build, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    method = build({**PAPER, **UNWEIGHTED, "head": head}, parent=None)
+    method.eval()
+    below = method.head if head == "pooler" else method.head[0]  # type: ignore[index]
+    tokens = method.encoder.tokenize(["the man runs"])
+    with torch.no_grad():
+        expected = load_backbone(folders["student"], hf_pooler=True)(**tokens).pooler_output
+        torch.testing.assert_close(below(method.encoder(tokens)), expected)  # type: ignore[operator]
+    assert not any("pooler" in name for name in method.state_dict())
+    cls = method.encoder.hidden(tokens)[:, 0].detach().numpy()
+    np.testing.assert_allclose(method.exported().encode(["the man runs"]), cls, atol=1e-6)
+    method.exported().save(tmp_path / "out")
+    from safetensors import safe_open
+
+    with safe_open(tmp_path / "out/model.safetensors", "pt") as weights:
+        assert not any("pooler" in name or "head" in name for name in weights.keys())  # noqa: SIM118
+
+
+def test_with_padding_attended_a_sentence_depends_on_the_longest_of_its_batch(build: Build) -> None:
+    seen = {}
+    for attend in (True, False):
+        method = build({**PAPER, **UNWEIGHTED, "attend_padding": attend}, parent=None, backbone="calm")
+        short, long = (method.encoder.pad([[2, 7, 8, 3], [2] + [9] * n + [3]]) for n in (2, 9))
+        with torch.no_grad():
+            seen[attend] = [method.views({"anchor": tokens})[0][0] for tokens in (short, long)]
+    torch.testing.assert_close(*seen[False], atol=1e-5, rtol=0)
+    assert not torch.allclose(*seen[True], atol=1e-3)
+    torch.testing.assert_close(seen[True][0], seen[False][0])  # nothing is padded there
+
+
+@pytest.mark.parametrize("attend", [True, False])
+def test_the_complement_attends_to_padding_as_the_student_does(attend: bool, build: Build) -> None:
+    method = build({**PAPER, "attend_padding": attend})
+    tokens = method.encoder.pad([[2, 7, 8, 3], [2] + [9] * 9 + [3]])
+    assert method.complement is not None
+    everything = {**tokens, "attention_mask": torch.ones_like(tokens["attention_mask"])}
+    seen, other = (everything, tokens) if attend else (tokens, everything)
+    vectors, others = (torch.nn.functional.normalize(method.complement(view)) for view in (seen, other))
+    torch.testing.assert_close(method.complement_scores(tokens), vectors @ vectors.T)
+    assert not torch.allclose(vectors, others, atol=1e-3)
+
+
+def test_a_student_may_start_from_the_parent_that_is_its_complement(
+    build: Build, folders: dict[str, Path]
+) -> None:
+    """Nothing is trained yet and dropout is off on both sides: student and complement give equal vectors."""
+    method = build({**PAPER, "student_from": "parent", "complement_vector": "cls"})
+    method.eval()
+    assert method.complement is not None
+    tokens = method.encoder.tokenize(["the man runs", "a cat sleeps"])
+    assert torch.equal(method.encoder(tokens), method.complement(tokens))
+    ours = {id(value) for value in method.parameters()}
+    assert not any(id(value) in ours for value in method.complement.module.parameters())
+    assert all(value.requires_grad for value in method.parameters())
+    other = build(PAPER)
+    assert not torch.allclose(other.eval().encoder(tokens), method.encoder(tokens), atol=1e-2)
+
+
+@pytest.mark.parametrize("positive", ["token-cutoff", "span-cutoff", "feature-cutoff"])
+def test_cutoffs_erase_word_embeddings_of_the_second_view_only(positive: str, build: Build) -> None:
+    config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.3}
+    method = build(config, parent=None, backbone="calm")
+    batch = batch_of(method)
+    plain = {"anchor": batch["anchor"]}
+    with torch.no_grad():
+        first, second = method.views(batch)
+        expected, _ = method.views(plain)
+        words = method.encoder.backbone.get_input_embeddings()(batch["anchor"]["input_ids"])  # type: ignore[operator]
+        cut = method.head(method.encoder(batch["anchor"], inputs_embeds=words * batch["keep"]))
+    torch.testing.assert_close(first, expected)
+    torch.testing.assert_close(second, cut)
+    assert (second - first).norm(dim=1).gt(1e-3).all()
+
+
+def test_each_cutoff_erases_what_its_name_says(build: Build) -> None:
+    """Half of the words of 24 sentences: always one run for spans, not always for tokens; whole features."""
+    runs = {}
+    for positive in ("token-cutoff", "span-cutoff", "feature-cutoff"):
+        config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.5}
+        keep = batch_of(build(config, parent=None), 24)["keep"]
+        if positive == "feature-cutoff":
+            assert keep.shape == (24, 1, 16)
+            assert keep.sum(dim=2).eq(8).all()
+            continue
+        starts = (keep[:, 1:] < keep[:, :-1]).sum(dim=(1, 2))
+        runs[positive] = int(starts.max())
+    assert runs["span-cutoff"] == 1
+    assert runs["token-cutoff"] > 1
+
+
+def test_shuffled_views_go_to_the_student_and_not_to_the_complement(build: Build) -> None:
+    method = build({**PAPER, "positive": "token-shuffle"}, backbone="calm")
+    batch = batch_of(method)
+    assert not torch.equal(batch["anchor"]["input_ids"], batch["positive"]["input_ids"])
+    seen: list[Tensor] = []
+    assert method.complement is not None
+    frozen = method.complement
+    method.complement = lambda tokens: (seen.append(tokens["input_ids"]), frozen(tokens))[1]  # type: ignore[assignment]
+    loss_of(method, batch)
+    assert [torch.equal(ids, batch["anchor"]["input_ids"]) for ids in seen] == [True]
+
+
+def test_self_weighting_masks_by_the_students_own_cosines(build: Build) -> None:
+    method = build({**PAPER, "weights_from": "student", "threshold": 0.5}, parent=None)
+    torch.manual_seed(7)
+    first, second = (torch.nn.functional.normalize(view) for view in method.views(batch_of(method)))
+    cosines = first @ second.T
+    expected = ((cosines >= 0.5) & ~torch.eye(8, dtype=torch.bool)).sum() / 56
+    assert loss_of(method).parts["masked_share"].item() == pytest.approx(expected.item())
+    assert 0 < expected < 1
+
+
+def test_distillation_reads_the_complement_even_where_the_student_weighs_itself(build: Build) -> None:
+    settings = {**PAPER, "weights_from": "student", "distillation_weight": 0.5}
+    parts = loss_of(build(settings)).parts
+    plain = loss_of(build({**settings, "distillation_weight": 0.0}, parent=None))
+    assert torch.equal(parts["masked_share"], plain.parts["masked_share"])
+    assert parts["distillation"] > 0
+    total = loss_of(build(settings)).total
+    assert total.item() == pytest.approx(plain.total.item() + 0.5 * parts["distillation"].item(), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"threshold": -1.0}, "threshold"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"threshold": None}, "expected a number where there are weights"),
+        ({"weights_from": "none"}, "null where there are none"),
+        ({"noise_ratio": -0.5}, "noise_ratio"),
+        ({"noise_steps": -1}, "noise_steps"),
+        ({"noise_scale": 0.0}, "noise_scale"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"positive": "token-cutoff"}, "expected a number for a cutoff"),
+        ({"cutoff_rate": 0.2}, "null for other positives"),
+        ({"head": "linear"}, "head"),
+        ({"phi": 0.9}, "phi"),
+    ],
+)
+def test_settings_without_meaning_are_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told) as caught:
+        DCLR.Config.model_validate({**PAPER, **change})
+    assert caught.value.error_count() == 1
+    assert "\n" not in caught.value.errors()[0]["msg"]
+
+
+def test_bad_parents_are_told_in_one_line(build: Build, folders: dict[str, Path], tmp_path: Path) -> None:
+    folders = {**folders, "absent": tmp_path / "absent", "words": tmp_path / "words"}
+    other = tiny.write_backbone(tmp_path / "other")
+    tokenizer = (other / "tokenizer.json").read_text(encoding="utf-8")
+    (other / "tokenizer.json").write_text(tokenizer.replace('"river"', '"riverbed"'), encoding="utf-8")
+    write_words(folders["words"])
+    told = {
+        None: "dclr needs a parent and the run has none",
+        folders["absent"]: "no such folder",
+        folders["student"]: "does not say how it pools",
+        folders["words"]: "not a transformer",
+        other: "tokenizer differs",
+    }
+    for parent, message in told.items():
+        vector = "cls" if parent == other else "own"
+        sample = Sample("dclr", "bad", {**PAPER, "complement_vector": vector})
+        with pytest.raises(InputError, match=message) as caught:
+            tiny.build(sample, folders["student"], parent=parent)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_parent_without_a_pooler_cannot_score_with_one(folders: dict[str, Path]) -> None:
+    sample = Sample("dclr", "bad", {**PAPER, "complement_vector": "pooler"})
+    with pytest.raises(InputError, match="pooler") as caught:
+        tiny.build(sample, folders["student"], parent=folders["complement"])
+    assert "\n" not in str(caught.value)
+
+
+def write_words(folder: Path) -> None:
+    from safetensors.torch import save_file
+
+    folder.mkdir()
+    save_file({"vectors": torch.ones(2, 4)}, folder / "vectors.safetensors")
+    (folder / "vocab.txt").write_text("a\nthe\n", encoding="utf-8")
+    (folder / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}', encoding="utf-8")
