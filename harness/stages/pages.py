@@ -8,7 +8,6 @@ from pathlib import Path
 
 from harness.files import atomic_folder, write_text
 from harness.ladder import MARK, rungs_of
-from harness.plan import load_recipes
 from harness.recipes import Params
 from harness.report import figures
 from harness.report.benchmarks import load_measurements
@@ -126,7 +125,6 @@ def site_pages(papers: list[Paper]) -> dict[str, str]:
 def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> list[Paper]:
     """Returns the papers in the order of their names, each with its tables and charts."""
     published = load_published(LEADERBOARDS / "published")
-    commands = plan_commands()
     found = []
     for key, paper in sorted(published.papers.items()):
         own = {name: table for name, table in tables.items() if name.startswith(f"{key}/")}
@@ -144,7 +142,7 @@ def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> lis
                     page=f"{PAPERS}/{key}.html",
                     short=paper.short or key.upper(),
                     charts={name: chart for name, chart in charts.items() if chart},
-                    commands=commands,
+                    commands=plan_commands(own),
                 )
             )
     return found
@@ -181,10 +179,13 @@ def gap_of(keys: list[str], tables: Mapping[str, Table]) -> float | None:
     return None
 
 
-def plan_commands() -> dict[str, str]:
-    """Returns the command that runs a table or figure, by its key; those without recipe are left out."""
-    plans = [f"{recipe.name}/{table}" for recipe in load_recipes().values() for table in recipe.tables]
-    return {plan.replace("figure", "fig"): f"sentbench plan {plan} && dvc repro" for plan in plans}
+def plan_commands(tables: Mapping[str, Table]) -> dict[str, str]:
+    """Returns the command that runs a table or figure, by its key; none where every cell is cited only."""
+    return {
+        key: f"sentbench plan {key} && dvc repro"
+        for key, table in tables.items()
+        if any(cell.verdict != "cited" for row in table.rows for cell in row.cells)
+    }
 
 
 def strip_of(table: Table, published: Published) -> Figure | None:
