@@ -42,10 +42,13 @@ def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
             found = {PurePosixPath(member.name).as_posix(): member for member in opened}
             for name in members:
                 member = found[_safe(archive, name, found)]
-                if not member.isfile():
+                packed = opened.extractfile(member) if member.isfile() else None
+                if packed is None:
                     raise InputError(f"{archive}: member {name} is not a plain file, expected one")
-                member.name = name
-                opened.extract(member, folder, filter="data")
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("wb") as file:
+                    shutil.copyfileobj(packed, file)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise InputError(
             f"{archive}: not a whole tar file ({error}), expected an undamaged archive; "

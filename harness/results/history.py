@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import subprocess
-import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 from harness.errors import InputError
@@ -33,13 +33,13 @@ def _of_revision(revision: str, folder: Path) -> list[ResultFile]:
             f"{revision!r} is neither a folder of scores nor a git revision here; expected one of the two, "
             f"for example HEAD~1 or {SCORES}"
         )
-    packed = _git(folder, "archive", "--format=tar", revision, SCORES)
+    packed = _git(folder, "archive", "--format=zip", revision, SCORES)
     if packed is None:
         raise InputError(
             f"revision {revision!r} has no {SCORES}, expected committed scores; name another one"
         )
-    with tempfile.TemporaryDirectory() as there, tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(there, filter="data")
+    with tempfile.TemporaryDirectory() as there, zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(there)
         return read_results((Path(there) / SCORES).glob("*.json"))
 
 
