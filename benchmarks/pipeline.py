@@ -52,7 +52,9 @@ def planned_copy(folder: Path, wanted: int) -> tuple[Path, int]:
         copy: Any = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / name)
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    fixed = 1 + sum(len(params[part]) for part in ("sources", "backbones", "code", "reads", "teachers"))
+    fixed = 1 + sum(
+        len(params[part]) for part in ("sources", "backbones", "corpora", "code", "reads", "teachers")
+    )
     originals = list(params["runs"].values())
     runs = max(1, (wanted - fixed) // 2)
     params["runs"] = {f"run{number}": originals[number % len(originals)] for number in range(runs)}
@@ -71,7 +73,7 @@ def _outputs(params: dict[str, Any]) -> list[str]:
     """Returns every output of the plan's stages, and the entries of dvc.yaml's report stage."""
     report = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]["report"]["outs"]
     paths = [next(iter(out)) if isinstance(out, dict) else out for out in report]
-    paths += [f"{part}/{key}" for part in ("backbones", "teachers") for key in params[part]]
+    paths += [f"{part}/{key}" for part in ("backbones", "corpora", "teachers") for key in params[part]]
     paths += [f"data/{key}" for key in params["sources"]]
     paths += [f".fingerprints/{key}.txt" for key in params["code"]]
     paths += [f".fingerprints/data-{key}.txt" for key in params["reads"]]
