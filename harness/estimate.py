@@ -47,8 +47,11 @@ class Estimate:
 
     def rows(self, corpus: str) -> int:
         """Returns how many sentences a corpus has, as the sources table or its origin says."""
-        name = Path(corpus).name
-        return self.rows(self.params.corpora[name].origin) if name in self.params.corpora else lines_of(name)
+        derived = self.params.corpora.get(Path(corpus).name)
+        if derived is None:
+            return lines_of(Path(corpus).name)
+        every = self.rows(derived.origin)
+        return every if derived.rows is None else min(derived.rows, every)
 
     def texts(self, corpus: str) -> int:
         """Returns how many texts a row of a corpus has: its sentence and its views."""

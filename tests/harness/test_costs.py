@@ -13,7 +13,7 @@ from harness.costs import Card, Cost, Shape, StepTime, StepTimes, read_step_time
 from harness.errors import InputError
 from harness.estimate import Estimate, lines_of
 from harness.plan import load_recipes, resolve
-from harness.recipes import Params
+from harness.recipes import Params, read_params
 
 ROOT = Path(__file__).parents[2]
 TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
@@ -240,3 +240,12 @@ def test_a_table_of_step_times_that_is_off_is_one_line(tmp_path: Path, change: A
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match=r"none\.yaml"):
         read_step_times(tmp_path / "none.yaml")
+
+
+def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
+    params = read_params(ROOT / "params.yaml")
+    entry = params.corpora["wiki-small-views"]
+    whole = entry.model_copy(update={"rows": None})
+    every = Estimate(params.model_copy(update={"corpora": {"wiki-small-views": whole}}), read_step_times())
+    assert Estimate(params, read_step_times()).rows("corpora/wiki-small-views") == entry.rows == 4096
+    assert every.rows("corpora/wiki-small-views") == 15779
