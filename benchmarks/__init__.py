@@ -8,6 +8,7 @@ changing order. `measurement` times them, `material` is what they work on, `eval
 BENCHMARKS = (
     "evaluation",
     "training",
+    "methods",
     "memory",
     "pcl",
     "dclr",

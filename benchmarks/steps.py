@@ -15,14 +15,16 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import numpy as np
 import torch
 import yaml
+from torch.profiler import record_function
 
 from harness.costs import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
 from harness.estimate import Estimate
@@ -107,7 +109,7 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     elif run.parent_folder is not None:
         parent = folder / "parent"
         EncoderFactory(backbone, pooling=run.pooling)().save(parent)
-    if run.config.get("queue_start") is not None:  # filled from the corpus, which is short here
+    if run.config.get("queue_start") == "corpus":  # filled from the corpus, which is short here
         run = run.model_copy(update={"config": {**run.config, "queue_size": ROWS // 2}})
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
@@ -116,28 +118,44 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
 
 def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Namespace) -> float:
     """Returns the mean seconds of a few steps; one more step before them is not counted."""
-    settings = TrainConfig.model_validate({**run.train, "batch_size": given.batch})
     chosen = method.prepare(rows)
     method.to(given.device).train()
-    optimizer = build_optimizer(method, settings)
+    train = stepper(method, run.train, device=given.device, precision=given.precision)
 
     def step(number: int) -> None:
         start = number * given.batch % (len(chosen) - given.batch)
-        batch = method.collate(
-            chosen[start : start + given.batch],
-            step=number,
-            rng=streams.generator(0, streams.COLLATE, number),
-        )
-        with torch.autocast(given.device, torch.bfloat16, enabled=given.precision == "bf16"):
-            loss = method.loss(to_device(batch, given.device))
-        optimizer.zero_grad(set_to_none=True)
-        loss.total.backward()
-        torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
-        optimizer.step()
-        method.after_step(number)
+        train(chosen[start : start + given.batch], number)
 
     step(0)
     return mean(seconds(partial(step, number), given.device) for number in range(1, given.steps + 1))
+
+
+def stepper(
+    method: Method, train: Mapping[str, Any], *, device: str, precision: str
+) -> Callable[[Sequence[Row], int], None]:
+    """Returns a whole training step on some rows; its phases carry their names in a profile.
+
+    The method must be prepared, on its device and in training mode.
+    """
+    optimizer = build_optimizer(method, TrainConfig.model_validate(train))
+    trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+    def step(rows: Sequence[Row], number: int) -> None:
+        with record_function("collate"):
+            rng = streams.generator(0, streams.COLLATE, number)
+            batch = to_device(method.collate(rows, step=number, rng=rng), device)
+        with record_function("loss"), torch.autocast(device, torch.bfloat16, enabled=precision == "bf16"):
+            loss = method.loss(batch)
+        with record_function("backward"):
+            optimizer.zero_grad(set_to_none=True)
+            loss.total.backward()
+        with record_function("optimizer"):
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
+            optimizer.step()
+        with record_function("after_step"):
+            method.after_step(number)
+
+    return step
 
 
 def seconds(work: Callable[[], None], device: str) -> float:

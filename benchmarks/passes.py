@@ -1,0 +1,154 @@
+"""How often a step of each method encodes a sentence: as the specifications count it, and as it really does.
+
+Unit: SimCSE's step, which encodes each of B sentences twice, forward and backward. A backward pass counts as two
+forward passes, so with t rows a sentence that are trained and f that are only read, a step costs (3 t + f) / 6.
+Views of unequal length cost unequally, so the same formula is also taken over tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from benchmarks.measurement import Disagreement
+from methods.core.encoder import SentenceEncoder
+
+TRAINED_PASS = 3
+"""A forward and a backward pass in forward passes."""
+
+
+class Passes(NamedTuple):
+    """Rows that a step encodes for each sentence of its batch, the mean over a cycle of steps.
+
+    trained: forward and backward. frozen: forward only. source: where the specification counts them.
+    cycle: steps after which the pattern repeats. extra: work that the same place names beside the passes.
+    """
+
+    trained: float
+    frozen: float
+    source: str
+    cycle: int = 1
+    extra: str = ""
+
+    @property
+    def cost(self) -> float:
+        """The step in units of SimCSE's, all views of one length."""
+        return (TRAINED_PASS * self.trained + self.frozen) / (TRAINED_PASS * 2)
+
+
+PASSES: dict[str, Passes] = {
+    "simcse": Passes(2, 0, "PT-BERT i: 2B forward and backward"),
+    "moco": Passes(1, 1, "PT-BERT i and g: its passes without the block", extra="the moving average"),
+    "pt-bert": Passes(
+        1, 1, "PT-BERT i: B forward and backward, B forward", extra="the moving average and the block"
+    ),
+    "pcl": Passes(20, 0, "PCL i: K = 9, separate, 2 x 10B"),
+    "dclr": Passes(2, 2, "DCLR i: as released, 2F more for a complement of equal size"),
+    "sct-bert-small": Passes(
+        2, 2, "SCT i: stage 1, two with and two without gradient", extra="projector and loss products"
+    ),
+    "sct-distill-bert-small": Passes(2, 0, "SCT i: stage 2", extra="loss products"),
+    "congen-bert-small": Passes(2, 0, "SCT i: ConGen", extra="loss products"),
+    "ckd-bert-small": Passes(1, 0, "SCT i: CKD, rerun style", extra="loss products"),
+    "mse-distill-bert-small": Passes(2, 0, "SCT g: squared error over both views"),
+    "una": Passes(2.4, 0, "UNA i: 2B (1 + 1 / alpha), alpha = 5", cycle=5),
+    "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
+}
+"""Run of a recipe -> what its specification counts. A letter names the section of the specification."""
+
+
+@dataclass
+class Count:
+    """What went through the encoders: rows and attended tokens, forward with and without gradient.
+
+    computed: tokens that an encoder worked on. returned: those of them that a gradient came back for.
+    """
+
+    trained_rows: int = 0
+    frozen_rows: int = 0
+    trained_tokens: int = 0
+    frozen_tokens: int = 0
+    computed: int = 0
+    returned: int = 0
+
+    @property
+    def cost(self) -> int:
+        """Forward passes of one token."""
+        return TRAINED_PASS * self.trained_tokens + self.frozen_tokens
+
+
+@contextmanager
+def counting() -> Iterator[Count]:
+    """Counts every pass through a sentence encoder, whoever owns it.
+
+    Tokens are counted where they enter the first layer: the layer norm of the embeddings.
+    """
+    count, entries = Count(), set[nn.Module]()
+
+    def starts(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        if isinstance(module, SentenceEncoder):
+            entries.add(module.backbone.embeddings.LayerNorm)  # type: ignore[union-attr, arg-type]
+
+    def ended(module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        if module in entries:
+            _count_tokens(count, output)
+        elif isinstance(module, SentenceEncoder):
+            _count_rows(count, inputs[0], output)
+
+    with ExitStack() as hooks:
+        hooks.enter_context(register_module_forward_pre_hook(starts))
+        hooks.enter_context(register_module_forward_hook(ended))
+        yield count
+
+
+def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -> str:
+    """Returns one sentence on what steps over so many sentences in all encoded.
+
+    Errors: Disagreement if that is not what the table says, padding was computed, or a gradient is missing.
+    """
+    expected = (round(passes.trained * sentences), round(passes.frozen * sentences))
+    found = (count.trained_rows, count.frozen_rows)
+    if found != expected:
+        raise Disagreement(
+            f"{system}: {found[0]} rows with and {found[1]} without gradient for {sentences} sentences, expected "
+            f"{expected[0]} and {expected[1]} ({passes.source})"
+        )
+    attended = count.trained_tokens + count.frozen_tokens
+    if count.computed != attended:
+        raise Disagreement(f"{system}: {count.computed} tokens computed, expected the {attended} attended ones")
+    if count.returned != count.trained_tokens:
+        raise Disagreement(
+            f"{system}: gradients of {count.returned} tokens, expected {count.trained_tokens}, the trained ones"
+        )
+    return (
+        f"rows encoded in a real step agree with the count: {passes.trained:g} a sentence forward and backward, "
+        f"{passes.frozen:g} forward only ({passes.source})"
+    )
+
+
+def _count_tokens(count: Count, entering: Tensor) -> None:
+    tokens = entering.numel() // entering.shape[-1]
+    count.computed += tokens
+    if entering.requires_grad:
+
+        def add(_: Tensor) -> None:
+            count.returned += tokens
+
+        entering.register_hook(add)
+
+
+def _count_rows(count: Count, tokens: dict[str, Tensor], pooled: Tensor) -> None:
+    mask = tokens.get("attention_mask")
+    attended = tokens["input_ids"].numel() if mask is None else int(torch.count_nonzero(mask))
+    if pooled.requires_grad:
+        count.trained_rows += len(pooled)
+        count.trained_tokens += attended
+    else:
+        count.frozen_rows += len(pooled)
+        count.frozen_tokens += attended
