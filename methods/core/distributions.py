@@ -18,9 +18,13 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from methods.core.errors import InputError
+from methods.core.linear import product, uses_onednn
 
 SCRATCH = 2**24
 """Scores held at once, all buffers of a chunk together: 64 MiB in fp32."""
+
+PIECE = 4096
+"""Keys whose scores oneDNN returns at once, for it cannot write them where they belong: a small copy each."""
 
 
 class Match(NamedTuple):
@@ -188,19 +192,24 @@ def _chunks(batch: int, step: int) -> Iterator[slice]:
 
 
 def _multiply(queries: Tensor, blocks: Sequence[Tensor], scores: Tensor) -> None:
-    """Writes queries [c, d] times all blocks into scores [c, N], one product a block."""
+    """Writes queries [c, d] times all blocks into scores [c, N]."""
     place = 0
     for block in blocks:
-        torch.mm(queries, block.T, out=scores[:, place : place + len(block)])
+        written = scores[:, place : place + len(block)]
+        if uses_onednn(queries, block):
+            for keys, part in zip(block.split(PIECE), written.split(PIECE, dim=1), strict=True):
+                part.copy_(product(queries, keys))
+        else:
+            torch.mm(queries, block.T, out=written)
         place += len(block)
 
 
 def _against(weights: Tensor, blocks: Sequence[Tensor]) -> Tensor:
     """Returns the weighted sums of all keys; weights [c, N] to [c, d]."""
     parts = weights.split([len(block) for block in blocks], dim=1)
-    total = parts[0] @ blocks[0]
+    total = product(parts[0], blocks[0].T)
     for part, block in zip(parts[1:], blocks[1:], strict=True):
-        total.addmm_(part, block)
+        total += product(part, block.T)
     return total
 
 

@@ -53,6 +53,12 @@ def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
     return _product(inputs, layer.weight, layer.bias, FUSED_GELU)
 
 
+@torch.no_grad()
+def product(rows: Tensor, columns: Tensor) -> Tensor:
+    """Returns rows times columns transposed, without a graph; [T, k] and [n, k] to [T, n]."""
+    return _product(rows, columns, None) if uses_onednn(rows, columns) else rows @ columns.T
+
+
 def _product(
     inputs: Tensor, weight: Tensor, bias: Tensor | None, fusion: tuple[str, str] = NO_FUSION
 ) -> Tensor:

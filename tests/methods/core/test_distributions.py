@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from methods.core.distributions import Match, match_distributions, pick_among_keys
+from methods.core.distributions import PIECE, Match, match_distributions, pick_among_keys
 from methods.core.errors import InputError
+from methods.core.linear import uses_onednn
 from methods.core.losses import info_nce, unit
 
 ROWS, WIDTH, QUEUE = 5, 6, 17
@@ -105,6 +106,31 @@ def test_gradients_in_fp32_keep_four_digits_where_one_key_has_nearly_all_mass() 
     (got,) = torch.autograd.grad(single.divergence, narrow)
     assert (got.double() - wanted).abs().max() < 1e-4 * wanted.abs().max()
     assert single.divergence.item() == pytest.approx(exact.divergence.item(), abs=2e-6)
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch was built without oneDNN")
+@pytest.mark.parametrize("loss", ["match", "pick"])
+def test_products_by_onednn_change_loss_and_gradient_by_rounding_alone(loss: str) -> None:
+    """Two pieces of keys with a smaller last one, against torch's own products and float64."""
+    r, queue = vectors(64, 1, width=128), vectors(2 * PIECE + 77, 2, width=128)
+    z = unit(r + 0.3 * vectors(64, 3, width=128))
+
+    def computed(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        online, keys = z.to(dtype).requires_grad_(), [queue.to(dtype), r.to(dtype)]
+        if loss == "match":
+            value = matched(online, keys[1], keys).cross_entropy
+        else:
+            value = pick_among_keys(online, keys, temperature=0.05)
+        return value.detach().double(), torch.autograd.grad(value, online)[0].double()
+
+    assert uses_onednn(z.float(), queue.float())
+    value, gradient = computed(torch.float32)
+    with torch.backends.mkldnn.flags(enabled=False):
+        plain_value, plain_gradient = computed(torch.float32)
+    exact_value, exact_gradient = computed(torch.float64)
+    for other_value, other_gradient in ((plain_value, plain_gradient), (exact_value, exact_gradient)):
+        assert value.item() == pytest.approx(other_value.item(), abs=2e-6)
+        assert (gradient - other_gradient).abs().max() < 1e-5 * other_gradient.abs().max()
 
 
 def test_the_order_of_a_queue_and_its_division_into_blocks_change_nothing() -> None:
