@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
+
+from methods.core.linear import linear
 
 
 class Projector(nn.Sequential):
@@ -19,3 +23,11 @@ class Projector(nn.Sequential):
                 for _ in range(blocks)
             )
         )
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Returns what the blocks make of the vectors, one after the other; [B, d] to [B, d]."""
+        block: Any
+        for block in self:
+            widen, activation, narrow = block
+            vectors = linear(narrow, activation(linear(widen, vectors)))
+        return vectors
