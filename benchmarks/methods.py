@@ -1,14 +1,15 @@
 """A step of every trained method against its number of passes times SimCSE's step.
 
-Both train the same sentences in batches of equal size, with the same pooling, on the six layers of width 384;
-settings are those of the method's run in a recipe, cut to length 32. A step is everything from collating to what
-follows the optimiser. The passes are those of `passes.PASSES`, checked by counting in real steps, and weighed by
-the tokens of their views: SimCSE's step times cost is what the passes alone would take. Rewritten views are the
-sentence's words in another order.
+Both train the same sentences in batches of equal size, with the same pooling, on six layers of width 384;
+settings are those of the method's run in a recipe, cut to length 32. A step is everything from collating to
+what follows the optimiser. The passes are those of `passes.PASSES`, checked by counting in real steps and
+weighed by the tokens of their views: SimCSE's step times that is what the passes alone may take. Rewritten
+views are the sentence's words in another order.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -18,8 +19,9 @@ from typing import Any
 
 import numpy as np
 from torch import nn
+from torch.autograd import profiler
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch.profiler import ProfilerActivity, profile, record_function
+from torch.profiler import record_function
 
 from benchmarks.material import backbone, encoder, sentences
 from benchmarks.measurement import Form, Peer, Result, Spread, alternate
@@ -54,8 +56,14 @@ PHASES = {
 """Name in a profile -> words; `encoder` lies inside `loss`."""
 
 KINDS = {
-    "products": ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "mkldnn", "linear_pointwise"),
-    "attention": ("scaled_dot_product", "flash_attention"),
+    "linear layers and other products": ("aten::mm", "aten::addmm", "mkldnn::_linear_pointwise"),
+    "attention": (
+        "aten::bmm",
+        "aten::baddbmm",
+        "aten::_softmax",
+        "aten::_safe_softmax",
+        "scaled_dot_product",
+    ),
     "dropout": ("dropout", "bernoulli"),
 }
 """Kind of work -> what its operations' names contain."""
@@ -86,26 +94,54 @@ def corpus(short: bool) -> list[Row]:
 def step_result(run: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> Result:
     """Returns one method's step, after its passes were counted."""
     passes, size = PASSES[run.id], SMALL_BATCH if short else BATCHES.get(run.method, BATCH)
-    baseline = simcse.model_copy(update={"pooling": run.pooling})
+    run, baseline = (
+        fitted(side, short) for side in (run, simcse.model_copy(update={"pooling": run.pooling}))
+    )
     with TemporaryDirectory() as place:
-        ours, theirs = (
-            step_on(fitted(side, short), Path(place) / side.id, rows, size, short) for side in (run, baseline)
-        )
+        ours, theirs = (step_on(side, Path(place) / side.id, rows, size, short) for side in (run, baseline))
         count, unit = counted(ours, passes.cycle), counted(theirs, 1)
         check_passes(simcse.id, PASSES[simcse.id], unit, sentences=size)
         agreement = check_passes(run.id, passes, count, sentences=size * passes.cycle)
-        cost = count.cost / passes.cycle / unit.cost
         forms: dict[str, Form] = {"ours": partial(cycle, ours, passes.cycle), "theirs": partial(theirs, 0)}
         times, rates = alternate(forms, rounds=rounds)
-        note = told(passes, cost, shares(partial(cycle, ours, passes.cycle)), shares(partial(theirs, 0)))
+        note = told(passes, shares(partial(cycle, ours, passes.cycle)), shares(partial(theirs, 0)))
     taken = [seconds / passes.cycle for seconds in times["ours"]]
-    allowed = [cost * seconds for seconds in times["theirs"]]
-    ratio = Spread.of([limit / ours for limit, ours in zip(allowed, taken, strict=True)])
-    peer = Peer(f"SimCSE's step x {cost:.3f}", milliseconds(allowed), ratio, 1 / LIMIT)
-    name = f"{run.id}: a step of {size} sentences"
+    cost = count.cost / passes.cycle / unit.cost
+    peers = [against("passes", cost, taken, times["theirs"], target=1 / LIMIT)]
+    if passes.products:
+        cost += size * key_products(passes, run, short) / simcse_products(unit, short)
+        peers.append(against("passes and loss products", cost, taken, times["theirs"], target=None))
     return Result(
-        name, "ms", milliseconds(taken), (peer,), agreement=agreement, note=note, gemm=Spread.of(rates)
+        f"{run.id}: a step of {size} sentences",
+        "ms",
+        milliseconds(taken),
+        tuple(peers),
+        agreement=agreement,
+        note=note,
+        gemm=Spread.of(rates),
     )
+
+
+def against(
+    what: str, cost: float, ours: Sequence[float], simcse: Sequence[float], *, target: float | None
+) -> Peer:
+    """Returns SimCSE's step times `cost` beside ours, round by round."""
+    allowed = [cost * seconds for seconds in simcse]
+    ratio = Spread.of([theirs / own for theirs, own in zip(allowed, ours, strict=True)])
+    return Peer(f"SimCSE's step x {cost:.3f} ({what})", milliseconds(allowed), ratio, target)
+
+
+def key_products(passes: Passes, run: Run, short: bool) -> float:
+    """Returns the multiplications of one sentence's vectors with the keys of the queues."""
+    width = TEACHER_WIDTH if run.parent.startswith("teachers/") else encoder(short, "cls").width
+    return float(passes.products * run.config["queue_size"] * width)
+
+
+def simcse_products(unit: Count, short: bool) -> float:
+    """Returns the multiplications in the linear layers of SimCSE's step, all tokens through all layers."""
+    sizes: Any = encoder(short, "cls").backbone.config
+    weights = 4 * sizes.hidden_size**2 + 2 * sizes.hidden_size * sizes.intermediate_size
+    return float(sizes.num_hidden_layers * weights * unit.cost)
 
 
 def fitted(run: Run, short: bool) -> Run:
@@ -145,7 +181,8 @@ def counted(step: Step, steps: int) -> Count:
 
 def shares(run: Callable[[], None]) -> dict[str, float]:
     """Returns the share of the time that each phase and each kind of operation takes."""
-    with named_encoders(), profile(activities=[ProfilerActivity.CPU]) as found:
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it prints a line at both ends
+    with named_encoders(), profiler.profile(use_kineto=False) as found:
         run()
     events = found.key_averages()
     phases = {event.key: event.cpu_time_total for event in events if event.key in PHASES}
@@ -178,14 +215,14 @@ def named_encoders() -> Iterator[None]:
         yield
 
 
-def told(passes: Passes, cost: float, ours: dict[str, float], theirs: dict[str, float]) -> str:
+def told(passes: Passes, ours: dict[str, float], theirs: dict[str, float]) -> str:
     """Returns where the time goes, SimCSE's shares in brackets."""
     parts = [f"{words} {ours[name]:.0%} ({theirs[name]:.0%})" for name, words in PHASES.items()]
     kinds = [f"{kind} {ours[kind]:.0%} ({theirs[kind]:.0%})" for kind in KINDS]
-    beside = f"; beside them the specification names {passes.extra}" if passes.extra else ""
+    beside = f"; beside them {passes.extra}" if passes.extra else ""
     return (
-        f"passes {passes.cost:.3f}, by the tokens of the views {cost:.3f}{beside}. Time, SimCSE's in brackets: "
-        f"{', '.join(parts)}; of all of it {', '.join(kinds)}"
+        f"{passes.cost:.3f} by the specification, views of equal length{beside}. Shares of the time, "
+        f"SimCSE's in brackets: {', '.join(parts)}; of all of it {', '.join(kinds)}"
     )
 
 

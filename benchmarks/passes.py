@@ -1,8 +1,8 @@
 """How often a step of each method encodes a sentence: as the specifications count it, and as it really does.
 
-Unit: SimCSE's step, which encodes each of B sentences twice, forward and backward. A backward pass counts as two
-forward passes, so with t rows a sentence that are trained and f that are only read, a step costs (3 t + f) / 6.
-Views of unequal length cost unequally, so the same formula is also taken over tokens.
+Unit: SimCSE's step, which encodes each of B sentences twice, forward and backward. A backward pass counts as
+two forward passes, so with t rows a sentence that are trained and f that are only read, a step costs
+(3 t + f) / 6. Views of unequal length cost unequally, so the same formula is also taken over tokens.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Passes(NamedTuple):
 
     trained: forward and backward. frozen: forward only. source: where the specification counts them.
     cycle: steps after which the pattern repeats. extra: work that the same place names beside the passes.
+    products: how often the loss multiplies one sentence's vector with all keys of a queue, gradients too.
     """
 
     trained: float
@@ -35,6 +36,7 @@ class Passes(NamedTuple):
     source: str
     cycle: int = 1
     extra: str = ""
+    products: int = 0
 
     @property
     def cost(self) -> float:
@@ -51,16 +53,24 @@ PASSES: dict[str, Passes] = {
     "pcl": Passes(20, 0, "PCL i: K = 9, separate, 2 x 10B"),
     "dclr": Passes(2, 2, "DCLR i: as released, 2F more for a complement of equal size"),
     "sct-bert-small": Passes(
-        2, 2, "SCT i: stage 1, two with and two without gradient", extra="projector and loss products"
+        2,
+        2,
+        "SCT i: stage 1, two with and two without gradient",
+        extra="projector and loss products",
+        products=6,
     ),
-    "sct-distill-bert-small": Passes(2, 0, "SCT i: stage 2", extra="loss products"),
-    "congen-bert-small": Passes(2, 0, "SCT i: ConGen", extra="loss products"),
-    "ckd-bert-small": Passes(1, 0, "SCT i: CKD, rerun style", extra="loss products"),
+    "sct-distill-bert-small": Passes(2, 0, "SCT i: stage 2", extra="loss products", products=6),
+    "congen-bert-small": Passes(2, 0, "SCT i: ConGen", extra="loss products", products=5),
+    "ckd-bert-small": Passes(1, 0, "SCT i: CKD, rerun style", extra="loss products", products=2),
     "mse-distill-bert-small": Passes(2, 0, "SCT g: squared error over both views"),
     "una": Passes(2.4, 0, "UNA i: 2B (1 + 1 / alpha), alpha = 5", cycle=5),
     "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
 }
-"""Run of a recipe -> what its specification counts. A letter names the section of the specification."""
+"""Run of a recipe -> what its specification counts. A letter names the section of the specification.
+
+Products: each direction of SCT has the scores of target and learner and the gradient; ConGen has one target
+for two learners; CKD has a learner only.
+"""
 
 
 @dataclass
@@ -116,19 +126,21 @@ def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -
     found = (count.trained_rows, count.frozen_rows)
     if found != expected:
         raise Disagreement(
-            f"{system}: {found[0]} rows with and {found[1]} without gradient for {sentences} sentences, expected "
-            f"{expected[0]} and {expected[1]} ({passes.source})"
+            f"{system}: {found[0]} rows with and {found[1]} without gradient for {sentences} sentences, "
+            f"expected {expected[0]} and {expected[1]} ({passes.source})"
         )
     attended = count.trained_tokens + count.frozen_tokens
     if count.computed != attended:
-        raise Disagreement(f"{system}: {count.computed} tokens computed, expected the {attended} attended ones")
+        raise Disagreement(
+            f"{system}: {count.computed} tokens computed, expected the {attended} attended ones"
+        )
     if count.returned != count.trained_tokens:
         raise Disagreement(
-            f"{system}: gradients of {count.returned} tokens, expected {count.trained_tokens}, the trained ones"
+            f"{system}: gradients of {count.returned} tokens, expected {count.trained_tokens}, the trained"
         )
     return (
-        f"rows encoded in a real step agree with the count: {passes.trained:g} a sentence forward and backward, "
-        f"{passes.frozen:g} forward only ({passes.source})"
+        f"rows encoded in a real step agree with the count: {passes.trained:g} a sentence forward and "
+        f"backward, {passes.frozen:g} forward only ({passes.source})"
     )
 
 
