@@ -20,8 +20,8 @@ from torch.autograd.function import once_differentiable
 from methods.core.errors import InputError
 from methods.core.linear import product, uses_onednn
 
-SCRATCH = 2**24
-"""Scores held at once, all buffers of a chunk together: 64 MiB in fp32."""
+SCRATCH = 3 * 2**22
+"""Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
 
 PIECE = 4096
 """Keys whose scores oneDNN returns at once, for it cannot write them where they belong: a small copy each."""
