@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from methods.una.terms import lower
+from methods.una.words import lower
 
 QUOTES = ('"', "``", "''")
 """What a double quotation mark may look like in a text; the word tokenizer writes the latter two."""

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from methods.core.errors import InputError
 from methods.una.sampling import PrefixSums, prefix_sums
+from methods.una.words import words
 
 CHUNK = 5_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
-
-DOTTED_I = "\u0130"
-"""The one letter that is longer in lower case, so that a word would no longer be found at its place."""
 
 
 class Documents(NamedTuple):
@@ -58,27 +55,6 @@ class Positions(NamedTuple):
     ranks: np.ndarray
     ratios: np.ndarray
     ends: np.ndarray
-
-
-@cache
-def _tokenizer() -> Any:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
-
-
-def lower(text: str) -> str:
-    """Returns the text in lower case, as long as it was."""
-    return text.replace(DOTTED_I, "I").lower()
-
-
-def words(text: str) -> list[str]:
-    """Returns the lower-cased word tokens of a sentence, punctuation apart.
-
-    Source: NLTK's `word_tokenize`, which the released code calls, without its division into sentences.
-    """
-    tokens: list[str] = _tokenizer().tokenize(lower(text))
-    return tokens
 
 
 def read_documents(texts: Iterable[str]) -> Documents:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from methods.una.style import find_word, in_case_of, matched, spaced
-from methods.una.terms import lower, words
+from methods.una.words import lower, words
 
 SENTENCES = [
     'He said "stop" (twice), didn\'t he?',

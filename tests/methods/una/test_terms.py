@@ -17,7 +17,6 @@ from methods.una.terms import (
     rank_terms,
     read_documents,
     score_positions,
-    words,
 )
 from tests.methods.una.reference import SlowTerms
 
@@ -133,15 +132,6 @@ def test_scores_have_mean_one_and_minimum_zero_or_are_all_zero() -> None:
         assert ratios.min() == 0
         assert not ratios.any() or ratios.mean() == pytest.approx(1, abs=1e-5)
     assert 2 <= flat < len(documents) / 2
-
-
-def test_words_are_those_of_nltk_in_lower_case_with_punctuation_apart() -> None:
-    assert words('He said: "I can\'t", twice.') == [
-        "he", "said", ":", "``", "i", "ca", "n't", "''", ",", "twice", ".",
-    ]  # fmt: skip
-    assert words("Born in 1956. Died U.S.") == ["born", "in", "1956.", "died", "u.s", "."]
-    assert words("\u0130stanbul \u65e5\u672c \u00df\u00c9") == ["istanbul", "\u65e5\u672c", "\u00df\u00e9"]
-    assert words("") == words(" \t") == []
 
 
 def test_an_empty_sentence_is_an_empty_document() -> None:
