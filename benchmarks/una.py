@@ -11,6 +11,7 @@ import bisect
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
@@ -21,18 +22,20 @@ from zlib import crc32
 import numpy as np
 
 from benchmarks.material import sentences
-from benchmarks.measurement import Disagreement, Form, Result, Spread, compare, seconds
+from benchmarks.measurement import Disagreement, Form, Result, Spread, compare
 from methods.una.corruption import Corruption, corrupt, force_top, probabilities, take
 from methods.una.style import spaced
 from methods.una.terms import Positions, Ranking, rank_terms, read_documents, score_positions
 
 BATCH, MAGNITUDE, RADIUS = 64, 0.5, 4000
 TARGET, RANKS_LIMIT, TEXTS_LIMIT, MEMORY_LIMIT_MB = 100.0, 1e6 / 300_000, 1e6 / 100_000, 300.0
-"""Times faster than word by word; microseconds for a sentence; growth of memory for a million sentences."""
+"""Times faster than word by word; microseconds of one processor for a sentence, to ranks where the corpus has
+30,000; growth of memory for a million."""
 
 CHECKED = 20 * BATCH
 """Sentences on which the two forms must agree, word for word."""
 
+RANKS, TEXTS = "corruption to ranks", "copies as texts"
 MILLION, MANY_TERMS, FEW = 1_000_000, 450_000, 4 * CHECKED
 
 
@@ -184,34 +187,39 @@ def measure(rounds: int, short: bool) -> list[Result]:
     }
     about = f"{count} sentences, {len(ranking.terms)} terms"
     ours = f"UNA's copies as texts, {len(batches) * BATCH} of {about}"
-    paces = {form: Spread.of(taken) for form, taken in pace(positions, ranking, rounds, short).items()}
+    limits = {} if short else {RANKS: RANKS_LIMIT, TEXTS: TEXTS_LIMIT}
     return [
         compare(ours, forms, rounds=rounds, targets={"word by word": TARGET}, agreement=agreement),
-        *(result(f"UNA's {form}, {about}", paces[form], form, short) for form in paces),
+        *(
+            result(form, about, taken, limits.get(form))
+            for form, taken in pace(positions, ranking, rounds, short).items()
+        ),
         *many(rounds, short),
     ]
 
 
 def pace(positions: Positions, ranking: Ranking, rounds: int, short: bool) -> dict[str, list[float]]:
-    """Returns the microseconds that a sentence takes in every round, to ranks and to texts by turns."""
+    """Returns the microseconds of a processor that a sentence takes in every round, by turns."""
     batches = batches_of(len(positions.ends) - 1, 4 if short else 400)
     forms = {
-        "corruption to ranks": lambda: to_ranks(positions, ranking, batches),
-        "copies as texts": lambda: to_texts(positions, ranking, batches),
+        RANKS: lambda: to_ranks(positions, ranking, batches),
+        TEXTS: lambda: to_texts(positions, ranking, batches),
     }
     size = sum(len(batch) for batch in batches)
     taken: dict[str, list[float]] = {name: [] for name in forms}
     for number in range(rounds + 1):
         for name, form in forms.items():
-            once = 1e6 * seconds(form) / size
+            started = time.process_time()
+            form()
+            once = 1e6 * (time.process_time() - started) / size
             taken[name] += [once] if number else []  # the first warms up
     return taken
 
 
-def result(name: str, spread: Spread, form: str, short: bool) -> Result:
-    limit = {"corruption to ranks": RANKS_LIMIT, "copies as texts": TEXTS_LIMIT}[form]
-    note = f"{1e6 / spread.median:,.0f} sentences a second"
-    return Result(name, "us a sentence", spread, limit=None if short else limit, note=note)
+def result(form: str, about: str, taken: list[float], limit: float | None) -> Result:
+    spread = Spread.of(taken)
+    note = f"{1e6 / spread.median:,.0f} sentences in a second of one processor"
+    return Result(f"UNA's {form}, {about}", "us a sentence", spread, limit=limit, note=note)
 
 
 def many(rounds: int, short: bool) -> list[Result]:
@@ -226,10 +234,8 @@ def many(rounds: int, short: bool) -> list[Result]:
     note = f"{found['kept']:.0f} MB of it kept, {found['words']} words"
     peak = Spread.of([found["peak"]])
     return [
-        *(
-            result(f"UNA's {form}, {about}", Spread.of(found["pace"][form]), form, short)
-            for form in found["pace"]
-        ),
+        result(RANKS, about, found["pace"][RANKS], None),
+        result(TEXTS, about, found["pace"][TEXTS], None if short else TEXTS_LIMIT),
         Result(f"memory of UNA's statistics, {about}", "MB", peak, limit=limit, note=note),
     ]
 

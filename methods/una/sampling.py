@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from methods.una.terms import Ranking
 
-BUCKETS = 16
+BUCKETS = 8
 """Buckets per term: a bucket takes 4 bytes, and at most one draw in so many needs the search."""
 
 SEVERAL = -1

@@ -16,7 +16,7 @@ PLAIN = re.compile(
 """Pieces between blanks whose tokens are the groups, the period only at the end of a text; not the words that
 the tokenizer divides for themselves."""
 
-REMEMBERED = 2**16
+REMEMBERED = 2**14
 """Pieces between blanks whose division is kept; bounds the memory."""
 
 

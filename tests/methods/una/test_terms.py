@@ -151,7 +151,7 @@ def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
 
 
 def test_memory_is_in_proportion_to_words_and_terms() -> None:
-    """Eight bytes a word, as ranks take the place of the words' numbers; 40 + 64 a term beside its string."""
+    """Eight bytes a word, as ranks take the place of the words' numbers; 40 + 32 a term beside its string."""
     documents, ranking, positions = counted([" ".join(document) for document in random_documents(300)])
     assert np.shares_memory(positions.ranks, documents.flat)
     assert positions.ranks.nbytes + positions.ratios.nbytes == 8 * len(documents.flat)
