@@ -1,30 +1,42 @@
-"""UNA: term statistics and corruption of whole batches, and the same one word at a time.
+"""UNA: corruption of whole batches and of one word at a time; statistics and copies of a million sentences.
 
 The corpus is repeated as often as needed; in every copy a share of its rare words is renamed, so that the
 vocabulary grows as that of a larger corpus would. Both forms are first checked to agree under equal random
-numbers.
+numbers. The million sentences have a process of their own, so that its peak memory is theirs.
 """
 
 from __future__ import annotations
 
 import bisect
+import json
+import subprocess
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
-from itertools import accumulate, islice, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from benchmarks.material import sentences
-from benchmarks.measurement import Disagreement, Form, Result, compare
-from methods.una.corruption import Corruption, corrupt, probabilities, take
+from benchmarks.measurement import Disagreement, Form, Result, Spread, compare
+from methods.una.corruption import Corruption, corrupt, force_top, probabilities, take
 from methods.una.style import spaced
-from methods.una.terms import Documents, Positions, Ranking, rank_terms, read_documents, score_positions
+from methods.una.terms import Positions, Ranking, rank_terms, read_documents, score_positions
 
 BATCH, MAGNITUDE, RADIUS = 64, 0.5, 4000
-TARGET = 100.0
+TARGET, RANKS_LIMIT, TEXTS_LIMIT, MEMORY_LIMIT_MB = 100.0, 1e6 / 300_000, 1e6 / 100_000, 300.0
+"""Times faster than word by word; microseconds of one processor for a sentence, to ranks where the corpus has
+30,000; growth of memory for a million."""
+
 CHECKED = 20 * BATCH
 """Sentences on which the two forms must agree, word for word."""
+
+RANKS, TEXTS = "corruption to ranks", "copies as texts"
+MILLION, MANY_TERMS, FEW = 1_000_000, 450_000, 4 * CHECKED
 
 
 def renamed(lines: list[str], share: float) -> Iterator[str]:
@@ -55,7 +67,7 @@ def share_for(lines: list[str], sentences: int, terms: int) -> float:
 class WordByWord:
     """The corruption as its description reads: a list of candidates and a draw for every single word."""
 
-    def __init__(self, documents: Documents, ranking: Ranking) -> None:
+    def __init__(self, ranking: Ranking) -> None:
         self.terms: list[str] = ranking.terms.tolist()
         self.rank = {term: rank for rank, term in enumerate(self.terms)}
         self.relevance = ranking.relevance.tolist()
@@ -108,8 +120,7 @@ def to_texts(positions: Positions, ranking: Ranking, batches: list[np.ndarray]) 
     """Returns the copies of all batches as texts."""
     texts: list[str] = []
     for taken, copy in copies(positions, ranking, batches, repair=True):
-        words = ranking.terms[copy.ranks].tolist()
-        texts += [spaced(words[start:end]) for start, end in pairwise(taken.ends.tolist())]
+        texts += spaced(ranking.terms, copy.ranks, taken.ends)
     return texts
 
 
@@ -136,40 +147,121 @@ def check_agreement(positions: Positions, ranking: Ranking, slow: WordByWord) ->
             radius=RADIUS,
             repair=False,
         )
-        text = spaced(ranking.terms[found.ranks].tolist())
-        if text != " ".join(slow.corrupt(batch, np.random.default_rng(number))):
+        texts = spaced(ranking.terms, found.ranks, sentences.ends)
+        if texts != slow.corrupt(batch, np.random.default_rng(number)):
             raise Disagreement(f"the two forms of UNA's corruption differ in batch {number}")
 
 
-def prepared(lines: list[str], count: int, terms: int) -> tuple[Documents, Ranking, Positions]:
-    """Returns the statistics of the scaled corpus."""
-    texts = list(islice(renamed(lines, share_for(lines, count, terms)), count))
+def prepared(texts: Iterable[str], count: int) -> tuple[Ranking, Positions]:
+    """Returns the statistics of a corpus of so many texts."""
     documents = read_documents(texts)
     ranking = rank_terms(documents)
-    return documents, ranking, score_positions(documents, ranking, count=len(texts), unit="position")
+    positions = score_positions(documents, ranking, count=count, unit="position")
+    force_top(positions, MAGNITUDE)
+    return ranking, positions
+
+
+def scaled(lines: list[str], count: int, terms: int) -> Iterator[str]:
+    """Returns so many texts with about so many terms."""
+    return islice(renamed(lines, share_for(lines, count, terms)), count)
+
+
+def batches_of(count: int, steps: int) -> list[np.ndarray]:
+    order = np.random.default_rng(0).permutation(count)[: steps * BATCH]
+    return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
 
 
 def measure(rounds: int, short: bool) -> list[Result]:
-    """Returns the time of some batches as ids, as texts and one word at a time."""
+    """Returns the time of copies as texts beside one word at a time, the pace, and that of a million."""
     count, terms, steps = (CHECKED, 100, 4) if short else (30_000, 55_000, 40)
-    documents, ranking, positions = prepared(sentences(3_000, short), count, terms)
-    slow = WordByWord(documents, ranking)
+    ranking, positions = prepared(scaled(sentences(3_000, short), count, terms), count)
+    slow = WordByWord(ranking)
     check_agreement(positions, ranking, slow)
-    order = np.random.default_rng(0).permutation(count)[: steps * BATCH]
-    batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+    agreement = f"both forms agree on {CHECKED} sentences, word for word"
+    batches = batches_of(count, steps)
     words = [[words_of(positions, ranking, int(place)) for place in batch] for batch in batches]
     rng = np.random.default_rng(0)
     forms: dict[str, Form] = {
-        "ids": lambda: to_ranks(positions, ranking, batches),
         "texts": lambda: to_texts(positions, ranking, batches),
         "word by word": lambda: [slow.corrupt(batch, rng) for batch in words],
     }
+    about = f"{count} sentences, {len(ranking.terms)} terms"
+    ours = f"UNA's copies as texts, {len(batches) * BATCH} of {about}"
+    limits = {} if short else {RANKS: RANKS_LIMIT, TEXTS: TEXTS_LIMIT}
     return [
-        compare(
-            f"UNA's corruption, {len(order)} sentences, {len(ranking.terms)} terms",
-            forms,
-            rounds=rounds,
-            targets={"word by word": TARGET},
-            agreement=f"both forms agree on {CHECKED} sentences, word for word",
-        )
+        compare(ours, forms, rounds=rounds, targets={"word by word": TARGET}, agreement=agreement),
+        *(
+            result(form, about, taken, limits.get(form))
+            for form, taken in pace(positions, ranking, rounds, short).items()
+        ),
+        *many(rounds, short),
     ]
+
+
+def pace(positions: Positions, ranking: Ranking, rounds: int, short: bool) -> dict[str, list[float]]:
+    """Returns the microseconds of a processor that a sentence takes in every round, by turns."""
+    batches = batches_of(len(positions.ends) - 1, 4 if short else 400)
+    forms = {
+        RANKS: lambda: to_ranks(positions, ranking, batches),
+        TEXTS: lambda: to_texts(positions, ranking, batches),
+    }
+    size = sum(len(batch) for batch in batches)
+    taken: dict[str, list[float]] = {name: [] for name in forms}
+    for number in range(rounds + 1):
+        for name, form in forms.items():
+            started = time.process_time()
+            form()
+            once = 1e6 * (time.process_time() - started) / size
+            taken[name] += [once] if number else []  # the first warms up
+    return taken
+
+
+def result(form: str, about: str, taken: list[float], limit: float | None) -> Result:
+    spread = Spread.of(taken)
+    note = f"{1e6 / spread.median:,.0f} sentences in a second of one processor"
+    return Result(f"UNA's {form}, {about}", "us a sentence", spread, limit=limit, note=note)
+
+
+def many(rounds: int, short: bool) -> list[Result]:
+    """Returns the pace and the memory of a million sentences, from a process of their own."""
+    command = [sys.executable, "-m", "benchmarks.una", str(rounds), *(["--short"] if short else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Disagreement(f"{' '.join(command[1:])} ended with {done.returncode}: {done.stderr[-300:]}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    about = f"{found['sentences']} sentences, {found['terms']} terms"
+    limit = None if short else MEMORY_LIMIT_MB
+    note = f"{found['kept']:.0f} MB of it kept, {found['words']} words"
+    peak = Spread.of([found["peak"]])
+    return [
+        result(RANKS, about, found["pace"][RANKS], None),
+        result(TEXTS, about, found["pace"][TEXTS], None if short else TEXTS_LIMIT),
+        Result(f"memory of UNA's statistics, {about}", "MB", peak, limit=limit, note=note),
+    ]
+
+
+def statistics_of_many(rounds: int, short: bool) -> dict[str, Any]:
+    """Returns growth of memory and pace; run in a fresh process. No text is kept."""
+    count, terms = (FEW, 100) if short else (MILLION, MANY_TERMS)
+    texts = scaled(sentences(3_000 if short else 20_000, short), count, terms)
+    before = resident("VmRSS")
+    ranking, positions = prepared(texts, count)
+    kept, peak = resident("VmRSS") - before, resident("VmHWM") - before
+    return {
+        "sentences": count,
+        "terms": len(ranking.terms),
+        "words": len(positions.ranks),
+        "kept": kept,
+        "peak": peak,
+        "pace": pace(positions, ranking, rounds, short),
+    }
+
+
+def resident(field: str) -> float:
+    """Returns a line of this process's status in MB: VmRSS now, VmHWM the peak (Linux)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(f"{field}:"))
+
+
+if __name__ == "__main__":
+    print(json.dumps(statistics_of_many(int(sys.argv[1]), "--short" in sys.argv)))

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from methods.una.terms import Positions, Ranking
+from methods.una.sampling import draw
+from methods.una.terms import CHUNK, Positions, Ranking
 
 SHORTEST = 3
 """Words below which random selection leaves a sentence alone, as the released operator did."""
@@ -31,25 +32,37 @@ class Corruption(NamedTuple):
 
 def take(positions: Positions, places: np.ndarray) -> Positions:
     """Returns the word positions of some documents, in the order of `places` [B]."""
-    starts = positions.ends[places]
-    lengths = positions.ends[places + 1] - starts
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    flat = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
-    return Positions(positions.ranks[flat], positions.ratios[flat], ends)
+    starts = positions.ends.take(places)
+    lengths = positions.ends.take(places + 1) - starts
+    ends = np.zeros(len(places) + 1, dtype=np.int64)
+    lengths.cumsum(out=ends[1:])
+    flat = np.arange(ends[-1])
+    flat += (starts - ends[:-1]).repeat(lengths)
+    return Positions(positions.ranks.take(flat), positions.ratios.take(flat), ends)
+
+
+def force_top(positions: Positions, magnitude: float) -> None:
+    """Sets the ratio of each document's top word to infinity where beta times it does not reach 1.
+
+    The first of equal ones, and none if all scores are equal. Once for a corpus: it depends on no draw.
+    Source: UNA section 2, step 2.
+    """
+    ends = positions.ends
+    for start in range(0, len(ends) - 1, CHUNK):
+        some = ends[start : start + CHUNK + 1]
+        words = slice(some[0], some[-1])
+        part = Positions(positions.ranks[words], positions.ratios[words], some - some[0])
+        top, _ = top_positions(part)
+        highest = part.ratios[top]
+        part.ratios[top[(magnitude * highest.astype(np.float64) < 1) & (highest > 0)]] = np.inf
 
 
 def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:
-    """Returns the probability that each word is replaced: min(beta a_i / C, 1); [t].
+    """Returns the probability that each word is replaced, min(beta a_i / C, 1), of forced top words 1; [t].
 
-    Where none reaches 1, the top word's is set to 1: the first of equal ones, and none if all scores are
-    equal. Source: UNA section 2, step 2.
     Facts: before cap and forcing their mean is beta and their minimum 0.
     """
-    capped = np.minimum(magnitude * sentences.ratios.astype(np.float64), 1.0)
-    top, lengths = top_positions(sentences)
-    forced = top[(np.maximum.reduceat(capped, _starts(lengths)) < 1) & (sentences.ratios[top] > 0)]
-    capped[forced] = 1.0
-    return capped
+    return np.minimum(np.multiply(sentences.ratios, magnitude, dtype=np.float64), 1.0)
 
 
 def top_positions(sentences: Positions) -> tuple[np.ndarray, np.ndarray]:
@@ -74,33 +87,6 @@ def select(sentences: Positions, rng: np.random.Generator, *, by: str, magnitude
     return (uniform < magnitude) & np.repeat(lengths >= SHORTEST, lengths)
 
 
-def draw(
-    ranking: Ranking, ranks: np.ndarray, rng: np.random.Generator, *, radius: int | None, other: bool
-) -> np.ndarray:
-    """Returns a replacement for each rank, drawn by relevance among the ranks within the radius.
-
-    The window is cut at both ends of the ranking and holds the term itself, unless `other`. A window without
-    relevance is drawn from uniformly, and so is the whole ranking for radius None.
-    Source: UNA section 2, step 3. Shapes: ranks [n]; returns [n] int64.
-    """
-    ranks = ranks.astype(np.int64)
-    size = len(ranking.terms)
-    low = np.zeros_like(ranks) if radius is None else np.maximum(ranks - radius, 0)
-    high = np.full_like(ranks, size) if radius is None else np.minimum(ranks + radius + 1, size)
-    uniform = rng.random(len(ranks))
-    drawn = low + (uniform * (high - low - other)).astype(np.int64)
-    drawn += other & (drawn >= ranks)
-    if radius is None:
-        return drawn
-    own = ranking.relevance[ranks] if other else np.zeros(len(ranks))
-    total = ranking.mass[high] - ranking.mass[low] - own
-    target = ranking.mass[low] + uniform * total
-    target += np.where(target >= ranking.mass[ranks], own, 0.0)
-    weighted = np.clip(np.searchsorted(ranking.mass, target, side="right") - 1, low, high - 1)
-    lost = other & (weighted == ranks)  # by rounding
-    return np.where((total > 0) & ~lost, weighted, drawn)
-
-
 def corrupt(
     sentences: Positions,
     ranking: Ranking,
@@ -116,8 +102,8 @@ def corrupt(
     repair: a sentence whose words are all as before has its top word replaced by another term.
     """
     replaced = select(sentences, rng, by=by, magnitude=magnitude)
-    ranks = sentences.ranks.astype(np.int64)
-    ranks[replaced] = draw(ranking, ranks[replaced], rng, radius=radius, other=False)
+    ranks, chosen = sentences.ranks.copy(), replaced.nonzero()[0]
+    ranks[chosen] = draw(ranking, ranks.take(chosen), rng, radius=radius, other=False)
     repaired = np.zeros(len(sentences.ends) - 1, dtype=bool)
     if repair:
         lengths = np.diff(sentences.ends)
@@ -127,18 +113,6 @@ def corrupt(
         top = top_positions(sentences)[0][~changed]
         ranks[top] = draw(ranking, ranks[top], rng, radius=radius, other=True)
     return Corruption(ranks, replaced, repaired)
-
-
-def draw_any(ranking: Ranking, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns terms of the whole ranking in proportion to their relevance above the lowest; [count] ranks.
-
-    All equally relevant, every term is as likely. Source: the released code's fallback for a sentence it
-    could not change.
-    """
-    above = np.cumsum(ranking.relevance - ranking.relevance[-1])
-    if above[-1] == 0:
-        return rng.integers(0, len(above), size=count)
-    return np.searchsorted(above, rng.random(count) * above[-1], side="right")
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from methods.una.corruption import corrupt, draw_any, take
+from methods.una.corruption import corrupt, force_top, take
+from methods.una.sampling import draw_any
 from methods.una.style import matched, spaced
 from methods.una.terms import rank_terms, read_documents, score_positions
 
 if TYPE_CHECKING:
     from methods.core.interface import Row
     from methods.una.config import UNAConfig
+    from methods.una.terms import Positions
 
 
 class Copies(NamedTuple):
@@ -41,6 +43,8 @@ class Negatives:
         documents = read_documents(chain((row.text for row in rows), further))
         self.ranking = rank_terms(documents)
         self.positions = score_positions(documents, self.ranking, count=len(rows), unit=config.unit)
+        if config.select == "tfidf":
+            force_top(self.positions, config.magnitude)
         self.place = np.zeros(max(row.index for row in rows) + 1, dtype=np.int64)
         self.place[[row.index for row in rows]] = np.arange(len(rows))
 
@@ -57,21 +61,24 @@ class Negatives:
             radius=config.radius if config.replace == "window" else None,
             repair=config.unchanged == "repair",
         )
-        before = self.ranking.terms[sentences.ranks].tolist()
-        after = self.ranking.terms[corruption.ranks].tolist()
-        texts, ends = [], sentences.ends.tolist()
-        for row, (start, end) in zip(rows, pairwise(ends), strict=True):
-            new = after[start:end]
-            texts.append(
-                spaced(new) if config.style == "lower" else matched(row.text, before[start:end], new)
-            )
+        texts = self._texts(rows, sentences, corruption.ranks)
         single = self._single_terms(rows, texts, rng)
         shares = {
-            "replaced": float(corruption.replaced.mean()) if len(before) else 0.0,
+            "replaced": float(corruption.replaced.mean()) if len(sentences.ranks) else 0.0,
             "repaired": float(corruption.repaired.mean()),
             "single_term": single / len(rows),
         }
         return Copies(texts, shares)
+
+    def _texts(self, rows: Sequence[Row], sentences: Positions, ranks: np.ndarray) -> list[str]:
+        terms, ends = self.ranking.terms, sentences.ends
+        if self.config.style == "lower":
+            return spaced(terms, ranks, ends)
+        before, after = terms[sentences.ranks].tolist(), terms[ranks].tolist()
+        return [
+            matched(row.text, before[start:end], after[start:end])
+            for row, (start, end) in zip(rows, pairwise(ends.tolist()), strict=True)
+        ]
 
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
         """Puts one drawn term in the place of copies that need it; returns how many.

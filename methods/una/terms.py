@@ -6,19 +6,18 @@ to T or V; nothing is as large as N times V. Terms are first numbered in order o
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from methods.core.errors import InputError
+from methods.una.sampling import PrefixSums, prefix_sums
+from methods.una.words import words
 
-CHUNK = 20_000
+CHUNK = 5_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
-
-DOTTED_I = "\u0130"
-"""The one letter that is longer in lower case, so that a word would no longer be found at its place."""
 
 
 class Documents(NamedTuple):
@@ -36,14 +35,14 @@ class Ranking(NamedTuple):
     """The terms of a corpus in the order of their largest TF-IDF, highest first; equals by first appearance.
 
     Shapes: terms [V] strings, order [V] the number that each had by appearance, relevance [V] largest TF-IDF,
-    idf [V], mass [V + 1] prefix sums of the relevance.
+    idf [V], mass the prefix sums of the relevance.
     """
 
     terms: np.ndarray
     order: np.ndarray
     relevance: np.ndarray
     idf: np.ndarray
-    mass: np.ndarray
+    mass: PrefixSums
 
 
 class Positions(NamedTuple):
@@ -58,40 +57,15 @@ class Positions(NamedTuple):
     ends: np.ndarray
 
 
-@cache
-def _tokenizer() -> Any:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
-
-
-def lower(text: str) -> str:
-    """Returns the text in lower case, as long as it was."""
-    return text.replace(DOTTED_I, "I").lower()
-
-
-def words(text: str) -> list[str]:
-    """Returns the lower-cased word tokens of a sentence, punctuation apart.
-
-    Source: NLTK's `word_tokenize`, which the released code calls, without its division into sentences.
-    """
-    tokens: list[str] = _tokenizer().tokenize(lower(text))
-    return tokens
-
-
 def read_documents(texts: Iterable[str]) -> Documents:
     """Returns the tokenised texts; one without any word is an empty document."""
     number: dict[str, int] = {}
-    pieces: list[np.ndarray] = []
-    lengths: list[int] = []
+    flat, lengths = array("i"), array("i", [0])
     for text in texts:
         tokens = words(text)
-        pieces.append(np.array([number.setdefault(token, len(number)) for token in tokens], dtype=np.int32))
+        flat.extend([number.setdefault(token, len(number)) for token in tokens])
         lengths.append(len(tokens))
-        if len(pieces) == CHUNK:
-            pieces = [np.concatenate(pieces)]
-    flat = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
-    return Documents(list(number), flat, np.cumsum([0, *lengths]))
+    return Documents(list(number), np.asarray(flat), np.cumsum(lengths))
 
 
 def rank_terms(documents: Documents) -> Ranking:
@@ -118,28 +92,26 @@ def rank_terms(documents: Documents) -> Ranking:
     return Ranking(terms, order, relevance[order], idf[order], prefix_sums(relevance[order]))
 
 
-def prefix_sums(weights: np.ndarray) -> np.ndarray:
-    """Returns the sums of the first 0, 1, ..., V weights; [V] to [V + 1]."""
-    return np.concatenate([[0.0], np.cumsum(weights)])
-
-
 def score_positions(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Positions:
     """Returns rank and score of every word position of the first `count` documents.
 
     The score of position i is a_i / C: a_i its TF-IDF less the lowest of its sentence, C the mean of all a
     over the positions (`unit` position, released code) or over the distinct terms (`unit` type, paper).
+    The ranks are written over `documents.flat`, which is used up: a copy would be the largest array of all.
     """
     rank = np.empty(len(ranking.order), dtype=np.int32)
     rank[ranking.order] = np.arange(len(rank), dtype=np.int32)
-    ranks = rank[documents.flat[: documents.ends[count]]]
-    ratios = np.empty(len(ranks), dtype=np.float32)
+    ends = documents.ends[: count + 1]
+    ratios = np.empty(ends[-1], dtype=np.float32)
     start = 0
     for part in _parts(documents, count):
         end = start + len(part.flat)
-        scores = part.frequency() * ranking.idf[ranks[start:end]]
+        part.flat[:] = rank[part.flat]
+        scores = part.frequency() * ranking.idf[part.flat]
         ratios[start:end] = above_lowest(scores, part.lengths, 1 / part.counts if unit == "type" else None)
         start = end
-    return Positions(ranks, ratios, documents.ends[: count + 1])
+    ranks = documents.flat[: ends[-1]]
+    return Positions(ranks if len(ranks) == len(documents.flat) else ranks.copy(), ratios, ends)
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from methods.una.style import find_word, in_case_of, matched, spaced
-from methods.una.terms import lower, words
+from methods.una.words import lower, words
 
 SENTENCES = [
     'He said "stop" (twice), didn\'t he?',
@@ -28,7 +29,10 @@ def test_a_matched_copy_keeps_case_spacing_and_quotes_and_a_spaced_one_does_not(
     before, after = words(text), words(text)
     after[1], after[2], after[5] = "eu", "``", "goodbye"
     assert matched(text, before, after) == 'The EU " said "goodbye".'
-    assert spaced(after) == "the eu `` said `` goodbye '' ."
+    terms = np.array(after, dtype=object)
+    assert spaced(terms, np.array([6, 0, 5]), np.array([0, 2, 2, 3])) == ["'' the", "", "goodbye"]
+    (written,) = spaced(terms, np.arange(len(after)), np.array([0, len(after)]))
+    assert written == "the eu `` said `` goodbye '' ."
 
 
 def test_the_new_word_takes_the_case_of_the_old() -> None:

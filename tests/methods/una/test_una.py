@@ -17,7 +17,7 @@ from methods.core.errors import InputError
 from methods.core.interface import Batch, Row
 from methods.core.schedule import plan_steps
 from methods.una.method import UNA
-from methods.una.terms import words
+from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
