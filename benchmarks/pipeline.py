@@ -10,6 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +24,10 @@ from benchmarks.measurement import Disagreement, Result, alternate, summarised
 ROOT = Path(__file__).parents[1]
 NOTHING_LIMIT, PLAN_LIMIT = 5.0, 10.0
 STAGES, FEW_STAGES = 300, 30
+FILES = 8
+"""Files of a folder that a stage makes, as in an encoder's."""
+ARTEFACTS, ORIGINS = "artefacts/", ("backbone", "parent")
+"""How a run names another run as what it trains from, and the entries that may do so."""
 COPIED = ("dvc.yaml", "harness", "methods", "leaderboards", "recipes")
 
 
@@ -30,13 +36,13 @@ def measure(rounds: int, short: bool) -> list[Result]:
     with TemporaryDirectory() as folder:
         place, stages = planned_copy(Path(folder), FEW_STAGES if short else STAGES)
         dvc = [sys.executable, "-m", "dvc"]
-        _run([*dvc, "commit", "--force", "--quiet"], place)
-        told = _run([*dvc, "repro"], place)
+        output_of([*dvc, "commit", "--force"], place)
+        told = output_of([*dvc, "repro"], place)
         if "Running stage" in told or "up to date" not in told:
             raise Disagreement(f"dvc repro of a recorded state is not a no-op: {told.strip()[-300:]}")
         name = f"dvc repro of {stages} stages, nothing to do"
         plan = [sys.executable, "-m", "harness.cli", "plan", "small" if short else "all", "--dry-run"]
-        forms = {name: lambda: _run([*dvc, "repro"], place), "plan": lambda: _run(plan, ROOT)}
+        forms = {name: lambda: output_of([*dvc, "repro"], place), "plan": lambda: output_of(plan, ROOT)}
         times, rates = alternate(forms, rounds=rounds)
     nothing = summarised(name, {name: times[name]}, rates, targets={}, unit="s")
     planning = summarised(
@@ -55,18 +61,32 @@ def planned_copy(folder: Path, wanted: int) -> tuple[Path, int]:
     fixed = 1 + sum(
         len(params[part]) for part in ("sources", "backbones", "corpora", "code", "reads", "teachers")
     )
-    originals = list(params["runs"].values())
-    runs = max(1, (wanted - fixed) // 2)
-    params["runs"] = {f"run{number}": originals[number % len(originals)] for number in range(runs)}
+    params["runs"] = repeated(params["runs"], max(1, (wanted - fixed) // 2))
     (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
     for command in (["git", "init", "--quiet"], [sys.executable, "-m", "dvc", "init", "--quiet"]):
-        _run(command, folder)
-    _run([sys.executable, "-m", "dvc", "config", "core.analytics", "false"], folder)
+        output_of(command, folder)
+    shutil.copy(ROOT / ".dvc/config", folder / ".dvc/config")
     for path in _outputs(params):
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(f"{path}\n", encoding="utf-8")
-    return folder, fixed + 2 * runs
+        files = [path] if Path(path).suffix else [f"{path}/file{number}" for number in range(FILES)]
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(f"{name}\n", encoding="utf-8")
+    return folder, fixed + 2 * len(params["runs"])
+
+
+def repeated(runs: Mapping[str, dict[str, Any]], wanted: int) -> dict[str, dict[str, Any]]:
+    """Returns at most `wanted` runs: the plan's own over and over, in each copy with parents of that copy.
+
+    A run whose parent is not before it is left out. No two share a value, which YAML would write only once.
+    """
+    planned: dict[str, dict[str, Any]] = {}
+    for copy in range(-(-wanted // len(runs))):
+        for key, run in runs.items():
+            parents = {name: f"{run[name]}-{copy}" for name in ORIGINS if run[name].startswith(ARTEFACTS)}
+            made = {parent.removeprefix(ARTEFACTS) for parent in parents.values()}
+            if len(planned) < wanted and made <= planned.keys():
+                planned[f"{key}-{copy}"] = deepcopy({**run, **parents})
+    return planned
 
 
 def _outputs(params: dict[str, Any]) -> list[str]:
@@ -87,11 +107,10 @@ def _outputs(params: dict[str, Any]) -> list[str]:
     return paths
 
 
-def _run(command: list[str], place: Path) -> str:
+def output_of(command: list[str], place: Path) -> str:
+    """Returns what a command wrote; one that fails stops the benchmark with all that it said of it."""
     settings = {**os.environ, "DVC_NO_ANALYTICS": "1"}
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, env=settings)
     if done.returncode:
-        raise Disagreement(
-            f"{' '.join(command[:5])} ended with {done.returncode}: {done.stderr.strip()[-300:]}"
-        )
+        raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
     return done.stdout + done.stderr

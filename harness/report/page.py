@@ -97,8 +97,9 @@ class Figure:
 class Paper:
     """A paper's tables and figures beside ours.
 
-    figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table; both
-    by the table's key. short: what its method is called. page: address of its own page, if it has one.
+    figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
+    unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
+    called. page: address of its own page, if it has one.
     """
 
     key: str
@@ -111,6 +112,7 @@ class Paper:
     short: str = ""
     charts: Mapping[str, Figure] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    unfilled: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

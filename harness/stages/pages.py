@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.files import atomic_folder, write_text
 from harness.ladder import MARK, rungs_of
+from harness.plan import Recipe, load_recipes
 from harness.recipes import Params
 from harness.report import figures
 from harness.report.benchmarks import load_measurements
@@ -30,9 +31,12 @@ from harness.report.render import (
     render_lens,
     render_paper,
 )
+from harness.report.spec import run_name
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
+from harness.selection import declared_systems, fills
 from harness.stages.evaluate import CURVES
+from harness.stages.plan import table_cells
 from harness.stages.train import COSTS
 
 REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
@@ -125,11 +129,12 @@ def site_pages(papers: list[Paper]) -> dict[str, str]:
 def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> list[Paper]:
     """Returns the papers in the order of their names, each with its tables and charts."""
     published = load_published(LEADERBOARDS / "published")
-    found = []
+    found, recipes = [], load_recipes()
     for key, paper in sorted(published.papers.items()):
         own = {name: table for name, table in tables.items() if name.startswith(f"{key}/")}
         charts = {name: chart_of(table, runs) for name, table in own.items()}
         strips = [strip_of(table, published) for table in own.values()]
+        lacking = unfilled(own, recipes)
         if own:
             found.append(
                 Paper(
@@ -142,7 +147,8 @@ def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> lis
                     page=f"{PAPERS}/{key}.html",
                     short=paper.short or key.upper(),
                     charts={name: chart for name, chart in charts.items() if chart},
-                    commands=plan_commands(own),
+                    commands=plan_commands(own, lacking),
+                    unfilled=lacking,
                 )
             )
     return found
@@ -179,13 +185,26 @@ def gap_of(keys: list[str], tables: Mapping[str, Table]) -> float | None:
     return None
 
 
-def plan_commands(tables: Mapping[str, Table]) -> dict[str, str]:
-    """Returns the command that runs a table or figure, by its key; none where every cell is cited only."""
-    return {
-        key: f"sentbench plan {key} && dvc repro"
-        for key, table in tables.items()
-        if any(cell.verdict != "cited" for row in table.rows for cell in row.cells)
-    }
+def plan_commands(tables: Mapping[str, Table], lacking: Mapping[str, str]) -> dict[str, str]:
+    """Returns the command that runs a table or figure, by its key; none for those that no run fills."""
+    return {key: f"sentbench plan {key} && dvc repro" for key in tables if key not in lacking}
+
+
+def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict[str, str]:
+    """Returns for each table or figure of which no declared run fills a cell what it would take."""
+    runs = [
+        (entry["method"], entry["variant"], backbone)
+        for entry in declared_systems(recipes).values()
+        for backbone in entry["backbones"]
+    ]
+    wanted = table_cells(LEADERBOARDS / "tables")
+    found = {}
+    for key in tables:
+        cells = dict.fromkeys(wanted.get(key, ()))
+        if not any(fills(run, cells) for run in runs):
+            names = (run_name(*(part or "*" for part in cell)) for cell in cells)
+            found[key] = f"missing: {', '.join(names)}" if cells else "it holds no scores of runs of ours"
+    return found
 
 
 def strip_of(table: Table, published: Published) -> Figure | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,20 +54,32 @@ def page(folder: Path) -> str:
 
 def test_the_page_shows_cost_ratio_target_and_finding_of_every_result(tmp_path: Path) -> None:
     text = page(tmp_path)
+    words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
     for said in (
         "20 ms (19 to 22)",
         "1.5 (1.4 to 1.6)",
         "at least 2",
         "0.2 s",
         "at most 0.3 s",
-        "losses agree",
+        "Results: losses agree.",
     ):
-        assert said in text
+        assert said in words
     assert text.count(">not met<") == 2  # the step and its peer
     assert text.count(">met<") == 1
     assert "1 met" in text
     assert "1 not met" in text
     assert "5 rounds" in text
+
+
+def test_a_missed_target_is_explained_by_its_note_which_a_met_one_only_adds(tmp_path: Path) -> None:
+    value = recorded()
+    value["benchmarks"][0]["results"][0]["note"] = "padding takes a fifth."
+    measured = load_measurements(written(tmp_path, value))
+    assert measured is not None
+    text = render_benchmarks(Report("sentbench", "c0ffee"), measured)
+    assert "<b>Why not met:</b> padding takes a fifth.</span>" in text
+    assert text.count("Why not met") == 1
+    assert "<span>warm &lt;cache&gt;.</span>" in text
 
 
 def test_words_from_the_file_are_escaped_and_nothing_is_fetched(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
+from harness.plan import load_recipes
 from harness.report.model import Cell, Column, Table, TableRow
 from harness.stages import pages
 
@@ -94,3 +95,22 @@ def test_a_gap_is_taken_from_the_average_that_the_runs_alone_fill() -> None:
     table = Table("t", "t", (Column("STSB", "STSB"), Column("Avg", "Avg")), (row,), scale=1.0)
     assert pages.gap_of(["b", "a"], {"t": table}) == pytest.approx(2.0)
     assert pages.gap_of(["a"], {"t": table}) is None
+
+
+def test_a_table_that_no_declared_run_fills_says_what_is_missing_instead_of_a_command(built: Path) -> None:
+    """Of SCT's tables two hold no scores: hyper-parameters, and distances of augmentations."""
+    text = (built / "papers/sct.html").read_text(encoding="utf-8")
+    for key, runs in (("table1", False), ("table2", True), ("table5", False)):
+        block = text[text.index(f'id="table-sct-{key}"') :].partition('class="table-block"')[0]
+        assert (f"sentbench plan sct/{key} " in block) is runs
+        assert ("No run of the recipes fills it: it holds no scores of runs of ours." in block) is not runs
+
+
+def test_a_command_is_offered_only_where_a_declared_run_fills_a_cell() -> None:
+    """Table A1 of UNA takes its counts from SimCSE on BERT-base; without that recipe no run fills it."""
+    recipes, tables = load_recipes(), {"una/table-a1": Table("una/table-a1", "t", (), ())}
+    assert pages.unfilled(tables, recipes) == {}
+    assert pages.plan_commands(tables, {}) == {"una/table-a1": "sentbench plan una/table-a1 && dvc repro"}
+    lacking = pages.unfilled(tables, {"una": recipes["una"]})
+    assert lacking == {"una/table-a1": "missing: simcse/nt-xent@bert-base-uncased"}
+    assert pages.plan_commands(tables, lacking) == {}

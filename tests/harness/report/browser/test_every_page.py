@@ -1,0 +1,107 @@
+"""Every kind of page: requests, schemes, width, print, accessibility, the way back.
+
+The accessibility check needs axe-core, which the package axe-playwright-python carries.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from tests.harness.report.browser.conftest import PAGES, Open
+
+AXE = importlib.util.find_spec("axe_playwright_python")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_requests_nothing_but_itself_and_has_no_complaint(open_page: Open, name: str) -> None:
+    visit = open_page(name)
+    visit.page.wait_for_load_state("networkidle")
+    assert [url for url in visit.requests if not url.startswith("data:")] == [visit.page.url]
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_switch_turns_the_scheme_over_and_is_remembered(open_page: Open, scheme: str) -> None:
+    page = open_page(scheme=scheme).page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    colours = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
+    other = "dark" if scheme == "light" else "light"
+    assert page.evaluate(ground) == colours[scheme]
+    page.locator("[data-scheme-switch]").click()
+    assert page.evaluate(ground) == colours[other]
+    page.reload()
+    assert page.evaluate(ground) == colours[other]
+    page.emulate_media(media="print")
+    assert page.evaluate(ground) == colours["light"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_overflows_the_page(open_page: Open, name: str, width: int) -> None:
+    page = open_page(name, width=width).page
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if name == "index.html":
+        page.locator("#table-small-sts a.cell").first.click()
+        assert page.locator("#cell-dialog").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_a_table_of_30_columns_fits_a_landscape_page_on_paper(open_page: Open) -> None:
+    """A4 is 297 mm wide, less two margins of 14 mm: 269 mm, 1,016 pixels of 1/96 inch."""
+    page = open_page(width=1016).page
+    page.emulate_media(media="print")
+    table = page.locator("#table-wide table")
+    assert table.evaluate("table => table.getBoundingClientRect().right") <= 1016
+    size = table.locator("td .ours").first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)")
+    assert size >= 5 * 96 / 72 - 0.01
+
+
+@pytest.mark.slow  # a clock: run on a quiet machine, never in CI
+def test_a_table_of_40_rows_and_30_columns_opens_in_under_a_second(open_page: Open) -> None:
+    page = open_page().page
+    assert page.locator("#table-wide td").count() == 1200
+    assert page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") < 1000
+
+
+@pytest.mark.skipif(AXE is None, reason="no axe-core: install the extra `test`")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES[1:])
+def test_axe_finds_no_fault(open_page: Open, name: str, scheme: str) -> None:
+    page = open_page(name, scheme=scheme).page
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    if name == "paper.html":
+        page.locator("a.cell").first.click()
+    assert AXE is not None
+    assert AXE.origin is not None
+    page.evaluate(Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate(
+        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+    )
+    faults = [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]]
+    assert faults == []
+    assert len(found["passes"]) > 15
+
+
+@pytest.mark.parametrize("name", ["claims.html", "audit.html", "ladder.html", "lens.html", "speed.html"])
+def test_one_link_leads_back_to_the_overview(open_page: Open, name: str) -> None:
+    assert open_page(name).page.locator('a[href="index.html"]').all_inner_texts() == ["Overview"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_missed_target_is_explained_in_view_and_in_full_ink(
+    open_page: Open, width: int, scheme: str
+) -> None:
+    """The example's first result misses its target and has no note; all of its row is within the page."""
+    page = open_page("speed.html", width=width, scheme=scheme).page
+    told = page.locator(".why")
+    assert told.all_inner_texts() == ["Why not met: no explanation is recorded."]
+    ink = "element => getComputedStyle(element).color"
+    assert told.evaluate(ink) == page.locator("body").evaluate(ink)
+    for place in (told, page.locator("tr.peer td").nth(2), page.locator(".finding", has_text="not met").last):
+        box = place.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
