@@ -27,8 +27,8 @@ TRAINING_LIMIT, ENCODING_LIMIT_MB = 1.2, 400.0
 VECTOR_WIDTH = 768
 """Width of the vectors that are evaluated: that of BERT-base."""
 INDEX_BYTES = 128
-"""For each sentence: about 50 in the dictionary that drops repeats, 40 for digest, shard and row, 38 for its
-share of the ranks of two columns."""
+"""For each sentence: 50 in the dictionary that drops repeats, 16 for its digest in the store, 24 for digest,
+shard and row of a search, 38 for its share of the ranks of two columns."""
 WORKING_MB = 50.0
 """Model, word pieces of one shard and one batch."""
 SENTENCES, FEW_SENTENCES, AGREEING, STEPS = 1_000_000, 2_000, 1_000, 3

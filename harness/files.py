@@ -43,7 +43,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def write_by_hash(folder: Path, name: str, write: Callable[[Path], None]) -> Path:
+def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
     """Returns the file of `folder` that `write` filled; `{}` in its name becomes its sha256.
 
     It appears whole or not at all, equal bytes are one file, and what a killed process leaves lies outside

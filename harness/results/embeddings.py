@@ -1,7 +1,7 @@
 """The vectors of one encoder on every evaluation text, kept so that any protocol can be computed again.
 
-A folder holds meta.json, which says whose vectors they are, and shards (harness/results/shards.py). Nothing
-but the names of the shards stays in memory: texts are found by search in mapped files, and a reader gets the
+A folder holds meta.json, which says whose vectors they are, and shards (harness/results/shards.py). Of a text
+16 bytes stay in memory, its digest, by which its row is found; vectors stay on disk, and a reader gets the
 rows it asks for. A shard is named by its bytes and never changed, so that writers need no lock: two at once
 write the same files or both their own, and one that is killed leaves whole shards for the next to go on from.
 
@@ -145,7 +145,7 @@ class EmbeddingStore:
         shard, row = np.full(len(texts), -1, dtype=np.int32), np.zeros(len(texts), dtype=np.int32)
         for number, candidate in enumerate(self._shards):
             left = np.flatnonzero(shard < 0)
-            keys = candidate.digests()
+            keys = candidate.digests
             place = np.minimum(np.searchsorted(keys, wanted[left]), len(keys) - 1)
             hit = keys[place] == wanted[left]
             shard[left[hit]], row[left[hit]] = number, place[hit]

@@ -6,6 +6,7 @@ A text is found by a digest of 16 bytes: two of a million texts share one with a
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
@@ -24,8 +25,9 @@ _ROWS = 4096
 class Shard(Protocol):
     """The vectors of some texts; the order of its rows is that of the digests."""
 
+    @property
     def digests(self) -> np.ndarray:
-        """Returns the digests of the texts, sorted [n]."""
+        """The digests of the texts, sorted [n]; they stay in memory, the vectors do not."""
         ...
 
     def take(self, rows: np.ndarray) -> np.ndarray:
@@ -36,7 +38,7 @@ class Shard(Protocol):
 class ShardFile:
     """One .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its bytes.
 
-    It is mapped for each call and let go after it, so that none of its pages stays with the process.
+    It is mapped to take rows and let go after it, so that none of its pages stays with the process.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,6 +73,7 @@ class ShardFile:
         """Returns whether the bytes are those that were written."""
         return self.path.stem.rpartition("-")[2] == sha256_of(self.path)
 
+    @cached_property
     def digests(self) -> np.ndarray:
         return np.ascontiguousarray(self._records()["digest"])
 
@@ -95,10 +98,7 @@ class ListedVectors:
     def __init__(self, path: Path, texts: Collection[str]) -> None:
         digests = digests_of(texts)
         self.path, self._order = path, digests.argsort()
-        self._digests = digests[self._order]
-
-    def digests(self) -> np.ndarray:
-        return self._digests
+        self.digests = digests[self._order]
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         taken: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)[self._order[rows]]

@@ -151,6 +151,40 @@ def test_a_writer_killed_within_a_shard_leaves_nothing_half_written_in_the_folde
     assert len(contents(tmp_path / "s")) == 2
 
 
+GROWTH = """
+import sys
+from pathlib import Path
+import numpy as np
+from harness.results import embeddings
+embeddings.SHARD_TEXTS = int(sys.argv[2])
+def peak():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+texts = [str(n) for n in range(20_000)]
+store = embeddings.EmbeddingStore.open_or_create(Path(sys.argv[1]), encoder="ours")
+before = peak()
+store.complete(texts, lambda some: np.full((len(some), 1024), int(some[-1]) / 1024, dtype=np.float32))
+for start in range(0, len(texts), 500):
+    store.encode(texts[start : start + 500])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak where Linux keeps it")
+def test_memory_grows_with_a_shard_and_not_with_the_vectors(tmp_path: Path) -> None:
+    """20,000 vectors of width 1024 take 41 MB in half precision, a shard of 500 and its fp32 form 3 MB."""
+
+    def growth(shard_texts: int) -> int:
+        command = [sys.executable, "-c", GROWTH, str(tmp_path / str(shard_texts)), str(shard_texts)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    assert growth(500) < 20e6
+    assert growth(20_000) > 41e6  # what the same figure says if all is one shard
+    assert sum(path.stat().st_size for path in (tmp_path / "500").iterdir()) > 41e6
+
+
 TWO_AT_ONCE = """
 import sys, time
 from pathlib import Path
