@@ -1,7 +1,7 @@
 """STS evaluation: ours, sentence-transformers' encode, mteb's evaluation, and a loop of pairs as in SentEval.
 
-A round is one test set, a different one each, and all sides get the same texts of it; with a mirror they are
-sets of the papers' seven, without one the parts of them that STS-B holds.
+A round is one evaluation of the whole collection, and all sides get the same texts; with a mirror it is the
+papers' seven sets, without one STS-B and the parts of the others that it holds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.evaluation_peers import Scorer, mteb_evaluation, pair_loop, sentence_transformers_loop
 from benchmarks.material import backbone, encoder
-from benchmarks.measurement import Disagreement, Result, gemm_rate, seconds, summarised
+from benchmarks.measurement import Disagreement, Result, alternate, share_of_rates, summarised
 from harness.data.sts import ScoredPair
 from harness.data.tiers import mirror_folder
 from harness.tasks import build_tasks, evaluate_tasks
@@ -40,22 +40,15 @@ OURS, HALF = "ours", "ours, bf16"
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
     """Returns our time in fp32 and in bf16, each against the peers in fp32."""
     ours, sides = _sides(short, device)
-    tasks = test_sets(rounds, short)
+    tasks = [made_up()] if short else test_sets()
     for score in sides.values():
-        score(made_up())
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    scores: dict[str, list[float]] = {name: [] for name in sides}
-    rates, shares = [gemm_rate(device)], []
-    for turn, task in enumerate(tasks):
-        arithmetic = flops(ours, unique([*task.texts()])[0])  # reads the set before anything is timed
-        ordered = list(sides.items())
-        for name, score in ordered if turn % 2 == 0 else reversed(ordered):
-            found: list[float] = []
-            times[name].append(seconds(partial(_note, found, score, task), device))
-            scores[name] += found
-        rates.append(gemm_rate(device))
-        shares.append(arithmetic / times[OURS][-1] / 1e9 / np.mean(rates[-2:]))
-    note = f"{_counts(ours, tasks)}; {np.median(shares):.0%} of the GEMM rate, target {FLOOR_SHARE:.0%}"
+        score([made_up()])
+    scores: dict[str, list[float]] = {}
+    times, rates = alternate(
+        {name: partial(_note, scores, name, score, tasks) for name, score in sides.items()},
+        rounds=rounds,
+        device=device,
+    )
     peers = {name: taken for name, taken in times.items() if name not in (OURS, HALF)}
     summary = partial(summarised, rates=rates, unit="s")
     full = summary(
@@ -63,7 +56,7 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
         {OURS: times[OURS], **peers},
         targets=TARGETS,
         agreement=_agreement(scores),
-        note=note,
+        note=_note_on(ours, tasks, times[OURS], rates, device),
     )
     apart = max(abs(one - other) for one, other in zip(scores[OURS], scores[HALF], strict=True))
     half = summary(
@@ -84,8 +77,8 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
     peer = SentenceTransformer(modules=[transformer, pooling], device=device)
     sides: dict[str, Scorer] = {
-        OURS: partial(our_score, ours),
-        HALF: partial(our_score, ours, half=True),
+        OURS: partial(our_scores, ours),
+        HALF: partial(our_scores, ours, half=True),
         "SentEval's loop": pair_loop(ours),
         "sentence-transformers": sentence_transformers_loop(peer),
         "mteb": mteb_evaluation(peer),
@@ -93,22 +86,26 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     return ours, sides
 
 
-def _note(found: list[float], score: Scorer, task: StsTask) -> None:
-    found.append(score(task))
+def _note(scores: dict[str, list[float]], name: str, score: Scorer, tasks: Sequence[StsTask]) -> list[float]:
+    """Scores the tasks and keeps the last round's scores, which are equal in all rounds."""
+    scores[name] = score(tasks)
+    return scores[name]
 
 
-def our_score(model: SentenceEncoder, task: StsTask, *, half: bool = False) -> float:
+def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
     """What `sentbench evaluate` does: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
-        return evaluate_tasks([task], model.encode)[0].value  # type: ignore[list-item]
+        found = evaluate_tasks(list(tasks), model.encode)  # type: ignore[arg-type]
+    pooled = {
+        score.task: score.value for score in found if (score.metric, score.setting) == ("spearman", "all")
+    }
+    return [pooled[task.name] for task in tasks]
 
 
-def test_sets(rounds: int, short: bool) -> list[StsTask]:
-    """Returns one test set a round, starting over after the last."""
-    if short:
-        return [made_up()] * rounds
+def test_sets() -> list[StsTask]:
+    """Returns the papers' seven sets, or without a mirror what STS-B holds of them."""
     names = SETS if mirror_folder() is not None else EMBEDDED
-    return [build_tasks([names[turn % len(names)]], text="senteval")[0] for turn in range(rounds)]  # type: ignore[misc]
+    return build_tasks(names, text="senteval")  # type: ignore[return-value]
 
 
 def made_up() -> StsTask:
@@ -140,9 +137,19 @@ def _agreement(scores: dict[str, list[float]]) -> str:
     return f"Spearman of all sides agrees within {100 * apart:.1g} points"
 
 
-def _counts(model: SentenceEncoder, tasks: Sequence[StsTask]) -> str:
+def _note_on(
+    model: SentenceEncoder,
+    tasks: Sequence[StsTask],
+    times: Sequence[float],
+    rates: Sequence[float],
+    device: str,
+) -> str:
+    """Returns what was computed, and our share of the machine's rate in products."""
     texts = [text for task in tasks for text in task.texts()]
-    once = [text for task in tasks for text in unique([*task.texts()])[0]]
+    once, _ = unique(texts)
     tokens, fewer = (sum(len(ids) for ids in model.token_ids(some)) for some in (texts, once))
-    names = ", ".join(dict.fromkeys(task.name for task in tasks))
-    return f"{names}: {len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"
+    return (
+        f"{', '.join(task.name for task in tasks)}: {len(texts)} sentences, {len(once)} unique; "
+        f"{tokens} tokens, {fewer} computed; {share_of_rates(flops(model, once), times, rates, device)}, "
+        f"target {FLOOR_SHARE:.0%} of the first"
+    )

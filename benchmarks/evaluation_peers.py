@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,8 +15,8 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.pooling import masked_mean
 
 SENTEVAL_BATCH, PEER_BATCH = 128, 64
-Scorer = Callable[[StsTask], float]
-"""Encodes and scores the pairs of one set; returns Spearman's correlation over all, in [-1, 1]."""
+Scorer = Callable[[Sequence[StsTask]], list[float]]
+"""Encodes and scores the pairs of some sets; returns Spearman's correlation over all of each, in [-1, 1]."""
 
 
 def pair_loop(model: SentenceEncoder) -> Scorer:
@@ -28,7 +28,7 @@ def pair_loop(model: SentenceEncoder) -> Scorer:
         return masked_mean(states[-1], tokens["attention_mask"]).cpu().numpy()
 
     @torch.no_grad()
-    def score(task: StsTask) -> float:
+    def score_set(task: StsTask) -> float:
         model.eval()
         pairs = sorted(task.pairs, key=lambda pair: (len(pair.first.split()), len(pair.second.split())))
         similarities = []
@@ -39,13 +39,13 @@ def pair_loop(model: SentenceEncoder) -> Scorer:
                 similarities.append(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
         return spearman(np.array([pair.score for pair in pairs]), np.array(similarities))
 
-    return score
+    return lambda tasks: [score_set(task) for task in tasks]
 
 
 def sentence_transformers_loop(model: Any) -> Scorer:
     """`SentenceTransformer.encode` on both sides; cosines in float64."""
 
-    def score(task: StsTask) -> float:
+    def score_set(task: StsTask) -> float:
         sides = (
             unit_rows(model.encode(texts, batch_size=PEER_BATCH, show_progress_bar=False))
             for texts in ([pair.first for pair in task.pairs], [pair.second for pair in task.pairs])
@@ -53,7 +53,7 @@ def sentence_transformers_loop(model: Any) -> Scorer:
         similarities = np.einsum("nd,nd->n", *sides)
         return spearman(np.array([pair.score for pair in task.pairs]), similarities)
 
-    return score
+    return lambda tasks: [score_set(task) for task in tasks]
 
 
 def mteb_evaluation(model: Any) -> Scorer:
@@ -64,7 +64,7 @@ def mteb_evaluation(model: Any) -> Scorer:
 
     wrapped = SentenceTransformerEncoderWrapper(model)
 
-    def score(task: StsTask) -> float:
+    def score_set(task: StsTask) -> float:
         given = mteb.get_task("STSBenchmark")
         columns = zip(*task.pairs, strict=True)
         rows = dict(zip(("sentence1", "sentence2", "score"), map(list, columns), strict=True))
@@ -79,4 +79,4 @@ def mteb_evaluation(model: Any) -> Scorer:
             )
         return float(results[0].get_score())
 
-    return score
+    return lambda tasks: [score_set(task) for task in tasks]

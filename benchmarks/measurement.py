@@ -12,7 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from methods.core.linear import linear
 
 Form = Callable[[], object]
 """One whole run of one side; what it returns is not looked at."""
@@ -176,6 +178,31 @@ def gemm_rate(device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
     products = 8
     return (
         products * 2 * GEMM_SIZE**3 / seconds(lambda: [left @ right for _ in range(products)], device) / 1e9
+    )
+
+
+def product_rate(device: str = "cpu", tries: int = 5) -> float:
+    """Returns the GFLOP/s of our linear layers' product at `gemm_rate`'s size, the best of some tries."""
+    layer = nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
+    rows, products = torch.ones(GEMM_SIZE, GEMM_SIZE, device=device), 8
+    with torch.no_grad():
+        linear(layer, rows)
+        taken = min(
+            seconds(lambda: [linear(layer, rows) for _ in range(products)], device) for _ in range(tries)
+        )
+    return products * 2 * GEMM_SIZE**3 / taken / 1e9
+
+
+def share_of_rates(operations: float, taken: Sequence[float], rates: Sequence[float], device: str) -> str:
+    """Says how fast so many floating-point operations ran, beside two rates that the machine can give.
+
+    taken: seconds in each round. rates: GFLOP/s of torch's own product between the rounds.
+    """
+    reached = operations / statistics.median(taken) / 1e9
+    between, own = statistics.median(rates), product_rate(device)
+    return (
+        f"{reached:.0f} GFLOP/s, {reached / between:.0%} of the GEMM rate between rounds and "
+        f"{reached / own:.0%} of the {own:.0f} GFLOP/s of our layers' product alone"
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.material import backbone, sentences
-from benchmarks.measurement import Result, agree, gemm_rate, summarised
+from benchmarks.measurement import Result, agree, gemm_rate, share_of_rates, summarised
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
 from methods.core.interface import Row
@@ -65,7 +65,7 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
         for name, side in ordered if turn % 2 == 0 else reversed(ordered):
             times[name].append(statistics.median(later - sooner for sooner, later in pairwise(side())))
         rates.append(gemm_rate(device))
-    note = missing or _share(short, texts, statistics.median(times["ours"]), statistics.median(rates))
+    note = missing or _share(short, texts, times["ours"], rates, device)
     peers = {name: taken for name, taken in times.items() if not name.startswith("ours")}
     single, half = ({"ours": times[name], **peers} for name in ("ours", "ours, bf16"))
     return [
@@ -248,8 +248,8 @@ def _with_gradients(method: SimCSE, loss: Tensor) -> list[Tensor]:
     return [loss.detach(), torch.cat(gradients)]
 
 
-def _share(short: bool, texts: list[str], step: float, rate: float) -> str:
-    """Says what share of the machine's GEMM rate a step reaches on the linear layers of its real tokens."""
+def _share(short: bool, texts: list[str], taken: Sequence[float], rates: Sequence[float], device: str) -> str:
+    """Says what share of the machine's rate a step reaches on the linear layers of its real tokens."""
     method = simcse(short, texts)
     lengths = [len(ids) for ids in method.encoder.token_ids(texts, max_length=LENGTH)]
     tokens, rows = 2 * sum(lengths) / STEPS, 2 * BATCH
@@ -260,7 +260,7 @@ def _share(short: bool, texts: list[str], step: float, rate: float) -> str:
     padding = 1 - sum(lengths) / sum(
         BATCH * max(lengths[start : start + BATCH]) for start in range(0, len(lengths), BATCH)
     )
+    reached = share_of_rates(3 * forward, taken, rates, device)
     return (
-        f"{3 * forward / 1e9:.0f} GFLOP in linear layers, {3 * forward / step / 1e9 / rate:.0%} of the "
-        f"GEMM rate between rounds; a padded batch has {padding:.1%} padding"
+        f"{3 * forward / 1e9:.0f} GFLOP in linear layers, {reached}; a padded batch has {padding:.1%} padding"
     )

@@ -17,12 +17,16 @@ from typing import Any
 from torch import Tensor
 from torch.nn import functional
 
+from methods.core.linear import linear, linear_gelu
 from methods.core.pooling import LAYERS, pool
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
 """Classes of transformers whose layers are computed here; others run their own forward pass."""
 
 ATTENTION = ("sdpa", "eager")
+
+EXACT_GELU = "GELUActivation"
+"""Class of transformers for GELU by the error function; the approximations have classes of their own."""
 
 
 def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
@@ -114,18 +118,32 @@ def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = F
     """Returns the layer's output for all tokens [T, d], or for the first of each row [B, d]."""
     attention = layer.attention.self
     asking = packing.first_tokens(hidden) if first_only else hidden
-    query = attention.query(asking)
+    query = linear(attention.query, asking)
     query = query.unsqueeze(1) if first_only else packing.spread(query)  # [B, 1 or L, d]
     read = functional.scaled_dot_product_attention(
         _heads(query, attention),
-        _heads(packing.spread(attention.key(hidden)), attention),
-        _heads(packing.spread(attention.value(hidden)), attention),
+        _heads(packing.spread(linear(attention.key, hidden)), attention),
+        _heads(packing.spread(linear(attention.value, hidden)), attention),
         attn_mask=packing.mask,
         dropout_p=attention.dropout.p if attention.training else 0.0,
     )  # [B, H, 1 or L, d / H]
     joined = read.transpose(1, 2).flatten(2)  # [B, 1 or L, d]
-    attended = layer.attention.output(joined.squeeze(1) if first_only else packing.pack(joined), asking)
-    return layer.output(layer.intermediate(attended), attended)
+    attended = _added(
+        layer.attention.output, joined.squeeze(1) if first_only else packing.pack(joined), asking
+    )
+    return _added(layer.output, _activated(layer.intermediate, attended), attended)
+
+
+def _activated(part: Any, hidden: Tensor) -> Tensor:
+    """Returns the wide inner layer with its activation; [T, d] to [T, inner]."""
+    if type(part.intermediate_act_fn).__name__ == EXACT_GELU:
+        return linear_gelu(part.dense, hidden)
+    return part.intermediate_act_fn(linear(part.dense, hidden))
+
+
+def _added(part: Any, hidden: Tensor, residual: Tensor) -> Tensor:
+    """Returns a dense layer's output after dropout, added to the residual and normalised; [T, d]."""
+    return part.LayerNorm(part.dropout(linear(part.dense, hidden)) + residual)
 
 
 def _heads(spread: Tensor, attention: Any) -> Tensor:

@@ -90,7 +90,7 @@ def test_linear_layers_see_real_tokens_only(pooling: str, last: int) -> None:
     """9 + 4 + 1 + 6 = 20 real tokens of 36 places; the last feed-forward sees the 4 first ones under cls."""
     model, seen = backbone("bert"), []
     for layer in model.encoder.layer:
-        layer.intermediate.register_forward_hook(lambda module, given, made: seen.append(len(given[0])))
+        layer.intermediate.dense.register_forward_hook(lambda module, given, made: seen.append(len(given[0])))
     pooled_vectors(model, batch(), pooling)
     assert seen == [20, 20, last]
 
