@@ -1,6 +1,6 @@
 """Vectors of texts in files that are searched and read row by row; Legend: n texts, d width.
 
-A text is found by a digest of 16 bytes: two of a million texts share one with a chance of 1 in 10^27.
+A text is found by a digest of 16 bytes: that two of a million texts share one has a chance below 1 in 10^26.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def embedded(
     folder of the system's for temporary files (TMPDIR) that is removed at the end.
     """
     device = resolve_device(device)
-    model: list[Any] = []
+    model = [] if keep else [_loaded(folder, pooling, device)]  # a wrong folder is told before data is read
 
     def encode(texts: Sequence[str]) -> np.ndarray:
         if not model:
@@ -111,7 +111,7 @@ def embedded(
         return vectors
 
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        named = vectors_identity(folder, device=device) if keep else ""
+        named = vectors_identity(folder, pooling=pooling, device=device) if keep else ""
         store = EmbeddingStore.open_or_create(keep or Path(scratch, "store"), encoder=named)
         for path in store.damaged:
             print(f"{path}: damaged, expected whole vectors; its texts are encoded again", file=sys.stderr)
@@ -120,8 +120,8 @@ def embedded(
         yield store
 
 
-def vectors_identity(folder: Path, *, device: str) -> str:
-    """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the machine.
+def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
+    """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the libraries.
 
     Other runs' weights below `last/` and what training wrote about itself do not count.
     """
@@ -136,6 +136,7 @@ def vectors_identity(folder: Path, *, device: str) -> str:
         },
         "code": fingerprint([Path(methods.core.__file__).parent]),
         "versions": library_versions(),
+        "pooling": pooling,
         "device": device,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

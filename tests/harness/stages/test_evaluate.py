@@ -134,12 +134,15 @@ def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
 def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
     workplace: Path, encoded: list[str]
 ) -> None:
-    """A further task adds its own texts; other weights or another pooling of the same weights encode all."""
+    """A further task adds its own texts; other weights or another pooling of the same weights encode all.
+
+    The pooling may be another because the folder says so or because it is asked for.
+    """
     (first, second), keep = build_tasks(["STSB", "TRECQA"], text="senteval"), workplace / "kept"
 
-    def evaluated(tasks: Sequence[Any], folder: Path) -> list[str]:
+    def evaluated(tasks: Sequence[Any], folder: Path, pooling: str | None = None) -> list[str]:
         encoded.clear()
-        with embedded(folder, tasks, device="cpu", keep=keep) as store:
+        with embedded(folder, tasks, device="cpu", pooling=pooling, keep=keep) as store:
             evaluate_stored(tasks, store.encode)
         return list(encoded)
 
@@ -150,6 +153,7 @@ def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
     assert evaluated([second, first], folder) == []
     (folder / "train.jsonl").write_text("{}")
     assert evaluated([first], folder) == []
+    assert evaluated([first], folder, pooling="cls") == unique_texts([first])
     shutil.rmtree(folder)
     assert evaluated([first], checkpoint(folder, pooling="cls")) == unique_texts([first])
     shutil.rmtree(folder)
