@@ -1,8 +1,10 @@
-"""Peak memory, each figure from a process of its own: a training step, and a million sentences encoded.
+"""Peak memory, each figure from a process of its own: a training step, a million sentences encoded or scored.
 
 Training: the growth of resident memory over three steps against what must be there, counted tensor by tensor
 (weights, gradients, two moments of Adam, and what autograd keeps of one forward pass). Encoding: the growth
 beside texts and vectors, which must not depend on how many sentences there are but for their index.
+Evaluation: the same with vectors on disk, which take no part in the growth but for those of one shard. All
+growth is of resident memory, so pages of mapped files count while they are mapped.
 """
 
 from __future__ import annotations
@@ -11,12 +13,25 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from benchmarks.measurement import Disagreement, Result, Spread
 
+if TYPE_CHECKING:
+    from harness.tasks.interface import Task
+
 TRAINING_LIMIT, ENCODING_LIMIT_MB = 1.2, 400.0
-SENTENCES, FEW_SENTENCES, STEPS = 1_000_000, 2_000, 3
+VECTOR_WIDTH = 768
+"""Width of the vectors that are evaluated: that of BERT-base."""
+INDEX_BYTES = 128
+"""For each sentence: 50 in the dictionary that drops repeats, 16 for its digest in the store, 24 for digest,
+shard and row of a search, 38 for its share of the ranks of two columns."""
+WORKING_MB = 50.0
+"""Model, word pieces of one shard and one batch."""
+SENTENCES, FEW_SENTENCES, AGREEING, STEPS = 1_000_000, 2_000, 1_000, 3
 MB = 1e6
 
 
@@ -24,6 +39,7 @@ def measure(rounds: int, short: bool) -> list[Result]:
     """Returns the peak of training over all rounds and that of encoding once."""
     trained = [_in_process("training", short) for _ in range(rounds)]
     encoded = _in_process("encoding", short)
+    evaluated = _in_process("evaluation", short)
     counted = trained[0]["counted"] / MB
     return [
         Result(
@@ -39,6 +55,14 @@ def measure(rounds: int, short: bool) -> list[Result]:
             Spread.of([encoded["peak"] / MB]),
             limit=ENCODING_LIMIT_MB,
             note=f"vectors {encoded['vectors'] / MB:.0f} MB",
+        ),
+        Result(
+            f"memory of evaluating {evaluated['sentences']} sentences beside texts, vectors on disk",
+            "MB",
+            Spread.of([evaluated["peak"] / MB]),
+            limit=evaluated["limit"] / MB,
+            agreement=f"scores of {AGREEING} sentences equal those from vectors in memory",
+            note=_counted(evaluated),
         ),
     ]
 
@@ -80,11 +104,8 @@ def training(short: bool) -> dict[str, float]:
 def encoding(short: bool) -> dict[str, float]:
     """Returns the growth of resident memory while a tiny encoder encodes; run in a fresh process."""
     from benchmarks.material import encoder
-    from tests.support import tiny
 
-    count = FEW_SENTENCES if short else SENTENCES
-    some = [row.text for row in tiny.rows(100)]
-    texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
+    texts = _texts(FEW_SENTENCES if short else SENTENCES)
     model = encoder(True, "mean")
     model.encode(texts[:1000])
     _forget_peak()
@@ -93,8 +114,79 @@ def encoding(short: bool) -> dict[str, float]:
     return {
         "peak": _resident("VmHWM") - before - vectors.nbytes,
         "vectors": vectors.nbytes,
+        "sentences": len(texts),
+    }
+
+
+def evaluation(short: bool) -> dict[str, float]:
+    """Returns the growth of resident memory while a store is filled and scored; run in a fresh process."""
+    import torch
+
+    from benchmarks.material import encoder
+    from harness.results.embeddings import SHARD_TEXTS
+    from harness.stages.evaluate import embedded
+    from harness.tasks import evaluate_stored, evaluate_tasks, unique_texts
+
+    count = FEW_SENTENCES if short else SENTENCES
+    model = encoder(True, "mean")
+    model.output = torch.nn.Linear(model.width, VECTOR_WIDTH)
+    few, many = _pairs(AGREEING), _pairs(count)
+    unique_texts(many)  # reads the set
+    with TemporaryDirectory() as place:
+        model.save(Path(place))
+        with embedded(Path(place), few, device="cpu") as store:  # loads what any evaluation loads
+            scores = evaluate_stored(few, store.encode)
+        if scores != evaluate_tasks(few, lambda texts: model.encode(texts).astype(np.float16)):
+            raise Disagreement("scores from stored vectors differ from those of vectors in memory")
+        _forget_peak()
+        before = {field: _resident(field) for field in ("VmRSS", "RssAnon")}
+        with embedded(Path(place), many, device="cpu") as store:
+            evaluate_stored(many, store.encode)
+            private = _resident("RssAnon") - before["RssAnon"]
+            stored = sum(path.stat().st_size for path in store.folder.iterdir())
+        grown = _resident("VmHWM") - before["VmRSS"]
+    shard = min(count, SHARD_TEXTS) * VECTOR_WIDTH * (4 + 2)  # as encoded, and mapped in half precision
+    index = count * INDEX_BYTES
+    return {
+        "peak": grown,
+        "private": private,
+        "shard": shard,
+        "index": index,
+        "limit": shard + index + WORKING_MB * MB,
+        "vectors": 4 * count * VECTOR_WIDTH,
+        "stored": stored,
         "sentences": count,
     }
+
+
+def _counted(found: dict[str, float]) -> str:
+    size = {name: f"{value / MB:.0f} MB" for name, value in found.items()}
+    return (
+        f"limit: vectors of a shard {size['shard']}, index {size['index']}, encoder {WORKING_MB:.0f} MB; "
+        f"pages of mapped files count; {size['private']} of private memory are left at the end; "
+        f"{size['stored']} on disk; in memory the vectors would take {size['vectors']} in fp32"
+    )
+
+
+def _texts(count: int) -> list[str]:
+    from tests.support import tiny
+
+    some = [row.text for row in tiny.rows(100)]
+    return [f"{some[number % len(some)]} {number}" for number in range(count)]
+
+
+def _pairs(count: int) -> list[Task]:
+    """Returns one set of pairs that holds so many different sentences, with scores drawn once."""
+    from harness.data.sts import ScoredPair
+    from harness.tasks.sts import StsTask
+
+    texts = _texts(count)
+    gold = np.random.default_rng(0).integers(6, size=count // 2)
+    pairs = [
+        ScoredPair(first, second, float(score))
+        for first, second, score in zip(texts[::2], texts[1::2], gold, strict=True)
+    ]
+    return [StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())]  # type: ignore[list-item]
 
 
 def _in_process(what: str, short: bool) -> dict[str, Any]:
@@ -120,4 +212,5 @@ def _forget_peak() -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"training": training, "encoding": encoding}[sys.argv[1]]("--short" in sys.argv)))
+    parts = {"training": training, "encoding": encoding, "evaluation": evaluation}
+    print(json.dumps(parts[sys.argv[1]]("--short" in sys.argv)))

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,25 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
+    """Returns the file of `folder` that `write` filled; `{}` in its name becomes its sha256.
+
+    It appears whole or not at all, equal bytes are one file, and what a killed process leaves lies outside
+    the folder.
+    """
+    handle, temporary = tempfile.mkstemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part")
+    os.close(handle)
+    part = Path(temporary)
+    try:
+        write(part)
+        part.chmod(0o644)
+        path = folder / name.format(sha256_of(part))
+        os.replace(part, path)
+        return path
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,110 +1,171 @@
 """The vectors of one encoder on every evaluation text, kept so that any protocol can be computed again.
 
-A folder holds texts.json (the texts, in the order of the rows), vectors.npy and meta.json. Half precision
-halves the size; similarities are computed in float64 from it, which moves a correlation by less than a
-thousandth of a point on the whole STS sets, by up to 0.015 on subsets of a few hundred pairs (similarities
-kept in half precision would not be safe).
+A folder holds meta.json, which says whose vectors they are, and shards (harness/results/shards.py). Of a text
+16 bytes stay in memory, its digest, by which its row is found; vectors stay on disk, and a reader gets the
+rows it asks for. A shard is named by its bytes and never changed, so that writers need no lock: two at once
+write the same files or both their own, and one that is killed leaves whole shards for the next to go on from.
+
+Half precision halves the size; similarities are computed in float64 from it, which moves a correlation by
+less than a thousandth of a point on the whole STS sets, by up to 0.015 on subsets of a few hundred pairs
+(similarities kept in half precision would not be safe).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.errors import InputError
-from harness.files import atomic_path, sha256_of, write_json, write_text
+from harness.files import sha256_of, write_json
+from harness.results.shards import ListedVectors, Shard, ShardFile, digests_of
 
-FORMAT = 1
-TEXTS, VECTORS, META = "texts.json", "vectors.npy", "meta.json"
+FORMAT = 2
+META = "meta.json"
+FIRST_FORMAT_TEXTS, FIRST_FORMAT_VECTORS = "texts.json", "vectors.npy"
 PRECISIONS = ("float16", "float32")
+SHARD_TEXTS = 65_536
+"""Texts of one shard: as many as an encoder tokenises and sorts together, so the cut moves no vector."""
 
 
 class EmbeddingStore:
-    """Unique texts [U] and their vectors [U, d], with the sha256 of the encoder that made them."""
+    """Vectors [U, d] of unique texts on disk; made by `open_or_create` to write, by `load` to read."""
 
-    def __init__(self, texts: Sequence[str], vectors: np.ndarray, *, encoder_sha256: str) -> None:
-        self.texts, self.vectors, self.encoder_sha256 = list(texts), vectors, encoder_sha256
-        self._row = {text: row for row, text in enumerate(self.texts)}
+    def __init__(
+        self,
+        folder: Path,
+        shards: Sequence[Shard],
+        *,
+        prefix: str = "",
+        precision: str = "float16",
+        damaged: Sequence[Path] = (),
+    ) -> None:
+        self.folder, self.precision = folder, precision
+        self.damaged = tuple(damaged)  # shards that were dropped when the store was opened
+        self._shards, self._prefix = list(shards), prefix
 
     @classmethod
-    def build(
-        cls, texts: Sequence[str], vectors: np.ndarray, *, encoder_sha256: str, precision: str = "float16"
-    ) -> EmbeddingStore:
-        """Returns a store of unique texts and their vectors, rounded to float16 or float32.
+    def open_or_create(cls, folder: Path, *, encoder: str, precision: str = "float16") -> EmbeddingStore:
+        """Returns the store of an encoder, named by all that determines its vectors, with what it has so far.
 
-        Errors: InputError if the vectors are not one finite row for each text, a text occurs twice, the
-        precision is unknown, or a number is out of its range.
+        Vectors of another encoder, precision or format are removed, and so are damaged shards.
+        Errors: InputError if the precision is not float16 or float32.
         """
         if precision not in PRECISIONS:
             raise InputError(f"precision {precision!r}: expected {' or '.join(PRECISIONS)}")
-        if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise InputError(
-                f"vectors of shape {list(vectors.shape)} for {len(texts)} texts: expected [{len(texts)}, d]"
-            )
-        if len(set(texts)) != len(texts):
-            raise InputError(f"{len(texts) - len(set(texts))} texts occur twice, expected unique texts")
-        with np.errstate(over="ignore"):
-            rounded = np.ascontiguousarray(vectors, dtype=precision)
-        if not np.isfinite(rounded).all():
-            raise InputError(
-                f"the vectors are not finite in {precision}, expected numbers within +-"
-                f"{np.finfo(precision).max:g}; check the encoder, or keep float32"
-            )
-        return cls(texts, rounded, encoder_sha256=encoder_sha256)
-
-    def save(self, folder: Path) -> None:
-        """Writes the three files, each atomically; equal stores give equal bytes."""
-        write_text(folder / TEXTS, json.dumps(self.texts, ensure_ascii=False, indent=0) + "\n")
-        with atomic_path(folder / VECTORS) as part, part.open("wb") as file:
-            np.save(file, self.vectors, allow_pickle=False)
-        write_json(
-            folder / META,
-            {
-                "format": FORMAT,
-                "encoder_sha256": self.encoder_sha256,
-                "dim": int(self.vectors.shape[1]),
-                "texts": len(self.texts),
-                "texts_sha256": sha256_of(folder / TEXTS),
-                "vectors_sha256": sha256_of(folder / VECTORS),
-            },
-        )
+        meta = {"format": FORMAT, "encoder": encoder, "precision": precision}
+        prefix = _prefix(meta)
+        write_json(folder / META, meta)  # before others are removed: theirs have other prefixes
+        shards, damaged = [], []
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith(prefix) and ShardFile(path).is_whole():
+                shards.append(ShardFile(path))
+            elif path.suffix == ".npy" or path.name == FIRST_FORMAT_TEXTS:
+                path.unlink(missing_ok=True)
+                damaged += [path] if path.name.startswith(prefix) else []
+        return cls(folder, shards, prefix=prefix, precision=precision, damaged=damaged)
 
     @classmethod
     def load(cls, folder: Path) -> EmbeddingStore:
-        """Returns the store of a folder.
+        """Returns the store of a folder, to read from.
 
-        Errors: InputError if a file is missing, damaged, of another format or does not fit the others.
+        Errors: InputError if a file is missing, damaged or of a format that is not known.
         """
         meta = _read_json(folder / META)
+        if isinstance(meta, dict) and meta.get("format") == 1:
+            return cls(folder, [_first_format(folder, meta)])
         if not isinstance(meta, dict) or meta.get("format") != FORMAT:
             raise InputError(f"{folder / META}: not a store of format {FORMAT}; evaluate the model again")
-        for name in (TEXTS, VECTORS):
-            path = folder / name
-            expected = meta.get(f"{path.stem}_sha256")
-            if not path.is_file() or sha256_of(path) != expected:
+        shards = [ShardFile(path) for path in sorted(folder.glob(f"{_prefix(meta)}-*.npy"))]
+        for shard in shards:
+            if not shard.is_whole():
                 raise InputError(
-                    f"{path}: missing or damaged, expected sha256 {expected}; evaluate the model again"
+                    f"{shard.path}: damaged, expected the sha256 of its name; evaluate the model again"
                 )
-        with (folder / VECTORS).open("rb") as file:
-            vectors = np.load(file, allow_pickle=False)
-        return cls(_read_json(folder / TEXTS), vectors, encoder_sha256=str(meta["encoder_sha256"]))
+        return cls(folder, shards)
+
+    def missing(self, texts: Sequence[str]) -> list[str]:
+        """Returns the texts that are not in the store, in their order."""
+        shard, _ = self._places(texts)
+        return [texts[int(place)] for place in np.flatnonzero(shard < 0)]
+
+    def complete(self, texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray]) -> int:
+        """Returns how many of the unique texts had to be encoded; each shard is on disk before the next."""
+        missing = self.missing(texts)
+        for start in range(0, len(missing), SHARD_TEXTS):
+            some = missing[start : start + SHARD_TEXTS]
+            self.add(some, encode(some))
+        return len(missing)
+
+    def add(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        """Writes one shard of unique texts that are not in the store; none of the others is read.
+
+        Errors: InputError if the vectors are not one finite row of the store's width for each text, a text
+        occurs twice, or a number is out of the range of the precision.
+        """
+        width = self._no_rows().shape[1] if self._shards else vectors.shape[-1]
+        if not vectors.size or vectors.shape != (len(texts), width):
+            raise InputError(
+                f"vectors of shape {list(vectors.shape)} for {len(texts)} texts: expected [{len(texts)}, "
+                f"{'d' if not self._shards else width}]; check what the encoder returns"
+            )
+        self._shards.append(ShardFile.write(self.folder, self._prefix, texts, vectors, self.precision))
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns the stored vectors of `texts` [N, d], in the precision they are kept in.
 
         Errors: InputError at the first text that is not in the store.
         """
-        missing = [text for text in texts if text not in self._row]
-        if missing:
+        shard, row = self._places(texts)
+        absent = np.flatnonzero(shard < 0)
+        if len(absent) or not self._shards:
+            first = f", the first is {texts[absent[0]]!r}" if len(absent) else ""
             raise InputError(
-                f"{len(missing)} of {len(texts)} texts are not in the store, the first is {missing[0]!r}; "
+                f"{len(absent)} of {len(texts)} texts are not in the store{first}; "
                 "expected texts of the tasks and text form it was made with; evaluate with the model instead"
             )
-        return self.vectors[[self._row[text] for text in texts]]
+        like = self._no_rows()
+        found = np.empty((len(texts), like.shape[1]), dtype=like.dtype)
+        for number in np.unique(shard):
+            here = np.flatnonzero(shard == number)
+            found[here] = self._shards[number].take(row[here])
+        return found
+
+    def _no_rows(self) -> np.ndarray:
+        """Returns [0, d] in the precision of the vectors."""
+        return self._shards[0].take(np.zeros(0, dtype=np.int64))
+
+    def _places(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the number of the shard that has each text, -1 for none, and its row there; each [N]."""
+        wanted = digests_of(texts)
+        shard, row = np.full(len(texts), -1, dtype=np.int32), np.zeros(len(texts), dtype=np.int32)
+        for number, candidate in enumerate(self._shards):
+            left = np.flatnonzero(shard < 0)
+            keys = candidate.digests
+            place = np.minimum(np.searchsorted(keys, wanted[left]), len(keys) - 1)
+            hit = keys[place] == wanted[left]
+            shard[left[hit]], row[left[hit]] = number, place[hit]
+        return shard, row
+
+
+def _prefix(meta: dict[str, Any]) -> str:
+    """Returns what the names of a store's shards start with; stores of two encoders share none."""
+    return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _first_format(folder: Path, meta: dict[str, Any]) -> ListedVectors:
+    for name in (FIRST_FORMAT_TEXTS, FIRST_FORMAT_VECTORS):
+        path = folder / name
+        expected = meta.get(f"{path.stem}_sha256")
+        if not path.is_file() or sha256_of(path) != expected:
+            raise InputError(
+                f"{path}: missing or damaged, expected sha256 {expected}; evaluate the model again"
+            )
+    return ListedVectors(folder / FIRST_FORMAT_VECTORS, _read_json(folder / FIRST_FORMAT_TEXTS))
 
 
 def _read_json(path: Path) -> Any:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from harness.errors import InputError
-from harness.files import atomic_folder, atomic_path, sha256_of, sha256_of_folder, write_json
+from harness.files import atomic_path, sha256_of, sha256_of_folder, write_json
+from harness.fingerprint import fingerprint
 from harness.recipes import Params, Run
-from harness.results.embeddings import EmbeddingStore
-from harness.results.provenance import git_state
+from harness.results.embeddings import META, EmbeddingStore
+from harness.results.provenance import git_state, library_versions
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
 from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
-from harness.tasks import build_tasks, evaluate_tasks, unique_texts
+from harness.tasks import build_tasks, evaluate_stored, unique_texts
 from harness.tasks.interface import Score, Task
 
 SCORES, CURVES, EMBEDDINGS = Path("reports/scores"), Path("reports/curves"), Path("embeddings")
+LOG = "train.jsonl"
 
 
 class Artefact(NamedTuple):
@@ -46,17 +54,15 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     tasks = build_tasks(run.tasks, text=run.text)
     scores: list[ScoreRecord] = []
     for selection, weights in _weights(run, folder):
-        store = embed(weights, tasks, device=device)
-        scores += [
-            ScoreRecord(selection=selection, **score._asdict())
-            for score in evaluate_tasks(tasks, store.encode)
-        ]
-        if selection == "best-dev" or run.weights == "last":
-            with atomic_folder(EMBEDDINGS / key) as part:
-                store.save(part)
+        keep = EMBEDDINGS / key if selection == "best-dev" or run.weights == "last" else None
+        with embedded(weights, tasks, device=device, keep=keep) as store:
+            scores += [
+                ScoreRecord(selection=selection, **score._asdict())
+                for score in evaluate_stored(tasks, store.encode)
+            ]
     write_result(SCORES / f"{key}.json", _result(artefact, tasks, scores))
     with atomic_path(CURVES / f"{key}.jsonl") as part:
-        part.write_text("".join(_evaluations(folder / "train.jsonl")), encoding="utf-8")
+        part.write_text("".join(_evaluations(folder / LOG)), encoding="utf-8")
     write_json(COSTS / f"{key}.evaluate.json", {"evaluate_seconds": round(time.monotonic() - started, 1)})
     return SCORES / f"{key}.json"
 
@@ -75,27 +81,65 @@ def evaluate_folder(
         raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
     tasks = build_tasks(names, text=text)
     if from_store:
-        store = EmbeddingStore.load(
-            folder if (folder / "vectors.npy").is_file() else EMBEDDINGS / folder.name
-        )
-    else:
-        store = embed(folder, tasks, device=device, pooling=pooling)
-    return evaluate_tasks(tasks, store.encode)
+        store = EmbeddingStore.load(folder if (folder / META).is_file() else EMBEDDINGS / folder.name)
+        return evaluate_stored(tasks, store.encode)
+    with embedded(folder, tasks, device=device, pooling=pooling) as store:
+        return evaluate_stored(tasks, store.encode)
 
 
-def embed(
-    folder: Path, tasks: Sequence[Task], *, device: str = "auto", pooling: str | None = None
-) -> EmbeddingStore:
-    """Returns the vectors of every text the tasks will ask for; each unique text is encoded once."""
-    from methods.core.folders import load_encoder
+@contextmanager
+def embedded(
+    folder: Path,
+    tasks: Sequence[Task],
+    *,
+    device: str = "auto",
+    pooling: str | None = None,
+    keep: Path | None = None,
+) -> Iterator[EmbeddingStore]:
+    """Yields a store with the vector of every text the tasks will ask for, each unique text encoded once.
 
-    quiet()
-    encoder = load_encoder(folder, pooling=pooling)
-    encoder.to(resolve_device(device))
-    texts = unique_texts(tasks)
-    return EmbeddingStore.build(
-        texts, encoder.encode(texts, progress=True), encoder_sha256=encoder_hash(folder)
-    )
+    It lies in `keep`, where a second evaluation of the same encoder finds it and loads no model, or in a
+    folder of the system's for temporary files (TMPDIR) that is removed at the end.
+    """
+    device = resolve_device(device)
+    model = [] if keep else [_loaded(folder, pooling, device)]  # a wrong folder is told before data is read
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        if not model:
+            model.append(_loaded(folder, pooling, device))
+        vectors: np.ndarray = model[0].encode(texts, progress=True)
+        return vectors
+
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        named = vectors_identity(folder, pooling=pooling, device=device) if keep else ""
+        store = EmbeddingStore.open_or_create(keep or Path(scratch, "store"), encoder=named)
+        for path in store.damaged:
+            print(f"{path}: damaged, expected whole vectors; its texts are encoded again", file=sys.stderr)
+        store.complete(unique_texts(tasks), encode)
+        model.clear()
+        yield store
+
+
+def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
+    """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the libraries.
+
+    Other runs' weights below `last/` and what training wrote about itself do not count.
+    """
+    import methods.core
+
+    about = ("last", DESCRIPTION, LOG)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path: path.relative_to(folder) for path in files}
+    parts = {
+        "files": {
+            name.as_posix(): sha256_of(path) for path, name in names.items() if name.parts[0] not in about
+        },
+        "code": fingerprint([Path(methods.core.__file__).parent]),
+        "versions": library_versions(),
+        "pooling": pooling,
+        "device": device,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def encoder_hash(folder: Path) -> str:
@@ -104,6 +148,13 @@ def encoder_hash(folder: Path) -> str:
         if (folder / name).is_file():
             return sha256_of(folder / name)
     return sha256_of_folder(folder)
+
+
+def _loaded(folder: Path, pooling: str | None, device: str) -> Any:
+    from methods.core.folders import load_encoder
+
+    quiet()
+    return load_encoder(folder, pooling=pooling).to(device)
 
 
 def _weights(run: Run, folder: Path) -> list[tuple[Any, Path]]:

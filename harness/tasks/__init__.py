@@ -98,6 +98,14 @@ def evaluate_tasks(tasks: Sequence[Task], encode: Encode) -> list[Score]:
     ]
 
 
+def evaluate_stored(tasks: Sequence[Task], encode: Encode) -> list[Score]:
+    """Returns the scores of all tasks, each asking for its own texts only: for vectors kept on disk.
+
+    The memory needed is that of the largest task; `evaluate_tasks` holds the vectors of all of them.
+    """
+    return [score for task in tasks for score in task.evaluate(encode)]
+
+
 def _build(name: str, text: str, tiers: Sequence[str] | None) -> Task:
     base, *arguments = name.split(":")
     if base not in TASKS:

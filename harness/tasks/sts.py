@@ -25,6 +25,10 @@ from harness.tasks.interface import Encode, Score
 from harness.tasks.vectors import encode_unique
 
 TIED_DECIMALS = 12
+PAIRS_ASKED = 16_384
+"""Pairs whose texts are asked for in one call, so that a set of any size takes bounded memory."""
+_PAIRS_WIDENED = 1024
+"""Pairs whose vectors are held in float64 at one time."""
 Subsets = dict[str, list[ScoredPair]]
 
 
@@ -91,13 +95,24 @@ class StsTask:
 
 
 def cosines_of_pairs(encode: Encode, pairs: Sequence[ScoredPair], task: str) -> np.ndarray:
-    """Returns the cosine of each pair [N] in float64, rounded to TIED_DECIMALS decimals."""
-    encoded = encode_unique(
-        encode, (text for pair in pairs for text in (pair.first, pair.second)), task, dtype=np.float64
-    )
-    unit = unit_rows(encoded.matrix)
+    """Returns the cosine of each pair [N] in float64, rounded to TIED_DECIMALS decimals.
+
+    `encode` is asked once for every PAIRS_ASKED pairs, which is once for each of the field's test sets.
+    """
+    starts = range(0, len(pairs), PAIRS_ASKED) or (0,)
+    return np.concatenate([_cosines(encode, pairs[at : at + PAIRS_ASKED], task) for at in starts])
+
+
+def _cosines(encode: Encode, pairs: Sequence[ScoredPair], task: str) -> np.ndarray:
+    texts = (text for pair in pairs for text in (pair.first, pair.second))
+    encoded = encode_unique(encode, texts, task, dtype=None)
     first, second = (encoded.rows(side) for side in ((p.first for p in pairs), (p.second for p in pairs)))
-    return np.round(np.einsum("nd,nd->n", unit[first], unit[second]), TIED_DECIMALS)
+    cosines = np.empty(len(pairs))
+    for start in range(0, len(pairs), _PAIRS_WIDENED):
+        some = slice(start, start + _PAIRS_WIDENED)
+        unit, other = (unit_rows(encoded.matrix[side[some]]) for side in (first, second))
+        cosines[some] = np.einsum("nd,nd->n", unit, other)
+    return np.round(cosines, TIED_DECIMALS)
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

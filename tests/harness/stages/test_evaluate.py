@@ -1,17 +1,24 @@
-"""The evaluate command on folders that other libraries wrote, and the row without a model."""
+"""The evaluate command on any folder, what a second evaluation encodes, and the row without a model."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from harness.cli import main
-from harness.tasks import build_tasks
+from harness.results import embeddings
+from harness.stages.evaluate import embedded, evaluate_run
+from harness.tasks import build_tasks, evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.mteb_adapter import encode_with
+from methods.core.encoder import SentenceEncoder
+from methods.core.folders import load_encoder
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.harness.test_cli import write_stsb
 from tests.support import tiny
@@ -70,3 +77,125 @@ def test_bm25_is_a_row_without_a_model(workplace: Path, capsys: pytest.CaptureFi
     assert 0 < scores["map", "all"] < 1
     assert main(["bm25", "--tasks", "STSB"]) == 2
     assert "ranks nothing" in capsys.readouterr().err
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that a transformer encodes during the test."""
+    seen: list[str] = []
+    plain = SentenceEncoder.encode
+
+    def encode(self: SentenceEncoder, texts: Sequence[str], **options: Any) -> np.ndarray:
+        seen.extend(texts)
+        return plain(self, texts, **options)
+
+    monkeypatch.setattr(SentenceEncoder, "encode", encode)
+    return seen
+
+
+def checkpoint(folder: Path, *, seed: int = 0, pooling: str = "mean") -> Path:
+    backbone = tiny.write_backbone(folder.with_name(f"backbone-{seed}-{pooling}"), seed=seed)
+    load_encoder(backbone, pooling=pooling).save(folder)
+    return folder
+
+
+def test_stored_vectors_give_the_scores_of_vectors_in_memory(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounded to half precision in memory; on disk in shards of five texts, read task by task."""
+    folder, tasks = checkpoint(workplace / "model"), build_tasks(["STSB", "TRECQA"], text="senteval")
+    model = load_encoder(folder)
+    monkeypatch.setattr(embeddings, "SHARD_TEXTS", 5)
+    model_in_fives = {
+        text: vector
+        for start in range(0, len(unique_texts(tasks)), 5)
+        for some in [unique_texts(tasks)[start : start + 5]]
+        for text, vector in zip(some, model.encode(some).astype(np.float16), strict=True)
+    }
+    expected = evaluate_tasks(tasks, lambda texts: np.stack([model_in_fives[text] for text in texts]))
+    with embedded(folder, tasks, device="cpu") as store:
+        assert evaluate_stored(tasks, store.encode) == expected
+        place = store.folder
+    assert not place.exists()
+
+
+def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
+    tasks = build_tasks(["STSB", "TRECQA"], text="senteval")
+    asked: list[list[str]] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.append(list(texts))
+        return np.random.default_rng(0).normal(size=(len(texts), 4))
+
+    evaluate_stored(tasks, encode)
+    assert asked == [unique_texts([task]) for task in tasks]
+
+
+def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
+    workplace: Path, encoded: list[str]
+) -> None:
+    """A further task adds its own texts; other weights or another pooling of the same weights encode all.
+
+    The pooling may be another because the folder says so or because it is asked for.
+    """
+    (first, second), keep = build_tasks(["STSB", "TRECQA"], text="senteval"), workplace / "kept"
+
+    def evaluated(tasks: Sequence[Any], folder: Path, pooling: str | None = None) -> list[str]:
+        encoded.clear()
+        with embedded(folder, tasks, device="cpu", pooling=pooling, keep=keep) as store:
+            evaluate_stored(tasks, store.encode)
+        return list(encoded)
+
+    folder = checkpoint(workplace / "model")
+    assert evaluated([first], folder) == unique_texts([first])
+    assert evaluated([first], folder) == []
+    assert evaluated([second, first], folder) == unique_texts([second])
+    assert evaluated([second, first], folder) == []
+    (folder / "train.jsonl").write_text("{}")
+    assert evaluated([first], folder) == []
+    assert evaluated([first], folder, pooling="cls") == unique_texts([first])
+    shutil.rmtree(folder)
+    assert evaluated([first], checkpoint(folder, pooling="cls")) == unique_texts([first])
+    shutil.rmtree(folder)
+    assert evaluated([first], checkpoint(folder, pooling="cls", seed=1)) == unique_texts([first])
+
+
+def run_of(folder: Path) -> Any:
+    """Writes beside a checkpoint what training says of it; returns a plan that holds this one run."""
+    named = dict.fromkeys(("id", "method", "variant", "backbone", "recipe", "identity"), "made-up")
+    selection = dict.fromkeys(("best_step", "last_step"), 1) | dict.fromkeys(
+        ("best_dev", "last_dev", "initial_dev"), 0.5
+    )
+    settings = {"versions": {}, "device": "cpu", "precision": "fp32", "text": "senteval"}
+    about = {"key": folder.name, "seed": 0, **named, **settings, "selection": selection}
+    (folder / "run.json").write_text(json.dumps(about))
+    (folder / "train.jsonl").write_text("")
+    run = SimpleNamespace(tasks=["STSB"], text="senteval", weights="best-dev")
+    return SimpleNamespace(run=lambda key: run)
+
+
+def test_a_run_is_evaluated_again_from_its_vectors_to_the_same_bytes(
+    workplace: Path, encoded: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = checkpoint(workplace / "made-up")
+    plan = run_of(folder)
+
+    def evaluated() -> tuple[bytes, dict[str, bytes]]:
+        encoded.clear()
+        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_bytes()
+        return scores, {path.name: path.read_bytes() for path in Path("embeddings/made-up").iterdir()}
+
+    once, texts = evaluated(), list(encoded)
+    assert texts == unique_texts(build_tasks(["STSB"], text="senteval"))
+    assert evaluated() == once
+    assert encoded == []
+    (shard,) = Path("embeddings/made-up").glob("*.npy")
+    shard.write_bytes(shard.read_bytes()[:-1])
+    assert evaluated() == once
+    assert encoded == texts
+    told = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    assert told == [f"{shard}: damaged, expected whole vectors; its texts are encoded again"]
+    assert main(["evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)["scores"]
+    kept = json.loads(once[0])["scores"]
+    assert [score["value"] for score in stored] == [score["value"] for score in kept]

@@ -11,6 +11,7 @@ from scipy import stats
 
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
+from harness.tasks import sts
 from harness.tasks.interface import Encode, Score
 from harness.tasks.sts import (
     PARTS,
@@ -89,6 +90,24 @@ def test_correlations_equal_those_of_scipy_on_tied_data() -> None:
     first, second = rng.integers(0, 6, 300).astype(float), rng.normal(size=300).round(1)
     assert spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
     assert pearson(first, second) == pytest.approx(stats.pearsonr(first, second).statistic, abs=1e-12)
+
+
+def test_a_large_set_is_asked_for_in_parts_and_has_the_same_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten pairs, four at a time: every pair has the text `shared`, so it is asked for three times."""
+    rng = np.random.default_rng(0)
+    pairs = [ScoredPair("shared", f"other {number}", 0.0) for number in range(10)]
+    vectors = {text: rng.normal(size=5).astype(np.float16) for pair in pairs for text in pair[:2]}
+    asked: list[int] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.append(len(texts))
+        return np.stack([vectors[text] for text in texts])
+
+    whole = cosines_of_pairs(encode, pairs, "toy")
+    monkeypatch.setattr(sts, "PAIRS_ASKED", 4)
+    monkeypatch.setattr(sts, "_PAIRS_WIDENED", 3)
+    np.testing.assert_array_equal(cosines_of_pairs(encode, pairs, "toy"), whole)
+    assert asked == [11, 5, 5, 3]
 
 
 def test_cosines_equal_a_loop_over_pairs_and_ignore_length() -> None:

@@ -1,0 +1,122 @@
+"""Vectors of texts in files that are searched and read row by row; Legend: n texts, d width.
+
+A text is found by a digest of 16 bytes: that two of a million texts share one has a chance below 1 in 10^26.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.lib.format import open_memmap
+
+from harness.errors import InputError
+from harness.files import sha256_of, write_by_hash
+
+DIGEST_BYTES = 16
+_ROWS = 4096
+"""Rows that are rounded, checked and written together."""
+
+
+class Shard(Protocol):
+    """The vectors of some texts; the order of its rows is that of the digests."""
+
+    @property
+    def digests(self) -> np.ndarray:
+        """The digests of the texts, sorted [n]; they stay in memory, the vectors do not."""
+        ...
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the vectors at these places among the sorted digests [len(rows), d]."""
+        ...
+
+
+class ShardFile:
+    """One .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its bytes.
+
+    It is mapped to take rows and let go after it, so that none of its pages stays with the process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def write(
+        cls, folder: Path, prefix: str, texts: Collection[str], vectors: np.ndarray, precision: str
+    ) -> ShardFile:
+        """Returns the shard of unique texts and their vectors, rounded; it appears whole or not at all.
+
+        Errors: InputError if a text occurs twice or a number is out of the range of the precision.
+        """
+        keys = digests_of(texts)
+        order = np.argsort(keys, kind="stable")
+        twice = int((keys[order[1:]] == keys[order[:-1]]).sum())
+        if twice:
+            raise InputError(f"{twice} texts occur twice, expected unique texts; name each once")
+        record = np.dtype([("digest", keys.dtype), ("vector", precision, (vectors.shape[1],))])
+
+        def fill(part: Path) -> None:
+            records = open_memmap(part, mode="w+", dtype=record, shape=(len(keys),))
+            for start in range(0, len(keys), _ROWS):
+                some = order[start : start + _ROWS]
+                records["digest"][start : start + _ROWS] = keys[some]
+                records["vector"][start : start + _ROWS] = _rounded(vectors[some], precision)
+            records.flush()
+
+        return cls(write_by_hash(folder, f"{prefix}-{{}}.npy", fill))
+
+    def is_whole(self) -> bool:
+        """Returns whether the bytes are those that were written."""
+        return self.path.stem.rpartition("-")[2] == sha256_of(self.path)
+
+    @cached_property
+    def digests(self) -> np.ndarray:
+        return np.ascontiguousarray(self._records()["digest"])
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        taken: np.ndarray = self._records()["vector"][rows]
+        return taken
+
+    def _records(self) -> np.ndarray:
+        try:
+            records: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            raise InputError(
+                f"{self.path}: gone, expected it to stay: another encoder was evaluated into this folder "
+                "meanwhile; evaluate one after the other"
+            ) from None
+        return records
+
+
+class ListedVectors:
+    """A .npy file of vectors with the texts of its rows: what stores of format 1 hold."""
+
+    def __init__(self, path: Path, texts: Collection[str]) -> None:
+        digests = digests_of(texts)
+        self.path, self._order = path, digests.argsort()
+        self.digests = digests[self._order]
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        taken: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)[self._order[rows]]
+        return taken
+
+
+def digests_of(texts: Collection[str]) -> np.ndarray:
+    """Returns 16 bytes for each text [n]; equal texts have equal ones on every machine."""
+    digests = (blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() for text in texts)
+    return np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
+
+
+def _rounded(vectors: np.ndarray, precision: str) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        rounded = vectors.astype(precision)
+    if not np.isfinite(rounded).all():
+        raise InputError(
+            f"the vectors are not finite in {precision}, expected numbers within +-"
+            f"{np.finfo(precision).max:g}; check the encoder, or keep float32"
+        )
+    return rounded
