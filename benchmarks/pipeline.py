@@ -20,6 +20,8 @@ from typing import Any
 import yaml
 
 from benchmarks.measurement import Disagreement, Result, alternate, summarised
+from harness.recipes import PARAMS, read_params
+from harness.stages.entries import ENTRIES, write_entries
 
 ROOT = Path(__file__).parents[1]
 NOTHING_LIMIT, PLAN_LIMIT = 5.0, 10.0
@@ -57,15 +59,16 @@ def planned_copy(folder: Path, wanted: int) -> tuple[Path, int]:
         source = ROOT / name
         copy: Any = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / name)
-    params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    fixed = 1 + sum(
+    params = yaml.safe_load((ROOT / PARAMS).read_text(encoding="utf-8"))
+    fixed = len(("entries", "report")) + sum(
         len(params[part]) for part in ("sources", "backbones", "corpora", "code", "reads", "teachers")
     )
     params["runs"] = repeated(params["runs"], max(1, (wanted - fixed) // 2))
-    (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
+    (folder / PARAMS).write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
     for command in (["git", "init", "--quiet"], [sys.executable, "-m", "dvc", "init", "--quiet"]):
         output_of(command, folder)
     shutil.copy(ROOT / ".dvc/config", folder / ".dvc/config")
+    write_entries(read_params(folder / PARAMS), folder / ENTRIES)
     for path in _outputs(params):
         files = [path] if Path(path).suffix else [f"{path}/file{number}" for number in range(FILES)]
         for name in files:

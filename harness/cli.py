@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command, bm25, compare, corpus, cost, mteb, publish
+from harness.commands import add_command, bm25, compare, corpus, cost, entries, mteb, publish
 from harness.errors import InputError
 
 
@@ -49,6 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_stages(commands)
     corpus.add_to(commands)
+    entries.add_to(commands)
     compare.add_to(commands)
     publish.add_to(commands)
     return parser

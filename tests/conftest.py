@@ -24,6 +24,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
+@pytest.fixture(autouse=True)
+def tiers_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every tier is allowed: a pipeline command sets the plan's for its process, here that of later tests."""
+    monkeypatch.setenv("SENTBENCH_TIERS", "")
+    monkeypatch.delenv("SENTBENCH_TIERS")
+
+
 @pytest.fixture
 def mirror() -> Path:
     """The mirror folder; only for tests marked `mirror`."""

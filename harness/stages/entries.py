@@ -1,0 +1,38 @@
+"""Stage `entries`: each entry of params.yaml as a small file of its own.
+
+DVC reads a whole parameter file again for every stage that depends on a key of it, so a plan of n runs would
+cost n readings of n entries. A stage that depends on its entry's file reads that alone, and unchanged bytes
+stop the wave just the same.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.files import atomic_folder, write_json
+from harness.recipes import Params
+
+ENTRIES = Path(".entries")
+EVALUATION = ("tasks", "text", "weights")
+"""What of a run's entry its evaluation depends on."""
+
+
+def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
+    """Writes plan.json, PART/KEY.json for each entry, and `evaluation/KEY.json`, a share of a run's entry."""
+    with atomic_folder(folder) as part:
+        write_json(part / "plan.json", params.plan)
+        for name, entries in entries_by_part(params).items():
+            for key, entry in entries.items():
+                write_json(part / name / f"{key}.json", entry)
+    return folder
+
+
+def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:
+    """Returns part -> key -> entry. A source's entry knows the tiers, which decide where it comes from."""
+    parts = params.model_dump(mode="json", exclude={"plan", "tiers"})
+    parts["sources"] = {key: {**entry, "tiers": params.tiers} for key, entry in parts["sources"].items()}
+    parts["evaluation"] = {
+        key: {name: run[name] for name in EVALUATION} for key, run in parts["runs"].items()
+    }
+    return parts
