@@ -32,22 +32,20 @@ def main() -> int:
         parser.error(f"no benchmark {unknown[0]!r}, expected {', '.join(BENCHMARKS)}")
     torch.set_num_threads(arguments.threads)
     rounds = SHORT_ROUNDS if arguments.short else arguments.rounds
-    about = machine(arguments.device, rounds)
-    print(json.dumps(about), flush=True)
+    about = machine(arguments.device)
+    print(json.dumps({**about, "rounds": rounds, "threads": arguments.threads}), flush=True)
+    out = arguments.out or (None if arguments.short else RESULTS)
     try:
-        measured = {
-            name: _measured(name, rounds, arguments.short, arguments.device)
-            for name in arguments.names or BENCHMARKS
-        }
+        for name in arguments.names or BENCHMARKS:
+            results = _measured(name, rounds, arguments.short, arguments.device)
+            if out is not None:
+                _write(out, about, name, results, rounds=rounds, threads=arguments.threads)
     except Disagreement as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 1
     except InputError as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
-    out = arguments.out or (None if arguments.short else RESULTS)
-    if out is not None:
-        _write(out, about, measured)
     return 0
 
 
@@ -81,15 +79,18 @@ def _measured(name: str, rounds: int, short: bool, device: str) -> list[Result]:
     return results
 
 
-def _write(path: Path, about: dict[str, object], measured: dict[str, list[Result]]) -> None:
-    """Writes the results; those of benchmarks that did not run now stay, if the same machine made them."""
+def _write(
+    path: Path, about: dict[str, object], name: str, results: list[Result], *, rounds: int, threads: int
+) -> None:
+    """Writes the results of one benchmark; those of others stay, if the same machine made them."""
     kept: dict[str, Any] = {}
     if path.is_file():
         before = json.loads(path.read_text(encoding="utf-8"))
         if before["machine"] == about:
-            kept = {entry["name"]: entry["results"] for entry in before["benchmarks"]}
-    merged = {**kept, **{name: [asdict(result) for result in measured[name]] for name in measured}}
-    ordered = [{"name": name, "results": merged[name]} for name in BENCHMARKS if name in merged]
+            kept = {entry["name"]: entry for entry in before["benchmarks"]}
+    lines = [asdict(result) for result in results]
+    kept[name] = {"name": name, "rounds": rounds, "threads": threads, "results": lines}
+    ordered = [kept[name] for name in BENCHMARKS if name in kept]
     write_json(path, {"machine": about, "benchmarks": ordered})
 
 

@@ -222,7 +222,7 @@ def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float,
     return f"{what} agree within {apart:.1g} of the largest entry"
 
 
-def machine(device: str, rounds: int) -> dict[str, object]:
+def machine(device: str) -> dict[str, object]:
     """Returns what the times were measured on."""
     found: dict[str, str] = {}
     for library in LIBRARIES:
@@ -233,10 +233,8 @@ def machine(device: str, rounds: int) -> dict[str, object]:
     return {
         "processor": _processor() if device == "cpu" else torch.cuda.get_device_name(),
         "cores": len(os.sched_getaffinity(0)),
-        "threads": torch.get_num_threads(),
         "device": device,
         "precision": "fp32",
-        "rounds": rounds,
         "python": platform.python_version(),
         "versions": found,
     }

@@ -64,9 +64,11 @@ class BenchmarkResult(_Recorded):
 
 
 class Benchmark(_Recorded):
-    """The results of one module of benchmarks/."""
+    """The results of one module of benchmarks/; rounds and threads may differ between two."""
 
     name: str
+    rounds: int
+    threads: int
     results: tuple[BenchmarkResult, ...]
 
 
@@ -75,10 +77,8 @@ class Machine(_Recorded):
 
     processor: str
     cores: int
-    threads: int
     device: str
     precision: str
-    rounds: int
     python: str
     versions: dict[str, str]
 

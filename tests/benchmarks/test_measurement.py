@@ -80,14 +80,15 @@ def test_written_results_are_what_the_page_reads_and_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = Result("x", "s", Spread(1.0, 1.0, 1.0), limit=2.0)
-    path, about = tmp_path / "benchmarks.json", __main__.machine("cpu", 1)
+    path, about = tmp_path / "benchmarks.json", __main__.machine("cpu")
     monkeypatch.setattr(__main__, "BENCHMARKS", ("one", "two"))
-    __main__._write(path, about, {"two": [result]})
-    __main__._write(path, about, {"one": [result]})
+    __main__._write(path, about, "two", [result], rounds=3, threads=1)
+    __main__._write(path, about, "one", [result], rounds=5, threads=2)
     measured = load_measurements(path)
     assert measured is not None
     assert [benchmark.name for benchmark in measured.benchmarks] == ["one", "two"]
+    assert [(benchmark.rounds, benchmark.threads) for benchmark in measured.benchmarks] == [(5, 2), (3, 1)]
     assert measured.benchmarks[0].results[0].met is True
     assert json.loads(path.read_text())["benchmarks"][0]["results"][0]["limit"] == asdict(result)["limit"]
-    __main__._write(path, {**about, "threads": 99}, {"one": [result]})
+    __main__._write(path, {**about, "cores": 99}, "one", [result], rounds=5, threads=2)
     assert [b["name"] for b in json.loads(path.read_text())["benchmarks"]] == ["one"]  # another machine

@@ -34,10 +34,11 @@ def recorded() -> dict[str, Any]:
     start |= {"met": True, "gemm": None, "note": "warm <cache>"}
     scale = {**slow, "name": "scale alone", "peers": [{**peer, "target": None}], "met": None}
     machine = {
-        "processor": "a processor", "cores": 2, "threads": 2, "device": "cpu", "precision": "fp32",
-        "rounds": 5, "python": "3.11", "versions": {"torch": "2.13"},
+        "processor": "a processor", "cores": 2, "device": "cpu", "precision": "fp32",
+        "python": "3.11", "versions": {"torch": "2.13"},
     }  # fmt: skip
-    return {"machine": machine, "benchmarks": [{"name": "steps", "results": [slow, start, scale]}]}
+    steps = {"name": "steps", "rounds": 5, "threads": 1, "results": [slow, start, scale]}
+    return {"machine": machine, "benchmarks": [steps]}
 
 
 def written(folder: Path, value: object) -> Path:
@@ -68,7 +69,7 @@ def test_the_page_shows_cost_ratio_target_and_finding_of_every_result(tmp_path: 
     assert text.count(">met<") == 1
     assert "1 met" in text
     assert "1 not met" in text
-    assert "5 rounds" in text
+    assert "5 rounds, 1 thread<" in text
 
 
 def test_a_missed_target_is_explained_by_its_note_which_a_met_one_only_adds(tmp_path: Path) -> None:
