@@ -10,7 +10,6 @@ growth is of resident memory, so pages of mapped files count while they are mapp
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.measurement import Disagreement, Result, Spread
+from benchmarks.processes import answer_of, forget_peak, resident
 
 if TYPE_CHECKING:
     from harness.tasks.interface import Task
@@ -37,9 +37,10 @@ MB = 1e6
 
 def measure(rounds: int, short: bool) -> list[Result]:
     """Returns the peak of training over all rounds and that of encoding once."""
-    trained = [_in_process("training", short) for _ in range(rounds)]
-    encoded = _in_process("encoding", short)
-    evaluated = _in_process("evaluation", short)
+    short_or_not = ["--short"] if short else []
+    trained = [answer_of("benchmarks.memory", "training", *short_or_not) for _ in range(rounds)]
+    encoded = answer_of("benchmarks.memory", "encoding", *short_or_not)
+    evaluated = answer_of("benchmarks.memory", "evaluation", *short_or_not)
     counted = trained[0]["counted"] / MB
     return [
         Result(
@@ -76,8 +77,8 @@ def training(short: bool) -> dict[str, float]:
 
     texts = sentences(BATCH, short)
     backbone(short)
-    _forget_peak()
-    before = _resident("VmRSS")
+    forget_peak()
+    before = resident("VmRSS")
     method = simcse(short, texts).train()
     optimizer = torch.optim.AdamW(method.parameters(), fused=True)
     kept: dict[int, int] = {}
@@ -98,7 +99,7 @@ def training(short: bool) -> dict[str, float]:
         optimizer.step()
     activations = sum(size for place, size in kept.items() if place not in weights)
     counted = 4 * sum(weights.values()) + activations
-    return {"peak": _resident("VmHWM") - before, "counted": counted, "activations": activations}
+    return {"peak": resident("VmHWM") - before, "counted": counted, "activations": activations}
 
 
 def encoding(short: bool) -> dict[str, float]:
@@ -108,11 +109,11 @@ def encoding(short: bool) -> dict[str, float]:
     texts = _texts(FEW_SENTENCES if short else SENTENCES)
     model = encoder(True, "mean")
     model.encode(texts[:1000])
-    _forget_peak()
-    before = _resident("VmRSS")
+    forget_peak()
+    before = resident("VmRSS")
     vectors = model.encode(texts)
     return {
-        "peak": _resident("VmHWM") - before - vectors.nbytes,
+        "peak": resident("VmHWM") - before - vectors.nbytes,
         "vectors": vectors.nbytes,
         "sentences": len(texts),
     }
@@ -138,13 +139,13 @@ def evaluation(short: bool) -> dict[str, float]:
             scores = evaluate_stored(few, store.encode)
         if scores != evaluate_tasks(few, lambda texts: model.encode(texts).astype(np.float16)):
             raise Disagreement("scores from stored vectors differ from those of vectors in memory")
-        _forget_peak()
-        before = {field: _resident(field) for field in ("VmRSS", "RssAnon")}
+        forget_peak()
+        before = {field: resident(field) for field in ("VmRSS", "RssAnon")}
         with embedded(Path(place), many, device="cpu") as store:
             evaluate_stored(many, store.encode)
-            private = _resident("RssAnon") - before["RssAnon"]
+            private = resident("RssAnon") - before["RssAnon"]
             stored = sum(path.stat().st_size for path in store.folder.iterdir())
-        grown = _resident("VmHWM") - before["VmRSS"]
+        grown = resident("VmHWM") - before["VmRSS"]
     shard = min(count, SHARD_TEXTS) * VECTOR_WIDTH * (4 + 2)  # as encoded, and mapped in half precision
     index = count * INDEX_BYTES
     return {
@@ -187,28 +188,6 @@ def _pairs(count: int) -> list[Task]:
         for first, second, score in zip(texts[::2], texts[1::2], gold, strict=True)
     ]
     return [StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())]  # type: ignore[list-item]
-
-
-def _in_process(what: str, short: bool) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.memory", what, *(["--short"] if short else [])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Disagreement(
-            f"{' '.join(command[1:])} ended with {done.returncode}: {done.stderr.strip()[-300:]}"
-        )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def _resident(field: str) -> int:
-    """Returns a line of this process's status in bytes: VmRSS now, VmHWM the peak."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
-
-
-def _forget_peak() -> None:
-    """Sets the peak to what is resident now (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ run; what is measured is reading the plan and comparing the state of every file.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from copy import deepcopy
@@ -20,6 +18,7 @@ from typing import Any
 import yaml
 
 from benchmarks.measurement import Disagreement, Result, alternate, summarised
+from benchmarks.processes import output_of
 from harness.recipes import PARAMS, read_params
 from harness.stages.entries import ENTRIES, write_entries
 
@@ -108,12 +107,3 @@ def _outputs(params: dict[str, Any]) -> list[str]:
             f"reports/curves/{key}.jsonl",
         ]
     return paths
-
-
-def output_of(command: list[str], place: Path) -> str:
-    """Returns what a command wrote; one that fails stops the benchmark with all that it said of it."""
-    settings = {**os.environ, "DVC_NO_ANALYTICS": "1"}
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, env=settings)
-    if done.returncode:
-        raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
-    return done.stdout + done.stderr

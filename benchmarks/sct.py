@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.measurement import Disagreement, Form, Peer, Result, Spread, compare
+from benchmarks.processes import forget_peak, resident
 from methods.core.losses import unit
 from methods.core.queues import VectorQueue
 from methods.sct.objective import cross_view_loss
@@ -116,16 +116,10 @@ def peak_megabytes(name: str, width: int, size: int, device: str, threads: int) 
         before = torch.cuda.memory_allocated()
         form.step(online, references)
         return (torch.cuda.max_memory_allocated() - before) / 1e6
-    Path("/proc/self/clear_refs").write_text("5")  # the highest mark starts from what is held now
+    forget_peak()
     before = resident("VmRSS")
     form.step(online, references)
     return (resident("VmHWM") - before) / 1e6
-
-
-def resident(entry: str) -> int:
-    """Returns an entry of this process' memory status in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith(entry))) * 1024
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:

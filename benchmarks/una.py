@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import bisect
 import json
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -23,6 +21,7 @@ import numpy as np
 
 from benchmarks.material import sentences
 from benchmarks.measurement import Disagreement, Form, Result, Spread, compare
+from benchmarks.processes import answer_of, resident
 from methods.una.corruption import Corruption, corrupt, force_top, probabilities, take
 from methods.una.style import spaced
 from methods.una.terms import Positions, Ranking, rank_terms, read_documents, score_positions
@@ -224,14 +223,14 @@ def result(form: str, about: str, taken: list[float], limit: float | None) -> Re
 
 def many(rounds: int, short: bool) -> list[Result]:
     """Returns the pace and the memory of a million sentences, from a process of their own."""
-    command = [sys.executable, "-m", "benchmarks.una", str(rounds), *(["--short"] if short else [])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Disagreement(f"{' '.join(command[1:])} ended with {done.returncode}: {done.stderr[-300:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    found = answer_of("benchmarks.una", str(rounds), *(["--short"] if short else []))
     about = f"{found['sentences']} sentences, {found['terms']} terms"
     limit = None if short else MEMORY_LIMIT_MB
-    note = f"{found['kept']:.0f} MB of it kept, {found['words']} words"
+    note = (
+        f"{found['kept']:.0f} MB of it kept, of which {found['arrays']:.0f} MB are arrays: rank and score of "
+        f"{found['words']} words, 8 bytes each, and what draws need of the terms; the rest is the terms as "
+        "strings and what the allocator keeps of the numbering"
+    )
     peak = Spread.of([found["peak"]])
     return [
         result(RANKS, about, found["pace"][RANKS], None),
@@ -246,21 +245,19 @@ def statistics_of_many(rounds: int, short: bool) -> dict[str, Any]:
     texts = scaled(sentences(3_000 if short else 20_000, short), count, terms)
     before = resident("VmRSS")
     ranking, positions = prepared(texts, count)
-    kept, peak = resident("VmRSS") - before, resident("VmHWM") - before
+    kept, peak = ((resident(field) - before) / 1e6 for field in ("VmRSS", "VmHWM"))
+    mass, *others = ranking.mass, positions.ranks, positions.ratios, positions.ends
+    others += [mass.sums, mass.guide, ranking.order, ranking.relevance, ranking.idf]
+    arrays = sum(array.nbytes for array in others)
     return {
         "sentences": count,
         "terms": len(ranking.terms),
         "words": len(positions.ranks),
         "kept": kept,
+        "arrays": arrays / 1e6,
         "peak": peak,
         "pace": pace(positions, ranking, rounds, short),
     }
-
-
-def resident(field: str) -> float:
-    """Returns a line of this process's status in MB: VmRSS now, VmHWM the peak (Linux)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(f"{field}:"))
 
 
 if __name__ == "__main__":

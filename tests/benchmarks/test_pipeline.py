@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.measurement import Disagreement
-from benchmarks.pipeline import output_of, repeated
+from benchmarks.pipeline import repeated
+from benchmarks.processes import output_of
 
 SHARED: dict[str, Any] = {"backbone": "backbones/x", "parent": "backbones/x"}
 RUNS = {"first": SHARED, "second": {**SHARED, "parent": "artefacts/first"}, "third": SHARED}
