@@ -24,7 +24,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 reproduce: $(READY)
-	@dvc repro
+	@dvc repro --all-pipelines
 	@cat reports/tables/small.txt
 	@echo
 	@echo "report: $(CURDIR)/reports/index.html"

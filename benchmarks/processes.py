@@ -22,9 +22,13 @@ def output_of(command: Sequence[str], place: Path | None = None) -> str:
     return done.stdout + done.stderr
 
 
-def answer_of(module: str, *words: str) -> dict[str, Any]:
-    """Returns the JSON in the last line that a module of benchmarks/ prints, run in a fresh process."""
-    done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, text=True, check=False)
+def answer_of(module: str, *words: str, **settings: str) -> dict[str, Any]:
+    """Returns the JSON in the last line that a module of benchmarks/ prints, run in a fresh process.
+
+    settings: environment variables of that process beside those of this one.
+    """
+    command, environment = [sys.executable, "-m", module, *words], {**os.environ, **settings}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise Disagreement(f"{module} {' '.join(words)} ended with {done.returncode}:\n{done.stderr.strip()}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
