@@ -43,9 +43,10 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
     tasks = [made_up()] if short else test_sets()
     for score in sides.values():
         score([made_up()])
-    scores: dict[str, list[float]] = {}
+    counts, operations = _work(ours, tasks)  # reads the sets before anything is timed
+    scores: dict[str, list[float]] = {name: [] for name in sides}
     times, rates = alternate(
-        {name: partial(_note, scores, name, score, tasks) for name, score in sides.items()},
+        {name: partial(_keep, scores[name], score, tasks) for name, score in sides.items()},
         rounds=rounds,
         device=device,
     )
@@ -56,7 +57,8 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
         {OURS: times[OURS], **peers},
         targets=TARGETS,
         agreement=_agreement(scores),
-        note=_note_on(ours, tasks, times[OURS], rates, device),
+        note=f"{counts}; {share_of_rates(operations, times[OURS], rates, device)}, "
+        f"target {FLOOR_SHARE:.0%} of the first",
     )
     apart = max(abs(one - other) for one, other in zip(scores[OURS], scores[HALF], strict=True))
     half = summary(
@@ -86,14 +88,16 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     return ours, sides
 
 
-def _note(scores: dict[str, list[float]], name: str, score: Scorer, tasks: Sequence[StsTask]) -> list[float]:
-    """Scores the tasks and keeps the last round's scores, which are equal in all rounds."""
-    scores[name] = score(tasks)
-    return scores[name]
+def _keep(scores: list[float], score: Scorer, tasks: Sequence[StsTask]) -> None:
+    """Scores the tasks once more and adds what was found, so that every round is compared."""
+    scores += score(tasks)
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
-    """What `sentbench evaluate` does: unique texts once, batches of equal length, cosines in float64."""
+    """What selection does in training: unique texts once, batches of equal length, cosines in float64.
+
+    `sentbench evaluate` does the same and keeps the vectors in files.
+    """
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
         found = evaluate_tasks(list(tasks), model.encode)  # type: ignore[arg-type]
     pooled = {
@@ -137,19 +141,11 @@ def _agreement(scores: dict[str, list[float]]) -> str:
     return f"Spearman of all sides agrees within {100 * apart:.1g} points"
 
 
-def _note_on(
-    model: SentenceEncoder,
-    tasks: Sequence[StsTask],
-    times: Sequence[float],
-    rates: Sequence[float],
-    device: str,
-) -> str:
-    """Returns what was computed, and our share of the machine's rate in products."""
+def _work(model: SentenceEncoder, tasks: Sequence[StsTask]) -> tuple[str, float]:
+    """Returns what there is to compute in words, and the floating-point operations of it."""
     texts = [text for task in tasks for text in task.texts()]
     once, _ = unique(texts)
     tokens, fewer = (sum(len(ids) for ids in model.token_ids(some)) for some in (texts, once))
-    return (
-        f"{', '.join(task.name for task in tasks)}: {len(texts)} sentences, {len(once)} unique; "
-        f"{tokens} tokens, {fewer} computed; {share_of_rates(flops(model, once), times, rates, device)}, "
-        f"target {FLOOR_SHARE:.0%} of the first"
-    )
+    names = ", ".join(task.name for task in tasks)
+    counts = f"{names}: {len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"
+    return counts, flops(model, once)

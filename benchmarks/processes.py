@@ -15,10 +15,7 @@ from benchmarks.measurement import Disagreement
 
 def output_of(command: Sequence[str], place: Path | None = None) -> str:
     """Returns what a command wrote; one that fails stops the benchmark with all that it said of it."""
-    settings = {**os.environ, "DVC_NO_ANALYTICS": "1"}
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, env=settings)
-    if done.returncode:
-        raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
+    done = _finished(command, place, {"DVC_NO_ANALYTICS": "1"})
     return done.stdout + done.stderr
 
 
@@ -27,12 +24,19 @@ def answer_of(module: str, *words: str, **settings: str) -> dict[str, Any]:
 
     settings: environment variables of that process beside those of this one.
     """
-    command, environment = [sys.executable, "-m", module, *words], {**os.environ, **settings}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise Disagreement(f"{module} {' '.join(words)} ended with {done.returncode}:\n{done.stderr.strip()}")
+    done = _finished([sys.executable, "-m", module, *words], None, settings)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def _finished(
+    command: Sequence[str], place: Path | None, settings: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **settings}
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
+    return done
 
 
 def resident(field: str) -> int:

@@ -16,6 +16,7 @@ from harness.errors import InputError
 from harness.files import sha256_of, write_json, write_text
 from harness.results import embeddings
 from harness.results.embeddings import EmbeddingStore
+from methods.core import encoder
 
 TEXTS = ["a dog", "zwei H\u00fcnde", "line\nbreak", "\u2028 separator"]
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
@@ -52,6 +53,11 @@ class Counting:
 @pytest.fixture
 def two_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "SHARD_TEXTS", 2)
+
+
+def test_a_shard_holds_as_many_texts_as_an_encoder_sorts_together() -> None:
+    """Else the cut would change an encoder's batches, and with them the last digits of vectors."""
+    assert embeddings.SHARD_TEXTS == encoder.SHARD
 
 
 def test_a_store_read_back_gives_its_vectors_in_any_order(tmp_path: Path) -> None:
