@@ -27,9 +27,9 @@ from benchmarks.material import backbone, encoder, sentences
 from benchmarks.measurement import Form, Peer, Result, Spread, alternate
 from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
 from benchmarks.steps import build, chosen_runs, stepper
-from harness.costs import BASELINE
-from harness.plan import load_recipes, resolve
-from harness.recipes import Run
+from harness.plan.entries import Run
+from harness.plan.resolve import load_recipes, resolve
+from harness.plan.step_times import BASELINE
 from methods.core.encoder import SentenceEncoder
 from methods.core.interface import Method, Row
 

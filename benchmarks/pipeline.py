@@ -19,7 +19,7 @@ import yaml
 
 from benchmarks.measurement import Disagreement, Result, alternate, summarised
 from benchmarks.processes import output_of
-from harness.recipes import PARAMS, read_params
+from harness.plan.entries import PARAMS, read_params
 from harness.stages.entries import ENTRIES, write_entries
 
 ROOT = Path(__file__).parents[1]

@@ -130,7 +130,7 @@ def _add_stages(commands: Any) -> None:
 
 
 def plan_command(arguments: argparse.Namespace) -> int:
-    from harness.stages.plan import plan
+    from harness.commands.plan import plan
 
     return plan(
         arguments.names,
@@ -143,7 +143,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
 
 
 def list_command(arguments: argparse.Namespace) -> None:
-    from harness.stages.listing import listing
+    from harness.commands.list import listing
 
     entries = listing(arguments.what)
     if arguments.json:
@@ -154,8 +154,8 @@ def list_command(arguments: argparse.Namespace) -> None:
 
 
 def data_command(arguments: argparse.Namespace) -> None:
-    from harness.recipes import read_params
-    from harness.stages.prepare import check_sources, fetch_sources
+    from harness.plan.entries import read_params
+    from harness.stages.data import check_sources, fetch_sources
 
     planned = _params_if_there()
     names = arguments.names or list(read_params().sources)
@@ -205,13 +205,13 @@ def report_command(arguments: argparse.Namespace) -> int:
 
 
 def check_command(arguments: argparse.Namespace) -> int:
-    from harness.stages.check import check, measure
+    from harness.commands.check import check, measure
 
     return measure(arguments.bands) if arguments.measure else check(arguments.bands)
 
 
 def clean_command(arguments: argparse.Namespace) -> None:
-    from harness.stages.clean import clean
+    from harness.commands.clean import clean
 
     clean(_planned(), dry_run=arguments.dry_run)
 
@@ -237,7 +237,7 @@ def fingerprint_command(arguments: argparse.Namespace) -> None:
 
 def _planned() -> Any:
     """Returns the plan; data that its runs read comes from the plan's tiers and no other."""
-    from harness.recipes import read_params
+    from harness.plan.entries import read_params
 
     params = read_params()
     os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
@@ -245,7 +245,7 @@ def _planned() -> Any:
 
 
 def _params_if_there() -> Any:
-    from harness.recipes import PARAMS, read_params
+    from harness.plan.entries import PARAMS, read_params
 
     return read_params() if PARAMS.is_file() else None
 

@@ -17,7 +17,7 @@ def add_to(commands: Any) -> None:
 
 def corpus_command(arguments: argparse.Namespace) -> None:
     """Makes corpora/NAME; a killed run continues where it stopped."""
-    from harness.recipes import read_params
+    from harness.plan.entries import read_params
     from harness.stages.corpus import derive
 
     params = read_params()

@@ -17,7 +17,7 @@ def add_to(commands: Any) -> None:
 
 def entries_command(arguments: argparse.Namespace) -> None:
     """Writes .entries."""
-    from harness.recipes import read_params
+    from harness.plan.entries import read_params
     from harness.stages.entries import write_entries
 
     print(write_entries(read_params()))

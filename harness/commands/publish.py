@@ -20,7 +20,7 @@ def add_to(commands: Any) -> None:
 
 
 def publish_command(arguments: argparse.Namespace) -> None:
-    from harness.recipes import read_params
+    from harness.plan.entries import read_params
     from harness.stages.publish import publish
 
     print(publish(read_params(), arguments.runs, arguments.out, licence=arguments.licence))

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from scipy import stats
 
 from harness.report import statistics
-from harness.report.markdown import escape
+from harness.report.formats.markdown import escape
 from harness.results.schema import ResultFile
 
 HEADLINE = ("spearman", "accuracy", "map")

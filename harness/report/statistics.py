@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from harness.report.model import Verdict
+from harness.report.tables.model import Verdict
 
 SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.files import atomic_folder
-from harness.recipes import Params
-from harness.stages.teachers import describe_teacher, planned_teacher
+from harness.plan.entries import Params
+from harness.stages.teacher import describe_teacher, planned_teacher
 from harness.stages.train import quiet, read_rows, resolve_device
 
 

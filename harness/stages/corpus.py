@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import InputError, near_matches
 from harness.files import atomic_folder, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
-from harness.recipes import Corpus, Params
+from harness.plan.entries import Corpus, Params
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
 from harness.rewriting.rewriters import Columns, Place, build_rewriter, column_of, read_columns
 from harness.rewriting.views import Copy, Generate, View, needs_tool, read_views

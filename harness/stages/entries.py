@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.files import atomic_folder, write_json
-from harness.recipes import Params
+from harness.plan.entries import Params
 
 ENTRIES = Path(".entries")
 EVALUATION = ("tasks", "text", "weights")

@@ -17,7 +17,7 @@ import numpy as np
 from harness.errors import InputError
 from harness.files import atomic_path, sha256_of, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
-from harness.recipes import Params, Run
+from harness.plan.entries import Params, Run
 from harness.results.embeddings import META, EmbeddingStore
 from harness.results.provenance import git_state, library_versions
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of_folder, write_text
 from harness.fingerprint import fingerprint
-from harness.recipes import Params
+from harness.plan.entries import Params
 
 FOLDER = Path(".fingerprints")
 

@@ -6,23 +6,21 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.commands.plan import table_cells
 from harness.files import atomic_folder, write_text
-from harness.ladder import MARK, rungs_of
-from harness.plan import Recipe, load_recipes
-from harness.recipes import Params
-from harness.report import figures
-from harness.report.benchmarks import load_measurements
-from harness.report.claims import judge_claims, load_claims
-from harness.report.curves import CurvePoint
-from harness.report.differences import load_audits
-from harness.report.elsewhere import reported_elsewhere, row_label, strip_column
-from harness.report.ladder import Ladder, Step, measure_ladder
-from harness.report.lens import build_lens
-from harness.report.model import Table
-from harness.report.page import Figure, Paper, Report, RunDetail
-from harness.report.paper_charts import chart_of
-from harness.report.published import Published, load_published, load_spread
-from harness.report.render import (
+from harness.plan.entries import Params
+from harness.plan.ladder import MARK, rungs_of
+from harness.plan.names import declared_systems, fills
+from harness.plan.resolve import Recipe, load_recipes
+from harness.report.charts import figures
+from harness.report.charts.curves import CurvePoint
+from harness.report.charts.papers import chart_of
+from harness.report.pages.audit import load_audits
+from harness.report.pages.claims import judge_claims, load_claims
+from harness.report.pages.ladder import Ladder, Step, measure_ladder
+from harness.report.pages.lens import build_lens
+from harness.report.pages.page import Figure, Paper, Report, RunDetail
+from harness.report.pages.render import (
     render_audit,
     render_benchmarks,
     render_claims,
@@ -31,12 +29,14 @@ from harness.report.render import (
     render_lens,
     render_paper,
 )
-from harness.report.spec import run_name
+from harness.report.pages.speed import load_measurements
+from harness.report.tables.elsewhere import reported_elsewhere, row_label, strip_column
+from harness.report.tables.model import Table
+from harness.report.tables.published import Published, load_published, load_spread
+from harness.report.tables.spec import run_name
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
-from harness.selection import declared_systems, fills
 from harness.stages.evaluate import CURVES
-from harness.stages.plan import table_cells
 from harness.stages.train import COSTS
 
 REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")

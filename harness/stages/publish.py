@@ -9,8 +9,8 @@ from typing import Any
 
 from harness.errors import InputError, near_matches
 from harness.files import atomic_folder
-from harness.recipes import Params, Run
-from harness.report.card import licence_of, median_seed, render_card
+from harness.plan.entries import Params, Run
+from harness.report.formats.card import licence_of, median_seed, render_card
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
 from harness.stages.evaluate import SCORES

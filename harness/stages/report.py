@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 from harness.errors import InputError
 from harness.files import atomic_folder, write_text
-from harness.recipes import Params
-from harness.report.audit import dev_scores, score_problems
-from harness.report.latex import to_latex
-from harness.report.markdown import to_markdown
-from harness.report.model import Table
-from harness.report.published import load_published, load_spread
-from harness.report.spec import Selector, TableSpec, check_spec, load_specs
-from harness.report.tables import Evidence, build_table
-from harness.report.terminal import to_terminal
+from harness.plan.entries import Params
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.formats.terminal import to_terminal
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.completeness import dev_scores, score_problems
+from harness.report.tables.model import Table
+from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_results, to_frame
 from harness.stages.evaluate import SCORES

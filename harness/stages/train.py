@@ -14,9 +14,9 @@ from typing import Any
 from harness.errors import InputError
 from harness.files import atomic_folder, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
-from harness.recipes import Params, Run
+from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
-from harness.stages.teachers import check_teacher
+from harness.stages.teacher import check_teacher
 
 RESUME = Path(".cache/resume")
 COSTS = Path("reports/costs")

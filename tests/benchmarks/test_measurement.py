@@ -11,7 +11,7 @@ import torch
 
 from benchmarks import BENCHMARKS, __main__, dclr, ptbert
 from benchmarks.measurement import Disagreement, Peer, Result, Spread, agree, alternate, compare, summarised
-from harness.report.benchmarks import load_measurements
+from harness.report.pages.speed import load_measurements
 
 
 def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:

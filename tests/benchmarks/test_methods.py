@@ -12,8 +12,8 @@ from benchmarks import methods
 from benchmarks.measurement import Disagreement
 from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
 from benchmarks.steps import chosen_runs
-from harness.plan import load_recipes, resolve
-from harness.recipes import Params
+from harness.plan.entries import Params
+from harness.plan.resolve import load_recipes, resolve
 from methods.core.interface import Tokens
 from tests.support import tiny
 

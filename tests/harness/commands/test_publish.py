@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.report.card import licence_of, median_seed, score_lines
+from harness.report.formats.card import licence_of, median_seed, score_lines
 from harness.results.store import read_result
 from harness.stages.evaluate import encoder_hash
 from tests.support import tiny

@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from harness.report.declarations import LEADERBOARDS
-from harness.report.published import KnownSpreads, Published, load_published
-from harness.report.spec import TableSpec, load_specs
-from harness.report.tables import Evidence
+from harness.declarations import LEADERBOARDS
+from harness.report.tables.build import Evidence
+from harness.report.tables.published import KnownSpreads, Published, load_published
+from harness.report.tables.spec import TableSpec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import COLUMNS, read_results
 

@@ -7,10 +7,10 @@ import random
 import statistics
 from dataclasses import replace
 
-from harness.report import figures
-from harness.report.curves import CurvePoint
-from harness.report.model import Cell, Column, Rank, Table, TableRow, Verdict
-from harness.report.page import Figure, Paper, Report, RunDetail
+from harness.report.charts import figures
+from harness.report.charts.curves import CurvePoint
+from harness.report.pages.page import Figure, Paper, Report, RunDetail
+from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
 from harness.results.schema import Selection
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")

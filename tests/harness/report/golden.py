@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.declarations import read_declaration
 from harness.files import write_text
-from harness.report.declarations import read_declaration
-from harness.report.page import Paper, Report, RunDetail
-from harness.report.published import load_published, load_spread
-from harness.report.render import render_paper
-from harness.report.spec import TableSpec
-from harness.report.tables import Evidence, build_table
+from harness.report.pages.page import Paper, Report, RunDetail
+from harness.report.pages.render import render_paper
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results, to_frame
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.report.audit import dev_scores, score_problems
+from harness.report.tables.completeness import dev_scores, score_problems
 from harness.results.schema import ResultFile
 
 KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]

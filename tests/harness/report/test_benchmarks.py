@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.report.benchmarks import Measurements, load_measurements, plain
-from harness.report.page import Report
-from harness.report.render import render_benchmarks
+from harness.report.pages.page import Report
+from harness.report.pages.render import render_benchmarks
+from harness.report.pages.speed import Measurements, load_measurements, plain
 
 
 def spread(median: float, low: float, high: float) -> dict[str, float]:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report.claims import Claim, JudgedClaim, judge_claim, load_claims
-from harness.report.declarations import LEADERBOARDS
-from harness.report.model import Cell, Column, Table, TableRow
-from harness.report.page import Report
-from harness.report.published import Published
-from harness.report.render import render_claims
-from harness.report.spec import load_specs
+from harness.report.pages.claims import Claim, JudgedClaim, judge_claim, load_claims
+from harness.report.pages.page import Report
+from harness.report.pages.render import render_claims
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.published import Published
+from harness.report.tables.spec import load_specs
 
 CLAIM = Claim(says="A beats B", table="t", column="avg", better="a", worse="b")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.plan import Recipe, load_recipes
-from harness.report.spec import ColumnSpec, Selector, TableSpec, run_name
-from harness.selection import FULL_SCALE, fills
+from harness.plan.names import FULL_SCALE, fills
+from harness.plan.resolve import Recipe, load_recipes
+from harness.report.tables.spec import ColumnSpec, Selector, TableSpec, run_name
 from harness.tasks import SUITES
 
 RECIPES = load_recipes(Path(__file__).parents[3] / "recipes")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.plan import load_recipes
-from harness.report.declarations import LEADERBOARDS
-from harness.report.differences import Difference, MethodAudit, load_audits, measure
-from harness.report.page import Report, RunDetail
-from harness.report.render import render_audit
+from harness.plan.resolve import load_recipes
+from harness.report.pages.audit import Difference, MethodAudit, load_audits, measure
+from harness.report.pages.page import Report, RunDetail
+from harness.report.pages.render import render_audit
 from harness.results.schema import Selection
 from methods import METHODS
 

@@ -11,10 +11,10 @@ from itertools import pairwise
 import pytest
 
 from harness.errors import InputError
-from harness.report import figures
-from harness.report.curves import CurvePoint, Summary, seed_lines, summarise
-from harness.report.page import RunDetail
-from harness.report.palette import PALETTE, SERIES, contrast
+from harness.report.charts import figures
+from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summarise
+from harness.report.charts.palette import PALETTE, SERIES, contrast
+from harness.report.pages.page import RunDetail
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 

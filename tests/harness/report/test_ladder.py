@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.report.ladder import Ladder, Step, measure_ladder
-from harness.report.page import Report
-from harness.report.render import render_ladders
+from harness.report.pages.ladder import Ladder, Step, measure_ladder
+from harness.report.pages.page import Report
+from harness.report.pages.render import render_ladders
 from tests.harness.report.made_results import result
 
 STEPS = (Step("a-ladder-text", "text", "text: senteval → raw"), Step("a-ladder-clipping", "clipping", "clip"))

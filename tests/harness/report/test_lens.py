@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.report.lens import PROTOCOLS, LensRow, Reading, build_lens
-from harness.report.page import Report
-from harness.report.render import render_lens
+from harness.report.pages.lens import PROTOCOLS, LensRow, Reading, build_lens
+from harness.report.pages.page import Report
+from harness.report.pages.render import render_lens
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 

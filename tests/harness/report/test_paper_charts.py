@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.report.curves import CurvePoint
-from harness.report.elsewhere import reported_elsewhere, row_label, strip_column
-from harness.report.model import Cell, Column, Table, TableRow
-from harness.report.page import RunDetail
-from harness.report.paper_charts import chart_of
-from harness.report.published import KnownSpread, KnownSpreads, Published, PublishedRow, PublishedTable
+from harness.report.charts.curves import CurvePoint
+from harness.report.charts.papers import chart_of
+from harness.report.pages.page import RunDetail
+from harness.report.tables.elsewhere import reported_elsewhere, row_label, strip_column
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.published import KnownSpread, KnownSpreads, Published, PublishedRow, PublishedTable
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report.declarations import LEADERBOARDS
-from harness.report.published import Published, load_published, load_spread
+from harness.report.tables.published import Published, load_published, load_spread
 
 PAPER = """
 paper: toy

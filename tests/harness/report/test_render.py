@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.report.facts import cell_facts, verdict_counts, view_cell
-from harness.report.model import Cell, Column, Table, TableRow
-from harness.report.page import Figure, Paper, Report, RunDetail
-from harness.report.render import render_index, render_paper
-from harness.report.text import TEMPLATES
+from harness.report.formats.text import TEMPLATES
+from harness.report.pages.facts import cell_facts, verdict_counts, view_cell
+from harness.report.pages.page import Figure, Paper, Report, RunDetail
+from harness.report.pages.render import render_index, render_paper
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.example_report import make_report, make_wide_table
 
 COLUMN = Column("stsb", "STSB")

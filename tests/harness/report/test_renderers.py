@@ -31,16 +31,16 @@ from pathlib import Path
 
 import pytest
 
+from harness.declarations import read_declaration
 from harness.errors import InputError
-from harness.report import latex, markdown
-from harness.report.declarations import read_declaration
-from harness.report.latex import to_latex
-from harness.report.markdown import to_markdown
-from harness.report.model import Cell, Column, Table, TableRow
-from harness.report.published import load_published, load_spread
-from harness.report.spec import TableSpec
-from harness.report.tables import Evidence, build_table
-from harness.report.terminal import to_terminal
+from harness.report.formats import latex, markdown
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.formats.terminal import to_terminal
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.spec import TableSpec
 from harness.results.store import read_scores
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.latex import to_latex
-from harness.report.markdown import to_markdown
-from harness.report.model import Table
-from harness.report.published import KnownSpreads, Published
-from harness.report.spec import TableSpec
-from harness.report.tables import Evidence, build_table
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.model import Table
+from harness.report.tables.published import KnownSpreads, Published
+from harness.report.tables.spec import TableSpec
 from harness.results.store import read_scores
 
 SCORES = Path(__file__).parents[3] / "reports/scores"

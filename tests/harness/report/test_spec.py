@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from harness.errors import InputError
-from harness.report.published import Published
-from harness.report.spec import Selector, TableSpec, check_spec, load_specs
+from harness.report.tables.published import Published
+from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
 from harness.tasks import TASKS
 from methods import METHODS
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.errors import InputError
-from harness.report.model import Cell, Table
-from harness.report.published import KnownSpread, KnownSpreads
-from harness.report.spec import Selector, TableSpec
-from harness.report.tables import Evidence, build_table
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.model import Cell, Table
+from harness.report.tables.published import KnownSpread, KnownSpreads
+from harness.report.tables.spec import Selector, TableSpec
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"

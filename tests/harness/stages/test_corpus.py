@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import plan
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
-from harness.recipes import Params
+from harness.plan import resolve as plan
+from harness.plan.entries import Params
 from harness.rewriting import records
 from harness.stages import corpus as stage
 from harness.stages.train import read_rows
@@ -137,7 +137,7 @@ def test_the_projects_declarations_are_sound() -> None:
     """Every entry resolves, and the two-view corpora that other recipes rely on have two views."""
     declared = yaml.safe_load((ROOT / "recipes/corpora.yaml").read_text())
     assert len(declared) >= 15
-    from harness.needs import _add_corpus
+    from harness.plan.inputs import _add_corpus
 
     found: dict[str, Any] = {}
     for name in declared:

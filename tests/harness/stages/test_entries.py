@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from harness.recipes import Params, read_params
+from harness.plan.entries import Params, read_params
 from harness.stages.entries import ENTRIES, entries_by_part, write_entries
 
 ROOT = Path(__file__).parents[3]

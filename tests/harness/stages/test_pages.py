@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.plan import load_recipes
-from harness.report.model import Cell, Column, Table, TableRow
+from harness.plan.resolve import load_recipes
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.stages import pages
 
 ROOT = Path(__file__).parents[3]

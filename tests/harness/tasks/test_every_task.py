@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.report.spec import load_specs
+from harness.report.tables.spec import load_specs
 from harness.tasks import TASKS, build_tasks
 from harness.tasks.geometry import POSITIVE_ABOVE, GeometryTask
 from harness.tasks.interface import Encode, Score

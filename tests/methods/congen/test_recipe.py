@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.plan import load_recipes
+from harness.plan.resolve import load_recipes
 from methods import load_method
 from methods.core.trainer import TrainConfig
 from tests.methods.ckd.sample import ORIGINAL

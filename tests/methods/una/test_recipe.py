@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.plan import load_recipes
+from harness.plan.resolve import load_recipes
 from methods.core.schedule import rate_factor
 from methods.core.trainer import TrainConfig
 from methods.simcse.method import SimCSE

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.benchmarks import Measurements
-from harness.report.claims import Claim, judge_claims
-from harness.report.declarations import LEADERBOARDS
-from harness.report.differences import load_audits
-from harness.report.ladder import Ladder, Step, measure_ladder
-from harness.report.lens import build_lens
-from harness.report.page import Report
-from harness.report.render import (
+from harness.declarations import LEADERBOARDS
+from harness.report.pages.audit import load_audits
+from harness.report.pages.claims import Claim, judge_claims
+from harness.report.pages.ladder import Ladder, Step, measure_ladder
+from harness.report.pages.lens import build_lens
+from harness.report.pages.page import Report
+from harness.report.pages.render import (
     render_audit,
     render_benchmarks,
     render_claims,
@@ -30,6 +29,7 @@ from harness.report.render import (
     render_lens,
     render_paper,
 )
+from harness.report.pages.speed import Measurements
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.test_benchmarks import recorded

@@ -1,0 +1,173 @@
+"""`sentbench plan`: what would run, at what cost, and the resolved run list for the pipeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import InputError
+from harness.plan.entries import PARAMS, Params, Run
+from harness.plan.estimate import Estimate
+from harness.plan.names import CellRuns
+from harness.plan.resolve import check_configs, load_recipes, resolve, write_params
+from harness.plan.step_times import Cost, read_step_times
+
+TABLES = Path("leaderboards/tables")
+SCORES = Path("reports/scores")
+NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
+
+
+class System(NamedTuple):
+    """The runs of a plan that differ in nothing but the seed."""
+
+    id: str
+    backbone: str
+    runs: dict[str, Run]
+    done: int
+    steps: int
+    cost: Cost | None
+
+
+def plan(
+    names: Sequence[str],
+    *,
+    seeds: int | None,
+    backbones: Sequence[str] | None,
+    dry_run: bool,
+    power: float | None = None,
+    delta: float | None = None,
+) -> int:
+    """Prints the plan's systems and their cost and, unless `dry_run`, writes params.yaml; returns 0.
+
+    With `power` and `delta` it also prints how many seeds a comparison needs.
+    """
+    check_aim(power, delta)
+    params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, cells=table_cells())
+    check_configs(params)
+    print(describe(params))
+    if power is not None and delta is not None:
+        from harness.plan.power import propose_seeds
+
+        print(propose_seeds(params, SCORES, power=power, delta=delta))
+    if dry_run:
+        return 0
+    changed = write_params(params)
+    print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
+    return 0
+
+
+def check_aim(power: float | None, delta: float | None) -> None:
+    """Raises InputError unless power and difference are both given and possible, or neither is given."""
+    if (power is None) != (delta is None):
+        raise InputError(
+            "--power and --delta go together: how likely a difference is to be seen, and its size"
+        )
+    if power is not None and delta is not None and not (0.05 < power < 1 and delta > 0):
+        raise InputError(
+            f"--power {power} --delta {delta}: expected a power between 0.05 and 1 and a delta above 0, "
+            "for example --power 0.8 --delta 0.5"
+        )
+
+
+def table_cells(folder: Path = TABLES) -> dict[str, list[CellRuns]]:
+    """Returns for every table and figure which runs fill its cells; none where no table is declared."""
+    from harness.report.tables.spec import load_specs
+
+    if not folder.is_dir():
+        return {}
+    return {
+        key: [(want.method, want.variant, want.backbone) for want in spec.selectors()]
+        for key, spec in load_specs(folder).items()
+    }
+
+
+def describe(params: Params) -> str:
+    """Returns a line a system, those of teachers, data and total, and what the estimates rest on."""
+    estimate = Estimate(params, read_step_times())
+    found = systems(params, estimate)
+    lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]
+    for system in found:
+        run = next(iter(system.runs.values()))
+        length = f"{system.steps:,} of {run.train['batch_size']}" if system.steps else "no training"
+        lines.append(
+            _line(system.id, system.backbone, len(system.runs), system.done, length, *_shown(system.cost))
+        )
+    if params.teachers:
+        lines.append(
+            _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
+        )
+    lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
+    return "\n".join([*lines, *_totals(params, estimate, found)])
+
+
+def systems(params: Params, estimate: Estimate) -> list[System]:
+    """Returns the systems of a plan in its order; the cost is that of all their seeds."""
+    grouped: dict[tuple[str, str], dict[str, Run]] = {}
+    for key, run in params.runs.items():
+        grouped.setdefault((run.id, run.backbone_name), {})[key] = run
+    found = []
+    for (system, backbone), runs in grouped.items():
+        run = next(iter(runs.values()))
+        one = estimate.run(run)
+        cost = None if one is None else Cost(*(len(runs) * part for part in one))
+        done = sum(is_done(key, run) for key, run in runs.items())
+        found.append(System(system, backbone, runs, done, estimate.steps(run), cost))
+    return found
+
+
+def is_done(key: str, run: Run) -> bool:
+    """Returns whether a score of the run is on record that its present recipe made."""
+    place = SCORES / f"{key}.json"
+    if not place.is_file():
+        return False
+    recorded = json.loads(place.read_text(encoding="utf-8"))["run"]
+    return bool(recorded["recipe"] == run.recipe_hash())
+
+
+def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:
+    """Returns the closing lines: the sums, what is left to do, and where the numbers come from."""
+    fixed = [estimate.teachers() or Cost(), estimate.data()]
+    left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
+    done, stages = sum(system.done for system in found), len(params.sources) + len(params.backbones)
+    stages += len(params.corpora) + len(params.teachers) + len(params.code) + 2 * len(params.runs) + 3
+    total = _sum([*fixed, *(system.cost for system in found if system.cost)])
+    unknown = sorted({f"{s.id} on {s.backbone}" for s in found if s.cost is None})
+    lines = [
+        _line("total", "", len(params.runs), done, "", *_shown(total)),
+        _line("still to run", "", len(params.runs) - done, "", "", *_shown(_sum(left))),
+        f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
+        f"data: {', '.join(params.sources)} from {', '.join(params.tiers)}",
+        *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
+        NOT_COUNTED,
+    ]
+    if unknown:
+        lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
+    return lines
+
+
+def _sum(costs: Iterable[Cost]) -> Cost:
+    total = Cost()
+    for cost in costs:
+        total = total.plus(cost)
+    return total
+
+
+def _shown(cost: Cost | None) -> tuple[str, str, str]:
+    """Returns hours of GPU, hours of CPU and disk as they are printed."""
+    if cost is None:
+        return "?", "?", "?"
+    return _hours(cost.gpu_hours), _hours(cost.cpu_hours), f"{cost.disk / 1e9:.2f} GB"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
+
+
+def _line(*cells: object) -> str:
+    """Returns one line of the listing; its eight cells have fixed widths."""
+    system, backbone, runs, done, steps, gpu, cpu, disk = (str(cell) for cell in cells)
+    return (
+        f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17} {gpu:>8} {cpu:>9} {disk:>11}".rstrip()
+    )

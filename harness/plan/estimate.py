@@ -1,0 +1,141 @@
+"""The cost of a plan: of each run, of the teachers' vectors and of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.data.sources import SOURCES
+from harness.plan.entries import Params, Run
+from harness.plan.step_times import (
+    BACKWARD,
+    DEV_SENTENCES,
+    EVALUATION_LENGTH,
+    LINE_BYTES,
+    TRAINING_LENGTH,
+    Cost,
+    Device,
+    Precision,
+    Shape,
+    StepTimes,
+)
+from harness.tasks import sources_of
+
+FLOAT_BYTES, STORED_BYTES = 4, 2
+"""Bytes of a number in weights and teacher vectors, and in stored vectors of evaluation sentences."""
+HOUR = 3600.0
+DEVICES: tuple[Device, ...] = ("cuda", "cpu")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the parts of a plan cost; sentence lengths are those of `harness.plan.step_times`."""
+
+    params: Params
+    times: StepTimes
+    _counted: dict[tuple[tuple[str, ...], str], int] = field(default_factory=dict)
+
+    def shape(self, path: str) -> Shape | None:
+        """Returns the sizes of backbones/NAME, None if step-times.yaml does not list them."""
+        backbone = self.params.backbones.get(Path(path).name)
+        origin = backbone.origin if backbone else path
+        shape = self.times.shapes.get(Path(origin).name)
+        if shape is None or backbone is None or backbone.layers is None:
+            return shape
+        return shape.model_copy(update={"layers": backbone.layers})
+
+    def rows(self, corpus: str) -> int:
+        """Returns how many sentences a corpus has, as the sources table or its origin says."""
+        derived = self.params.corpora.get(Path(corpus).name)
+        if derived is None:
+            return lines_of(Path(corpus).name)
+        every = self.rows(derived.origin)
+        return every if derived.rows is None else min(derived.rows, every)
+
+    def texts(self, corpus: str) -> int:
+        """Returns how many texts a row of a corpus has: its sentence and its views."""
+        name = Path(corpus).name
+        if name in self.params.corpora:
+            return 1 + len(self.params.corpora[name].views)
+        return 2 if any(file.endswith(".tsv") for file in SOURCES[name].files) else 1
+
+    def steps(self, run: Run) -> int:
+        """Returns how many steps a run trains."""
+        from methods.core.schedule import plan_steps
+
+        train = run.train
+        return plan_steps(
+            rows=round(self.rows(run.corpus) * run.corpus_share),
+            batch_size=train["batch_size"],
+            drop_last=train["drop_last"],
+            steps=train["steps"],
+            epochs=train["epochs"],
+        ).total
+
+    def run(self, run: Run) -> Cost | None:
+        """Returns the cost of training and evaluating a run, None if its backbone or method is not known."""
+        shape, steps = self.shape(run.backbone_name), self.steps(run)
+        ratios = {device: self.times.relative(run, device) if steps else 0.0 for device in DEVICES}
+        if shape is None or None in ratios.values():
+            return None
+        step = BACKWARD * shape.forward(2 * run.train["batch_size"], TRAINING_LENGTH)
+        encoded = self._evaluation_sentences(tuple(run.tasks), run.text)
+        copies = 2 if steps and run.weights == "both" else 1
+        selections = steps // run.train["eval_every"] + 1
+        scored = shape.forward(selections * DEV_SENTENCES + copies * encoded, EVALUATION_LENGTH)
+        work = {device: steps * (ratio or 0.0) * step + scored for device, ratio in ratios.items()}
+        disk = copies * shape.parameters * FLOAT_BYTES + encoded * shape.width * STORED_BYTES
+        return self._cost(work, shape, run.train["precision"], disk)
+
+    def teachers(self) -> Cost | None:
+        """Returns the cost of all teachers' vectors, None if a teacher's sizes are not known."""
+        total = Cost()
+        for teacher in self.params.teachers.values():
+            shape = self.shape(teacher.encoder)
+            if shape is None:
+                return None
+            texts = self.rows(teacher.corpus) * self.texts(teacher.corpus)
+            work = dict.fromkeys(DEVICES, shape.forward(texts, TRAINING_LENGTH))
+            total = total.plus(self._cost(work, shape, "fp32", texts * shape.width * FLOAT_BYTES))
+        return total
+
+    def data(self) -> Cost:
+        """Returns the disk that sources, backbones and derived corpora take."""
+        shapes = [self.times.shapes.get(name) for name in self.params.sources]
+        shapes += [self.shape(f"backbones/{name}") for name in self.params.backbones]
+        weights = sum(shape.parameters * FLOAT_BYTES for shape in shapes if shape)
+        lines = sum(lines_of(name) for name in self.params.sources)
+        lines += sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
+        return Cost(disk=float(weights + lines * LINE_BYTES))
+
+    def bases(self) -> dict[Device, list[str]]:
+        """Returns what the hours of each device rest on, in words."""
+        found: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
+        for run in self.params.runs.values():
+            shape = self.shape(run.backbone_name)
+            if shape is None:
+                continue
+            for device in DEVICES:
+                found[device][self.times.rate(device, shape, run.train["precision"]).source] = None
+        return {device: list(sources) for device, sources in found.items()}
+
+    def _cost(self, work: Mapping[Device, float], shape: Shape, precision: Precision, disk: float) -> Cost:
+        """Returns the cost of operations on a backbone of this shape."""
+        hours = {
+            device: operations / self.times.rate(device, shape, precision).operations / HOUR
+            for device, operations in work.items()
+        }
+        return Cost(hours["cuda"], hours["cpu"], float(disk))
+
+    def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
+        """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""
+        if (tasks, text) not in self._counted:
+            sources = sources_of(tasks, text=text, tiers=self.params.tiers)
+            self._counted[tasks, text] = 2 * sum(lines_of(source) for source in sources)
+        return self._counted[tasks, text]
+
+
+def lines_of(source: str) -> int:
+    """Returns how many lines the text files of a source have; files of unknown length count nothing."""
+    return sum(lines or 0 for lines in SOURCES[source].rows.values())

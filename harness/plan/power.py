@@ -1,0 +1,103 @@
+"""How many seeds a comparison needs: two-sided Welch tests, planned from the spread of seeds on record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.plan.entries import Params
+from harness.report import statistics
+from harness.report.tables.published import KnownSpreads, load_spread
+from harness.results.schema import ResultFile
+from harness.results.store import read_results
+
+PUBLISHED = Path("leaderboards/published")
+DEV = "STSB-dev"
+
+
+class Pool(NamedTuple):
+    """A standard deviation in points, and where it comes from."""
+
+    sd: float
+    source: str
+
+
+def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -> str:
+    """Returns a table of the seeds that each system needs beside another one, for a difference of `delta`.
+
+    scores: folder of the result files. A system that is not trained keeps its one seed.
+    """
+    pools = pooled_spreads(read_results(scores.glob("*.json")), load_spread(PUBLISHED))
+    seeds: dict[tuple[str, str], int] = {}
+    for run in params.runs.values():
+        seeds[run.id, run.backbone_name] = seeds.get((run.id, run.backbone_name), 0) + 1
+    trained = {(run.id, run.backbone_name) for run in params.runs.values() if run.train["steps"] != 0}
+    lines = [
+        f"seeds a side that show a true difference of {delta:g} points with power {power:g} "
+        "(two-sided Welch test, 5 %):",
+        _line("system", "backbone", "planned", "needed", "sd of the mean correlation"),
+    ]
+    for (system, backbone), planned in seeds.items():
+        pool = pools.get(backbone) if (system, backbone) in trained else Pool(0.0, "not trained")
+        needed = "?" if pool is None else str(seeds_for(pool.sd, power=power, delta=delta))
+        basis = "not known: run two seeds first" if pool is None else f"{pool.sd:.2f} {pool.source}"
+        lines.append(_line(system, backbone, planned, needed, basis))
+    return "\n".join([*lines, "`--seeds N` plans N seeds for every trained system"])
+
+
+def seeds_for(sd: float, *, power: float, delta: float) -> int:
+    """Returns the seeds a side: Student's test, as Welch's is at equal sd and n. 1 where nothing varies."""
+    return 1 if sd == 0 else statistics.seeds_needed(delta, sd, samples=2, target=power)
+
+
+def pooled_spreads(results: Sequence[ResultFile], known: KnownSpreads) -> dict[str, Pool]:
+    """Returns the sd between seeds by backbone, pooled over its systems with two seeds or more.
+
+    Backbones that were not run, or that show less than a larger study with fewer than `SMALL_SAMPLE` seeds,
+    have the study's.
+    """
+    values: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for result in results:
+        score = mean_correlation(result)
+        if score is not None and result.selection.last_step > 0:
+            system = result.run.id, result.run.recipe
+            values.setdefault(result.run.backbone, {}).setdefault(system, []).append(100 * score)
+    pools = {}
+    for backbone in [*values, *(entry.backbone for entry in known.entries)]:
+        own = pooled_sd(values.get(backbone, {}).values())
+        floor = known.floor(backbone, "spearman")
+        study = None if floor is None else Pool(100 * floor, "in a public study of many seeds")
+        if own is not None and (study is None or own[1] >= statistics.SMALL_SAMPLE or own[0] >= study.sd):
+            pools[backbone] = Pool(own[0], f"pooled over {own[1]} seeds of ours")
+        elif study is not None:
+            pools[backbone] = study
+    return pools
+
+
+def pooled_sd(groups: Iterable[Sequence[float]]) -> tuple[float, int] | None:
+    """Returns the root mean variance, weighted by n - 1, and the number of seeds; None without a pair."""
+    squares, freedom, seeds = 0.0, 0, 0
+    for values in groups:
+        sd = statistics.sample_sd(values)
+        if sd is not None:
+            squares += (len(values) - 1) * sd**2
+            freedom += len(values) - 1
+            seeds += len(values)
+    return (math.sqrt(squares / freedom), seeds) if freedom else None
+
+
+def mean_correlation(result: ResultFile) -> float | None:
+    """Returns the mean Spearman correlation of a run's test sets, None if it was scored on none."""
+    values = [
+        score.value
+        for score in result.scores
+        if (score.metric, score.setting, score.selection) == ("spearman", "all", "best-dev")
+        and score.task != DEV
+    ]
+    return statistics.mean(values) if values else None
+
+
+def _line(system: str, backbone: str, planned: object, needed: object, basis: str) -> str:
+    return f"{system:<28} {backbone:<20} {planned:>7} {needed:>7}  {basis}"

@@ -1,0 +1,168 @@
+"""What runs would cost: GPU hours, CPU hours and disk, from measured step times and counted operations.
+
+A step of any method costs what a step of SimCSE costs, times the measured ratio of the two; SimCSE's step is
+counted in floating-point operations, so that one measured backbone speaks for all shapes.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.errors import InputError
+from harness.plan.entries import Run, first_problem
+
+STEP_TIMES = Path("leaderboards/step-times.yaml")
+BASELINE = "simcse"
+"""The method that others are compared with, and its run that is measured."""
+TRAINING_LENGTH = 32
+"""Word pieces that a training sentence counts as: the length to which the recipes cut."""
+EVALUATION_LENGTH = 16
+"""Word pieces that a sentence of the evaluation data counts as."""
+DEV_SENTENCES = 3000
+"""Sentences of STS-B dev, which every selection encodes."""
+LINE_BYTES = 150
+"""Bytes that a line of text counts as."""
+BACKWARD = 3
+"""A forward and a backward pass in forward passes."""
+
+Device = Literal["cpu", "cuda"]
+Precision = Literal["fp32", "bf16"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class Shape(_Strict):
+    """The sizes of a transformer; word vectors have no layers and nothing but their vocabulary."""
+
+    layers: int = Field(ge=0)
+    width: int = Field(ge=1)
+    inner: int = Field(ge=0, description="width of the feed-forward layer")
+    vocabulary: int = Field(ge=1)
+    positions: int = Field(ge=0, description="rows of the position table, 0 for word vectors")
+
+    @property
+    def parameters(self) -> int:
+        """Weights, biases and layer norms; of two token types; no pooler."""
+        embeddings = (self.vocabulary + self.positions) * self.width + (4 * self.width if self.layers else 0)
+        attention = 4 * (self.width**2 + self.width)
+        feed_forward = 2 * self.width * self.inner + self.inner + self.width
+        return embeddings + self.layers * (attention + feed_forward + 4 * self.width)
+
+    def forward(self, sentences: float, length: int) -> float:
+        """Returns the operations of encoding sentences of equal length: products of matrices only."""
+        weights = 4 * self.width**2 + 2 * self.width * self.inner
+        attention = 2 * length * self.width  # queries with keys, and their weights with values
+        return 2.0 * sentences * length * self.layers * (weights + attention)
+
+
+class Card(_Strict):
+    """A graphics card that is assumed where none was measured: its data sheet and the share it reaches."""
+
+    name: str
+    operations_per_second: dict[Precision, float]
+    share: dict[Precision, float]
+
+
+class StepTime(_Strict):
+    """One measurement: seconds of one training step of a system, the mean of a few."""
+
+    device: Device
+    machine: str
+    threads: int = Field(ge=1)
+    system: str
+    method: str
+    backbone: str
+    batch: int = Field(ge=1)
+    length: int = Field(ge=1)
+    precision: Precision
+    seconds: float = Field(gt=0)
+    command: str
+
+    @property
+    def setting(self) -> tuple[object, ...]:
+        """What two measurements must share to be compared."""
+        where = (self.device, self.machine, self.threads)
+        return (*where, self.backbone, self.batch, self.length, self.precision)
+
+
+class Rate(NamedTuple):
+    """Operations per second of a device, and what that number rests on."""
+
+    operations: float
+    source: str
+
+
+class Cost(NamedTuple):
+    """The cost of something; a sum of costs is a cost."""
+
+    gpu_hours: float = 0.0
+    cpu_hours: float = 0.0
+    disk: float = 0.0
+
+    def plus(self, other: Cost) -> Cost:
+        """Returns the sum."""
+        return Cost(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
+
+
+class StepTimes(_Strict):
+    """The file step-times.yaml."""
+
+    shapes: dict[str, Shape]
+    card: Card
+    measured: list[StepTime]
+
+    def relative(self, run: Run, device: Device) -> float | None:
+        """Returns how many SimCSE steps a step of the run costs; None if its method was never measured.
+
+        The system's own measurement is taken before one of its method, the device's before another's.
+        """
+        baselines = {row.setting: row.seconds for row in self.measured if row.system == BASELINE}
+        rows = [row for row in self.measured if row.method == run.method and row.setting in baselines]
+        if not rows:
+            return 1.0 if run.method == BASELINE else None
+        row = max(rows, key=lambda row: (row.system == run.id, row.device == device))
+        return row.seconds / baselines[row.setting]
+
+    def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
+        """Returns a device's rate: measured on the backbone nearest in size, else the card's assumed one.
+
+        Errors: InputError if no CPU was measured.
+        """
+        rows = [row for row in self.measured if row.device == device and row.system == BASELINE]
+        rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
+        if rows:
+            row = min(
+                rows, key=lambda row: abs(math.log(self.shapes[row.backbone].parameters / shape.parameters))
+            )
+            step = BACKWARD * self.shapes[row.backbone].forward(2 * row.batch, row.length)
+            return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
+        if device == "cpu":
+            raise InputError(
+                f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU, expected one; "
+                "run `python -m benchmarks.steps --write`"
+            )
+        peak, share = self.card.operations_per_second[precision], self.card.share[precision]
+        return Rate(
+            peak * share,
+            f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
+            f"of one {self.card.name}",
+        )
+
+
+def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
+    """Returns the table of step times. Errors: InputError in one line if the file is missing or off."""
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return StepTimes.model_validate(raw)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: not a readable YAML file ({reason}); restore it") from None
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}; correct the file") from None

@@ -1,0 +1,169 @@
+"""The papers' figures drawn again: the published values and ours in the same axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from harness.report.charts import figures
+from harness.report.charts.curves import CurvePoint
+from harness.report.charts.palette import PALETTE, SERIES
+from harness.report.charts.svg import drawing, to_svg
+from harness.report.pages.page import Figure, RunDetail, slug
+from harness.report.tables.model import Cell, Table, TableRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+PER_ROW = 4
+"""The most panels side by side."""
+WIDE = 30.0
+"""Axis values further apart than this factor stand on a logarithmic axis."""
+PRINTED = "Diamonds: published."
+OURS = "Circles: ours, mean ± standard deviation over seeds; small dots are seeds."
+UNRUN = "None of it has been run yet."
+
+
+def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Figure | None:
+    """Returns the chart of a table that is a figure or has an axis, None if there is nothing to draw.
+
+    Errors: InputError if matplotlib is missing.
+    """
+    key = f"chart-{slug(table.key)}"
+    if table.logs:
+        curves = _curves(table, runs)
+        svg = figures.geometry(curves, quantities=table.logs, key=key) if curves else None
+        return Figure(key, table.title, svg, "Over training steps; thin lines are seeds.") if svg else None
+    placed = any(row.x is not None for row in table.rows)
+    drawn = [place for place in _panels(table) if _has_values(table, place)]
+    if not drawn or not (placed or table.kind == "figure"):
+        return None
+    cells = [row.cells[place] for place in drawn for row in table.rows]
+    printed = PRINTED if any(cell.published is not None for cell in cells) else "No value is printed."
+    ours = OURS if any(cell.value is not None for cell in cells) else UNRUN
+    return Figure(key, table.title, _draw(table, drawn, key, placed=placed), f"{printed} {ours}")
+
+
+def _panels(table: Table) -> list[int]:
+    """The columns that are scores; a plain one is the axis or a note."""
+    return [place for place, column in enumerate(table.columns) if not column.plain]
+
+
+def _has_values(table: Table, place: int) -> bool:
+    cells = [row.cells[place] for row in table.rows]
+    return any(cell.value is not None or cell.published is not None for cell in cells)
+
+
+def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[CurvePoint]]:
+    """The training logs behind a table's rows, those without the quantities left out."""
+    found: dict[str, list[CurvePoint]] = {}
+    for row in table.rows:
+        keys = dict.fromkeys(key for cell in row.cells for key in cell.runs if key in runs)
+        points = [point for key in keys for point in runs[key].curve]
+        if any(getattr(point, name) is not None for point in points for name in table.logs):
+            found[row.title] = points
+    return found
+
+
+def _draw(table: Table, places: Sequence[int], key: str, *, placed: bool) -> str:
+    columns = min(len(places), 3 if placed else PER_ROW)
+    lines = math.ceil(len(places) / columns)
+    height = 2.9 if placed else 1.0 + 0.3 * len(table.rows)
+    with drawing(7.2, 0.5 + height * lines) as canvas:
+        grid = canvas.subplots(lines, columns, squeeze=False, sharey=not placed, sharex=not placed)
+        panels = list(grid.flat)
+        for axes, place in zip(panels, places, strict=False):
+            (_lines if placed else _dots)(axes, table, place)
+            if len(places) > 1:
+                axes.set_title(table.columns[place].title)
+        for spare in panels[len(places) :]:
+            spare.set_visible(False)
+        if table.x_title:
+            canvas.supxlabel(table.x_title, fontsize=9, color=PALETTE["muted"].light)
+        _legend(canvas, panels[: len(places)])
+        return to_svg(canvas, key=key, title=table.title, description=_words(table, places))
+
+
+def _groups(table: Table) -> dict[str, list[TableRow]]:
+    groups: dict[str, list[TableRow]] = {}
+    for row in table.rows:
+        groups.setdefault(row.group, []).append(row)
+    return groups
+
+
+def _lines(axes: Axes, table: Table, place: int) -> None:
+    """Values against the axis of the table, one pair of lines a group."""
+    where = sorted({row.x for row in table.rows if row.x is not None})
+    if min(where) > 0 and max(where) / min(where) > WIDE:
+        axes.set_xscale("log")
+        axes.set_xticks(where, [f"{x:g}" for x in where])
+        axes.minorticks_off()
+    for style, (group, rows) in enumerate(_groups(table).items()):
+        colour = PALETTE[SERIES[style % len(SERIES)]].light
+        placed = sorted((row for row in rows if row.x is not None), key=lambda row: row.x or 0.0)
+        points = [(row.x or 0.0, row.cells[place]) for row in placed]
+        printed = [(x, cell.published) for x, cell in points if cell.published is not None]
+        if printed:
+            label = f"{group}, published" if group else "published"
+            axes.plot(
+                *zip(*printed, strict=True), "D--", color=colour, linewidth=0.9, markersize=5, label=label,
+                markerfacecolor=PALETTE["paper"].light,
+            )  # fmt: skip
+        ours = [(x, cell.value) for x, cell in points if cell.value is not None]
+        axes.plot([x for x, _ in ours], [value for _, value in ours], color=colour, linewidth=1.5)
+        for x, cell in points:
+            if cell.value is not None:
+                _mark(axes, x, cell.value, cell, colour, label=f"{group}, ours" if group else "ours")
+    axes.yaxis.grid(True, color=PALETTE["rule"].light, linewidth=0.5)
+
+
+def _mark(axes: Axes, x: float, mean: float, cell: Cell, colour: str, *, label: str) -> None:
+    """Our mean with its spread and the seeds behind it; upright."""
+    axes.errorbar(
+        [x], [mean], yerr=[cell.sd or 0.0], fmt="o", color=colour, markersize=5.5, capsize=2,
+        label=label,
+    )  # fmt: skip
+    axes.plot([x] * len(cell.values), list(cell.values), ".", color=colour, markersize=3, alpha=0.6)
+
+
+def _dots(axes: Axes, table: Table, place: int) -> None:
+    """One line a row: the published value and ours, lying."""
+    published, ours = PALETTE["series-2"].light, PALETTE["series-1"].light
+    for line, row in enumerate(table.rows):
+        cell = row.cells[place]
+        axes.axhline(line, color=PALETTE["rule"].light, linewidth=0.5, zorder=0)
+        if cell.value is not None:
+            axes.errorbar(
+                [cell.value], [line], xerr=[cell.sd or 0.0], fmt="o", color=ours, capsize=2, label="ours"
+            )
+            axes.plot(list(cell.values), [line] * len(cell.values), ".", color=ours, markersize=3, alpha=0.6)
+        if cell.published is not None:
+            axes.plot([cell.published], [line], "D", color=published, markersize=5, label="published")
+    axes.set_yticks(range(len(table.rows)), [row.title for row in table.rows])
+    axes.set_ylim(len(table.rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.15)
+
+
+def _legend(canvas: Canvas, panels: Sequence[Axes]) -> None:
+    marks = {
+        label: handle
+        for axes in panels
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    canvas.legend(marks.values(), marks.keys(), loc="outside upper left", ncols=3, frameon=False, fontsize=8)
+
+
+def _words(table: Table, places: Sequence[int]) -> str:
+    """The chart in sentences, for those who do not see it."""
+    sentences = []
+    for place in places:
+        for row in table.rows:
+            cell = row.cells[place]
+            said = [] if cell.published is None else [f"published {cell.published:.{table.decimals}f}"]
+            said += [] if cell.value is None else [f"ours {cell.value:.{table.decimals}f}"]
+            if said:
+                sentences.append(f"{table.columns[place].title}, {row.title}: {', '.join(said)}.")
+    return " ".join(sentences)

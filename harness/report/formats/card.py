@@ -1,0 +1,131 @@
+"""The model card of a system: the distribution of its scores over seeds, and how to make them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.errors import InputError
+from harness.report import statistics
+from harness.report.formats.text import TEMPLATES, fill_template
+from harness.results.schema import ResultFile
+
+DELIMITERS = {
+    "block_start_string": "<%",
+    "block_end_string": "%>",
+    "variable_start_string": "<<",
+    "variable_end_string": ">>",
+}
+HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
+"""Licences that the hub knows by name; any other is `other` with its name beside it."""
+
+
+class ScoreLine(NamedTuple):
+    """One score of a card, x 100, over the seeds."""
+
+    task: str
+    metric: str
+    setting: str
+    mean: str
+    sd: str
+    n: int
+    each: str
+    items: int
+
+
+class Licence(NamedTuple):
+    """How a card states a licence: the hub's id, and the name where the id is `other`."""
+
+    id: str
+    name: str
+
+
+def licence_of(text: str) -> Licence:
+    """Returns a licence as the hub writes it."""
+    plain = text.strip().lower()
+    return Licence(plain, "") if plain in HUB_LICENCES else Licence("other", text.strip())
+
+
+def score_lines(results: Sequence[ResultFile]) -> list[ScoreLine]:
+    """Returns the scores of the selected weights: correlations and accuracies in setting `all`, by task.
+
+    The standard deviation is the sample's, a dash below two seeds.
+    """
+    found: dict[tuple[str, str, str], list[tuple[int, float, int]]] = {}
+    for result in sorted(results, key=lambda result: result.run.seed):
+        for score in result.scores:
+            if score.selection == result.scores[0].selection and not score.setting.startswith("subset:"):
+                key = (score.task, score.metric, score.setting)
+                found.setdefault(key, []).append((result.run.seed, 100 * score.value, score.n))
+    lines = []
+    for (task, metric, setting), seeds in found.items():
+        values = [value for _, value, _ in seeds]
+        sd = statistics.sample_sd(values)
+        lines.append(
+            ScoreLine(
+                task,
+                metric,
+                setting,
+                mean=f"{statistics.mean(values):.2f}",
+                sd="–" if sd is None else f"{sd:.2f}",
+                n=len(values),
+                each=", ".join(f"{value:.2f}" for value in values),
+                items=seeds[0][2],
+            )
+        )
+    return lines
+
+
+def median_seed(results: Sequence[ResultFile]) -> ResultFile:
+    """Returns the run with the median development score, the lower of two middle ones; ties go by seed."""
+    if not results:
+        raise InputError("a model card needs a run, got none; name one")
+    ranked = sorted(results, key=lambda result: (result.selection.best_dev, result.run.seed))
+    return ranked[(len(ranked) - 1) // 2]
+
+
+def render_card(
+    results: Sequence[ResultFile],
+    *,
+    settings: Mapping[str, Any],
+    values: Mapping[str, Any],
+    templates: Path = TEMPLATES,
+) -> str:
+    """Returns the card of the runs of one system; `values` is what no result file knows.
+
+    settings: training settings by name. values: name, pooling, max_length, plan, origin, origin_licence,
+    corpus, corpus_licence, licence, licence_name, others, mteb, no_mteb.
+    """
+    ordered = sorted(results, key=lambda result: result.run.seed)
+    chosen, first = median_seed(ordered), ordered[0]
+    runs = [
+        {
+            "key": result.run.key,
+            "seed": result.run.seed,
+            "dev": f"{100 * result.selection.best_dev:.2f}",
+            "step": result.selection.best_step,
+            "sha256": result.provenance.encoder_sha256,
+        }
+        for result in ordered
+    ]
+    last = first.scores[0].selection == "last"
+    about = {
+        "method": first.run.method,
+        "variant": first.run.variant,
+        "backbone": first.run.backbone,
+        "lines": score_lines(ordered),
+        "chosen": next(run for run in runs if run["key"] == chosen.run.key),
+        "runs": runs,
+        "text": "raw" if first.provenance.text == "raw" else "tokenised and lower-cased as in SentEval",
+        "selection": "the last checkpoint" if last else "the checkpoint best on STS-B dev (Spearman)",
+        "precision": first.provenance.precision,
+        "device": first.provenance.device,
+        "settings": sorted(settings.items()),
+        "commit": first.provenance.git_commit,
+        "dirty": any(result.provenance.git_dirty for result in ordered),
+        "stages": " ".join(f"evaluate@{result.run.key}" for result in ordered),
+        "hashes": ", ".join(f"{name} `{digest}`" for name, digest in first.provenance.data_sha256.items()),
+        "versions": ", ".join(f"{name} {version}" for name, version in first.provenance.versions.items()),
+    }
+    return fill_template("card.md.j2", DELIMITERS, {**about, **values}, templates)

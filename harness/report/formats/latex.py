@@ -1,0 +1,179 @@
+"""A table as LaTeX with booktabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.report.formats.text import (
+    MEANINGS,
+    TEMPLATES,
+    describe_seeds,
+    fill_template,
+    format_number,
+    group_starts,
+    list_remarks,
+    more_seeds,
+    row_seeds,
+    used_verdicts,
+)
+from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
+
+MARKS: dict[Verdict, str] = {
+    "agrees": "=",
+    "near": r"\approx",
+    "differs": r"\neq",
+    "not separable": "?",
+    "missing": "",
+    "cited": r"\dagger",
+    "ours": "",
+}
+DASH = "--"
+SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "[": "{[}",  # a row that starts with a bracket would be an argument of the line break before it
+        "]": "{]}",
+        "*": "{*}",  # so would a star
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "–": "--",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "α": r"$\alpha$",
+        "β": r"$\beta$",
+        "τ": r"$\tau$",
+        "φ": r"$\phi$",
+    }
+)
+DELIMITERS = {
+    "block_start_string": "<%",
+    "block_end_string": "%>",
+    "variable_start_string": "<<",
+    "variable_end_string": ">>",
+    "comment_start_string": "<#",
+    "comment_end_string": "#>",
+}
+
+
+def escape(text: str) -> str:
+    """Returns text that LaTeX prints as it is."""
+    return re.sub(r"\s+", " ", text).translate(SPECIAL)
+
+
+def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
+    """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
+
+    The published values stand in a row of their own below ours. Best is bold and second best underlined, ours
+    and the published values each among themselves. A comment names the runs of each row.
+    """
+    rows = [
+        {
+            "group": escape(group),
+            "title": escape(row.title),
+            "n": row_seeds(row).replace("-", "--"),
+            "runs": list_runs(row),
+            "ours": format_ours(table, row),
+            "published": format_published(table, row),
+        }
+        for group, row in zip(group_starts(table), table.rows, strict=True)
+    ]
+    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
+    size = _font_size(table, rows)
+    values = {
+        "key": table.key,
+        "label": "tab:" + table.key.replace("/", "-"),
+        "size": size,
+        "remark_size": r"\tiny" if size.startswith(r"\tiny") else r"\scriptsize",
+        "alignment": "lr" + "r" * len(table.columns),
+        "width": len(table.columns) + 2,
+        "columns": [_header(column) for column in table.columns],
+        "rows": rows,
+        "caption": [
+            escape(text) for text in (table.title + ".", describe_seeds(table), table.protocol) if text
+        ],
+        "legend": "; ".join(legend),
+        "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
+    }
+    return fill_template("table.tex.j2", DELIMITERS, values, templates)
+
+
+def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Returns a font size with which the table fits a page."""
+    lines = sum(bool(row["ours"]) + bool(row["published"]) + bool(row["group"]) for row in rows)
+    if lines > 60:
+        return r"\tiny\renewcommand{\arraystretch}{0.85}"
+    return r"\small" if len(table.columns) <= 9 and lines <= 45 else r"\scriptsize"
+
+
+def list_runs(row: TableRow) -> str:
+    """Returns the keys of a row's runs, or what it is instead."""
+    runs = list(dict.fromkeys(key for cell in row.cells for key in cell.runs))
+    if runs:
+        return "runs: " + ", ".join(runs)
+    return "cited only" if all(cell.verdict == "cited" for cell in row.cells) else "no runs yet"
+
+
+def format_ours(table: Table, row: TableRow) -> list[str]:
+    """Returns our cells of a row; none if the row is cited only."""
+    if all(cell.verdict == "cited" for cell in row.cells):
+        return []
+    return [
+        _ours(cell, column, table.decimals) for column, cell in zip(table.columns, row.cells, strict=True)
+    ]
+
+
+def format_published(table: Table, row: TableRow) -> list[str]:
+    """Returns the published cells of a row; none if nothing is published."""
+    if all(cell.published is None for cell in row.cells):
+        return []
+    return [
+        _published(cell, column, table.decimals)
+        for column, cell in zip(table.columns, row.cells, strict=True)
+    ]
+
+
+def _ours(cell: Cell, column: Column, decimals: int) -> str:
+    if cell.value is None:
+        return DASH
+    number = _ranked(format_number(cell.value, column, decimals), cell.rank)
+    return f"${number}{_scripts(cell, column, decimals)}$"
+
+
+def _published(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns the published value with the width of our scripts behind it, so that the digits line up."""
+    if cell.published is None:
+        return DASH
+    number = _ranked(format_number(cell.published, column, decimals), cell.published_rank)
+    scripts = _scripts(cell, column, decimals) if cell.value is not None else ""
+    return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
+
+
+def _scripts(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns the sd as a subscript and the verdict as a superscript."""
+    below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
+    more = more_seeds(cell)
+    mark = MARKS[cell.verdict] + ("" if more is None else f"+{more}")
+    return below + (f"^{{{mark}}}" if mark else "")
+
+
+def _ranked(number: str, rank: Rank) -> str:
+    return {"best": rf"\mathbf{{{number}}}", "second": rf"\underline{{{number}}}", "": number}[rank]
+
+
+def _header(column: Column) -> str:
+    return escape(column.title) + (rf" \textit{{({escape(column.mark)})}}" if column.mark else "")

@@ -1,0 +1,97 @@
+"""A table as GitHub Markdown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from harness.report.formats.text import (
+    MEANINGS,
+    TEMPLATES,
+    describe_seeds,
+    fill_template,
+    format_number,
+    group_starts,
+    list_remarks,
+    more_seeds,
+    row_seeds,
+    used_verdicts,
+)
+from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
+
+MARKS: dict[Verdict, str] = {
+    "agrees": "=",
+    "near": "≈",
+    "differs": "≠",
+    "not separable": "?",
+    "missing": "",
+    "cited": "†",
+    "ours": "",
+}
+DASH = "–"
+
+
+def escape(text: str) -> str:
+    """Returns text that Markdown shows as it is, also inside a table cell."""
+    escaped = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", " ".join(text.split()))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
+    """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets under it.
+
+    Best is bold and second best italic, ours and the published values each among themselves.
+    """
+    rows = [
+        {
+            "group": escape(group),
+            "title": escape(row.title),
+            "n": row_seeds(row),
+            "source": escape(row.source),
+            "cells": format_row(table, row),
+        }
+        for group, row in zip(group_starts(table), table.rows, strict=True)
+    ]
+    values = {
+        "key": table.key,
+        "title": escape(table.title),
+        "columns": [
+            escape(column.title) + (f" ({escape(column.mark)})" if column.mark else "")
+            for column in table.columns
+        ],
+        "rows": rows,
+        "seeds": escape(describe_seeds(table)),
+        "protocol": escape(table.protocol),
+        "legend": [f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table)],
+        "remarks": [escape(remark) for remark in list_remarks(table)],
+    }
+    return fill_template("table.md.j2", {}, values, templates)
+
+
+def format_row(table: Table, row: TableRow) -> list[str]:
+    """Returns the cells of a row."""
+    return [
+        format_cell(cell, column, table.decimals)
+        for column, cell in zip(table.columns, row.cells, strict=True)
+    ]
+
+
+def format_cell(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns one cell; a missing value is a dash."""
+    published = ""
+    if cell.published is not None:
+        published = f"({_ranked(format_number(cell.published, column, decimals), cell.published_rank)})"
+    if cell.verdict == "cited":
+        return f"{published} {MARKS['cited']}"
+    if cell.value is None:
+        return "<br>".join(filter(None, [DASH, published]))
+    ours = _ranked(format_number(cell.value, column, decimals), cell.rank)
+    if cell.sd is not None:
+        ours += f" ± {format_number(cell.sd, column, decimals)}"
+    more = more_seeds(cell)
+    mark = MARKS[cell.verdict] + ("" if more is None else f"+{more}")
+    return "<br>".join(filter(None, [f"{ours} {mark}".strip(), published]))
+
+
+def _ranked(number: str, rank: Rank) -> str:
+    return {"best": f"**{number}**", "second": f"*{number}*", "": number}[rank]

@@ -1,0 +1,64 @@
+"""A table as aligned plain text."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from harness.report.formats.markdown import DASH, MARKS
+from harness.report.formats.text import (
+    MEANINGS,
+    describe_seeds,
+    format_number,
+    group_starts,
+    list_remarks,
+    more_seeds,
+    row_seeds,
+    used_verdicts,
+)
+from harness.report.tables.model import Cell, Column, Table
+
+
+def to_terminal(table: Table) -> str:
+    """Returns the table with aligned columns: our mean ± sd, the verdict's mark, the published value.
+
+    `*` marks the best and `'` the second best of our values.
+    """
+    lines = [["", "n", *(column.title for column in table.columns)]]
+    if any(column.mark for column in table.columns):
+        lines.append(["", "", *(f"({column.mark})" if column.mark else "" for column in table.columns)])
+    for group, row in zip(group_starts(table), table.rows, strict=True):
+        if group:
+            lines.append([f"{group}:"])
+        cells = zip(table.columns, row.cells, strict=True)
+        shown = [format_cell(cell, column, table.decimals) for column, cell in cells]
+        lines.append([row.title, row_seeds(row), *shown])
+    legend = "; ".join(f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table))
+    foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
+    title = f"{table.title} [{table.key}]"
+    return "\n".join([title, "", *align(lines), "", *filter(None, foot)]) + "\n"
+
+
+def align(lines: list[list[str]]) -> list[str]:
+    """Returns the lines with the first column to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    return [
+        "  ".join(
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=False))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def format_cell(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns one cell; a missing value is a dash."""
+    parts = [DASH] if cell.value is None and cell.verdict != "cited" else []
+    if cell.value is not None:
+        sign = {"best": "*", "second": "'", "": ""}[cell.rank]
+        sd = "" if cell.sd is None else f"±{format_number(cell.sd, column, decimals)}"
+        parts.append(f"{sign}{format_number(cell.value, column, decimals)}{sd}")
+    more = more_seeds(cell)
+    parts.append(MARKS[cell.verdict] + ("" if more is None else f"+{more}"))
+    if cell.published is not None:
+        parts.append(f"({format_number(cell.published, column, decimals)})")
+    return " ".join(filter(None, parts))

@@ -1,0 +1,96 @@
+"""The audit: where a paper and its released code differ, and what each difference does to the score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.errors import InputError
+from harness.report.pages.claims import compare_seeds
+from harness.report.pages.page import RunDetail
+from harness.report.statistics import Comparison
+
+
+class Difference(Declaration):
+    """One point on which paper and code differ, numbered by its place in the file.
+
+    variants: runs that differ from `MethodAudit.reading` in this point alone; effect: what is known without a
+    run; tests: the tests that prove it.
+    """
+
+    about: str
+    paper: str
+    code: str
+    ours: str
+    switch: str = ""
+    variants: list[str] = Field(default_factory=list)
+    effect: str = ""
+    tests: list[str] = Field(default_factory=list)
+
+
+class MethodAudit(Declaration):
+    """The differences of one method.
+
+    reading: the variant that others are measured against; opposite: the variant that takes the other reading
+    of every difference at once, if the method has one.
+    """
+
+    method: str
+    title: str
+    reading: str
+    opposite: str = ""
+    differences: list[Difference] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """STS-B dev of a variant minus that of the reading it is measured against, in points, on one backbone.
+
+    change: difference of the means; interval: with its 95 % interval, None below two seeds a side.
+    """
+
+    variant: str
+    backbone: str
+    change: float
+    interval: Comparison | None
+    seeds: tuple[int, int]
+
+
+def load_audits(folder: Path) -> list[MethodAudit]:
+    """Returns the audits by file name. Errors: InputError if a file is wrong or a method comes twice."""
+    audits: list[MethodAudit] = []
+    for path in list_declarations(folder):
+        audit = read_declaration(path, MethodAudit)
+        if audit.method in {other.method for other in audits}:
+            raise InputError(
+                f"{path}: method {audit.method!r} has a file already, expected one; join the two"
+            )
+        audits.append(audit)
+    return audits
+
+
+def measure(audit: MethodAudit, variants: Iterable[str], runs: Iterable[RunDetail]) -> list[Effect]:
+    """Returns the effect of each variant on each backbone that has runs of it and of the usual reading."""
+    own = [run for run in runs if run.method == audit.method and run.selection is not None]
+    effects = []
+    for variant in variants:
+        for backbone in dict.fromkeys(run.backbone for run in own):
+            changed, usual = (_dev(own, name, backbone) for name in (variant, audit.reading))
+            if changed and usual:
+                change = sum(changed) / len(changed) - sum(usual) / len(usual)
+                interval = compare_seeds(changed, usual)
+                effects.append(Effect(variant, backbone, change, interval, (len(changed), len(usual))))
+    return effects
+
+
+def _dev(runs: Sequence[RunDetail], variant: str, backbone: str) -> list[float]:
+    """STS-B dev Spearman × 100 of the selected weights, a seed each."""
+    return [
+        100 * run.selection.best_dev
+        for run in runs
+        if run.variant == variant and run.backbone == backbone and run.selection is not None
+    ]

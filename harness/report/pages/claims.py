@@ -1,0 +1,146 @@
+"""The claims ledger: what a paper says of two systems, and what our seeds say of it.
+
+A claim names a table and two of its rows, so the effect that was printed comes from the published numbers and
+the runs that test it are those of the table's cells: nothing is typed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.errors import InputError, near_matches
+from harness.report import statistics
+from harness.report.statistics import Comparison
+from harness.report.tables.model import Cell, Table, TableRow
+
+Finding = Literal["supported", "not separable", "contradicted", "not run"]
+
+
+class Claim(Declaration):
+    """One claim: in `column` of `table`, the row `better` is above the row `worse`."""
+
+    says: str
+    table: str
+    column: str
+    better: str
+    worse: str
+    note: str = ""
+
+
+class PaperClaims(Declaration):
+    """The claims of one paper; `paper` is its key in the published numbers."""
+
+    paper: str
+    claims: list[Claim] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its evidence, in the table's display scale.
+
+    printed: the published difference, None if a value was not printed. ours: our difference with its 95 %
+    interval, None if a side was not run or its spread is unknown. more: seeds to add to the side that has
+    fewer so that a difference of the printed size would show with 80 % power; None where it does not apply.
+    """
+
+    claim: Claim
+    better: TableRow
+    worse: TableRow
+    printed: float | None
+    ours: Comparison | None
+    seeds: tuple[int, int]
+    finding: Finding
+    more: int | None
+    decimals: int
+
+
+def load_claims(folder: Path) -> dict[str, PaperClaims]:
+    """Returns the declared claims by paper. Errors: InputError if a file is wrong or a paper comes twice."""
+    found: dict[str, PaperClaims] = {}
+    for path in list_declarations(folder):
+        claims = read_declaration(path, PaperClaims)
+        if claims.paper in found:
+            raise InputError(f"{path}: paper {claims.paper!r} has a file already, expected one; join the two")
+        found[claims.paper] = claims
+    return found
+
+
+def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[JudgedClaim]:
+    """Returns every claim with its finding. Errors: InputError for an unknown table, column or row."""
+    return [judge_claim(claim, tables) for claim in claims]
+
+
+def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
+    """Returns the claim with its finding; the first rule that holds decides.
+
+    1. not run: a side has no seeds. 2. supported or contradicted: the 95 % interval of the difference (Welch;
+    the difference itself if neither side varies) is wholly above or below 0. 3. not separable: the rest.
+    """
+    table = tables[_known(claim.table, list(tables), "table", claim)]
+    columns = [column.key for column in table.columns]
+    place = columns.index(_known(claim.column, columns, f"column of table {table.key}", claim))
+    rows = {row.key: row for row in table.rows}
+    better, worse = (
+        rows[_known(name, list(rows), f"row of table {table.key}", claim)]
+        for name in (claim.better, claim.worse)
+    )
+    upper, lower = better.cells[place], worse.cells[place]
+    printed = None
+    if upper.published is not None and lower.published is not None:
+        printed = upper.published - lower.published
+    ours = compare_seeds(upper.values, lower.values)
+    finding = _finding(upper, lower, ours)
+    return JudgedClaim(
+        claim=claim,
+        better=better,
+        worse=worse,
+        printed=printed,
+        ours=ours,
+        seeds=(len(upper.values), len(lower.values)),
+        finding=finding,
+        more=_more_seeds(upper.values, lower.values, printed) if finding == "not separable" else None,
+        decimals=table.decimals,
+    )
+
+
+def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
+    if name not in known:
+        raise InputError(
+            f"claim {claim.says!r}: {kind} {name!r} is unknown{near_matches(name, known)}; correct the claim"
+        )
+    return name
+
+
+def compare_seeds(upper: Sequence[float], lower: Sequence[float]) -> Comparison | None:
+    if min(len(upper), len(lower)) < 2:
+        return None
+    if len(set(upper)) == len(set(lower)) == 1:
+        difference = upper[0] - lower[0]
+        return Comparison(difference, difference, difference, float(difference == 0))
+    return statistics.welch_test(upper, lower)
+
+
+def _finding(upper: Cell, lower: Cell, ours: Comparison | None) -> Finding:
+    if not upper.values or not lower.values:
+        return "not run"
+    if ours is None or ours.low <= 0 <= ours.high:
+        return "not separable"
+    return "supported" if ours.low > 0 else "contradicted"
+
+
+def _more_seeds(upper: Sequence[float], lower: Sequence[float], printed: float | None) -> int | None:
+    """Seeds to add to show a difference of the printed size; a single seed first needs a second."""
+    fewer = min(len(upper), len(lower))
+    if fewer < 2:
+        return 2 - fewer
+    if not printed:
+        return None
+    variances = [statistics.sample_sd(values) or 0.0 for values in (upper, lower)]
+    pooled = (sum(sd**2 for sd in variances) / 2) ** 0.5
+    return max(0, statistics.seeds_needed(printed, pooled) - fewer)

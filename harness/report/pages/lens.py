@@ -1,0 +1,145 @@
+"""The lens: what one encoder scores under every protocol that its score file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harness.report import statistics
+from harness.results.schema import ResultFile
+
+LADDER_TEXT = "-ladder-text"
+"""Ends the id of the run that differs from a declared one in its text form alone (harness/plan/ladder.py)."""
+
+
+class System(NamedTuple):
+    """What seeds have in common."""
+
+    id: str
+    method: str
+    variant: str
+    backbone: str
+
+
+class Reading(NamedTuple):
+    """A score x 100 over seeds; `tasks` is how many test sets it is the mean of."""
+
+    mean: float
+    sd: float | None
+    n: int
+    tasks: int
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to score: a column of the lens. `how` says what gives it where it is missing."""
+
+    key: str
+    title: str
+    group: str
+    how: str
+
+
+PROTOCOLS = (
+    Protocol("spearman/all", "all pairs", "Spearman, subsets joined by", "tasks with subsets"),
+    Protocol("spearman/mean", "mean", "Spearman, subsets joined by", "tasks with subsets"),
+    Protocol("spearman/wmean", "weighted mean", "Spearman, subsets joined by", "tasks with subsets"),
+    Protocol("pearson/all", "all pairs", "Pearson, subsets joined by", "tasks with subsets"),
+    Protocol("pearson/mean", "mean", "Pearson, subsets joined by", "tasks with subsets"),
+    Protocol("pearson/wmean", "weighted mean", "Pearson, subsets joined by", "tasks with subsets"),
+    Protocol("SICKR", "4,927", "SICK-R pairs", "sentbench evaluate DIR --tasks SICKR"),
+    Protocol("SICKR-mteb", "9,927", "SICK-R pairs", "sentbench evaluate DIR --tasks SICKR-mteb --text raw"),
+    Protocol("senteval", "tokenised", "STS-B text", "tasks with STSB"),
+    Protocol("raw", "raw", "STS-B text", "sentbench plan ladder/RUN && dvc repro"),
+)
+
+
+@dataclass(frozen=True)
+class LensRow:
+    """One encoder under the protocols, in the order of `PROTOCOLS`; None where no score is there."""
+
+    system: System
+    readings: tuple[Reading | None, ...]
+
+    @property
+    def spread(self) -> float | None:
+        """Largest minus smallest of the Spearman readings that join subsets; None below two."""
+        found = [reading.mean for reading in self.readings[:3] if reading]
+        return max(found) - min(found) if len(found) > 1 else None
+
+
+@dataclass(frozen=True)
+class Lens:
+    """The rows, the protocols that no row has, and per backbone the poolings of the untrained encoder."""
+
+    rows: tuple[LensRow, ...]
+    missing: tuple[Protocol, ...]
+    poolings: Mapping[str, Mapping[str, Mapping[str, Reading]]]
+
+
+Scores = dict[tuple[str, str, str], dict[int, float]]
+"""(task, metric, setting) -> value by seed, of the selected weights."""
+
+
+def build_lens(results: Iterable[ResultFile]) -> Lens:
+    """Returns every system's readings; the runs of the text rung give the raw column of their system."""
+    systems: dict[System, Scores] = {}
+    for result in results:
+        run = result.run
+        scores = systems.setdefault(System(run.id, run.method, run.variant, run.backbone), {})
+        for score in result.scores:
+            if score.selection == result.scores[0].selection:
+                key = (score.task, score.metric, score.setting)
+                scores.setdefault(key, {})[run.seed] = score.value
+    raw = {(s.id.removesuffix(LADDER_TEXT), s.backbone): scores for s, scores in systems.items()
+           if s.id.endswith(LADDER_TEXT)}  # fmt: skip
+    rows = [
+        LensRow(system, _readings(scores, raw.get((system.id, system.backbone), {})))
+        for system, scores in systems.items()
+        if not system.id.endswith(LADDER_TEXT)
+    ]
+    missing = [p for place, p in enumerate(PROTOCOLS) if not any(row.readings[place] for row in rows)]
+    return Lens(tuple(rows), tuple(missing), _poolings(systems))
+
+
+def _readings(scores: Scores, raw: Scores) -> tuple[Reading | None, ...]:
+    """One reading a protocol. The three ways to join subsets are means over the same tasks."""
+    joined = {
+        metric: [task for task, m, setting in scores if (m, setting) == (metric, "wmean")]
+        for metric in ("spearman", "pearson")
+    }
+    found: list[Reading | None] = []
+    for protocol in PROTOCOLS:
+        metric, _, setting = protocol.key.partition("/")
+        if setting:
+            found.append(_mean([scores.get((task, metric, setting), {}) for task in joined[metric]]))
+        elif protocol.key in ("senteval", "raw"):
+            source = scores if protocol.key == "senteval" else raw
+            found.append(_mean([source.get(("STSB", "spearman", "all"), {})]))
+        else:
+            found.append(_mean([scores.get((protocol.key, "spearman", "all"), {})]))
+    return tuple(found)
+
+
+def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
+    """The mean over tasks for the seeds that have all of them, x 100."""
+    seeds = set(tasks[0]).intersection(*tasks[1:]) if tasks else set()
+    values = [100 * statistics.mean([task[seed] for task in tasks]) for seed in sorted(seeds)]
+    if not values:
+        return None
+    return Reading(statistics.mean(values), statistics.sample_sd(values), len(values), len(tasks))
+
+
+def _poolings(systems: Mapping[System, Scores]) -> dict[str, dict[str, dict[str, Reading]]]:
+    """Backbone -> pooling -> test set -> reading, of backbones with at least two pooled, untrained runs."""
+    found: dict[str, dict[str, dict[str, Reading]]] = {}
+    for system, scores in systems.items():
+        if system.method == "pooled":
+            row = {
+                task: reading
+                for (task, metric, setting), values in scores.items()
+                if (metric, setting) == ("spearman", "all") and (reading := _mean([values]))
+            }
+            found.setdefault(system.backbone, {})[system.variant] = row
+    return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}

@@ -1,0 +1,104 @@
+"""From the long frame of scores to the seeds that fill one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import pandas as pd
+
+from harness.errors import InputError
+from harness.report import statistics
+from harness.report.tables.spec import ColumnSpec, Selector, TableSpec
+
+ScoreKey = tuple[str, str, str, str, str]
+"""Task, metric, setting, selection and text form: what a column asks for."""
+
+
+class SeedScore(NamedTuple):
+    """One run's score in one column, in raw units; `pairs` is the size of the test set."""
+
+    key: str
+    method: str
+    variant: str
+    backbone: str
+    seed: int
+    recipe: str
+    value: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class ScoreIndex:
+    """All scores by column and method, and the systems they belong to in the order of their first score."""
+
+    by_column: Mapping[tuple[ScoreKey, str], Sequence[SeedScore]]
+    systems: Sequence[Selector]
+
+    def seeds(self, spec: TableSpec, column: ColumnSpec, selector: Selector) -> list[SeedScore]:
+        """Returns the selected runs' scores in a column, one a seed, by seed.
+
+        The score of a mean is the unrounded mean of its parts, for the runs that have all of them.
+        Errors: InputError if two runs claim one seed or come from different recipes.
+        """
+        if column.mean_of:
+            return _mean_scores([self.seeds(spec, spec.column(key), selector) for key in column.mean_of])
+        key = (column.task or "", column.metric, column.setting, column.selection, column.text)
+        found = [
+            score
+            for score in self.by_column.get((key, selector.method or ""), ())
+            if _agrees(score, selector)
+        ]
+        found.sort(key=lambda score: score.seed)
+        for one, other in pairwise(found):
+            if one.seed == other.seed or one.recipe != other.recipe:
+                fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
+                raise InputError(
+                    f"table {spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
+                    f"one cell but {fault}, expected one recipe and one run a seed; narrow the row's runs"
+                )
+        return found
+
+
+def _agrees(score: SeedScore, selector: Selector) -> bool:
+    """Returns whether a run of the selector's method agrees with its other fields."""
+    return (
+        selector.variant in (None, score.variant)
+        and selector.backbone in (None, score.backbone)
+        and selector.seed in (None, score.seed)
+    )
+
+
+def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
+    """Returns the mean over the parts of every run that has all of them."""
+    by_run = [{score.key: score for score in part} for part in parts]
+    return [
+        score._replace(
+            value=statistics.mean([scores[key].value for scores in by_run]),
+            pairs=sum(scores[key].pairs for scores in by_run),
+        )
+        for key, score in by_run[0].items()
+        if all(key in scores for scores in by_run)
+    ]
+
+
+def index_scores(frame: pd.DataFrame) -> ScoreIndex:
+    """Returns the index over a frame of scores (see `harness.results.store.to_frame`)."""
+    by_column: dict[tuple[ScoreKey, str], list[SeedScore]] = {}
+    systems: dict[tuple[str, str, str], None] = {}
+    for row in frame.to_dict("records"):
+        key = (row["task"], row["metric"], row["setting"], row["selection"], row["text"])
+        score = SeedScore(
+            *(row[name] for name in ("key", "method", "variant", "backbone", "seed", "recipe", "value", "n"))
+        )
+        by_column.setdefault((key, score.method), []).append(score)
+        systems[score.method, score.variant, score.backbone] = None
+    return ScoreIndex(
+        by_column,
+        [
+            Selector(method=method, variant=variant, backbone=backbone)
+            for method, variant, backbone in systems
+        ],
+    )

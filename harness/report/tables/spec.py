@@ -1,0 +1,235 @@
+"""Table specs: a table's rows and columns, which runs fill its cells, what the paper printed there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.errors import InputError
+from harness.report.tables.published import Published, known_name
+
+Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
+"""What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
+
+
+class Selector(Declaration):
+    """Which runs fill a cell: those that agree in every field given. `seed` narrows it to single seeds."""
+
+    method: str | None = None
+    variant: str | None = None
+    backbone: str | None = None
+    seed: int | None = None
+
+    def merged(self, over: Selector | None) -> Selector:
+        """Returns this selector with the fields that `over` gives."""
+        return self.model_copy(update=over.model_dump(exclude_none=True)) if over else self
+
+
+class ColumnSpec(Declaration):
+    """One column: a score of a task, the mean of other columns, or (neither) something only published.
+
+    metric, setting, selection, text: which score of `task`, as the result files name it.
+    published: the published table's column, if it has another name; runs: what this column adds to the row's
+    selector. better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's
+    scale, or `plain` numbers shown with `decimals` of their own.
+    """
+
+    key: str
+    title: str = ""
+    task: str | None = None
+    metric: str = "spearman"
+    setting: str = "all"
+    selection: Literal["best-dev", "last"] = "best-dev"
+    text: Literal["senteval", "raw"] = "senteval"
+    mean_of: list[str] = Field(default_factory=list)
+    published: str | None = None
+    runs: Selector | None = None
+    statistic: Statistic | None = None
+    better: Literal["higher", "lower", "none"] = "higher"
+    unit: Literal["scaled", "plain"] = "scaled"
+    mark: str = ""
+
+    @model_validator(mode="after")
+    def check(self) -> ColumnSpec:
+        """A column is a task's or a mean, not both."""
+        if self.task is not None and self.mean_of:
+            raise ValueError(f"column {self.key} names a task and mean_of, expected one of them")
+        return self
+
+
+class CellSpec(Declaration):
+    """What one cell does otherwise than its row and column."""
+
+    runs: Selector | None = None
+    published: str | None = None
+    statistic: Statistic | None = None
+
+
+class RowSpec(Declaration):
+    """One row. Without `runs` it is cited only; `cells` holds the exceptions by column key.
+
+    published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
+    competes: takes part in the ranks of its group. x: place on a figure's axis.
+    """
+
+    title: str
+    group: str = ""
+    runs: Selector | None = None
+    published: str | None = None
+    cells: dict[str, CellSpec] = Field(default_factory=dict)
+    statistic: Statistic = "mean"
+    deterministic: bool = False
+    competes: bool = True
+    x: float | None = None
+    note: str = ""
+
+
+class TableSpec(Declaration):
+    """One table or figure. `rows_from: runs` makes one row of every system that was run, in the runs' order.
+
+    key: `paper/table2`, or one word. published: key of the published table the row references are in.
+    parts: columns that feed a mean and are not shown.
+    compete: rows are ranked within their group or over the whole table; a method or `method/variant` in
+    `unranked` takes no part.
+    logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
+    values at the selected checkpoint.
+    """
+
+    key: str
+    title: str
+    kind: Literal["table", "figure"] = "table"
+    published: str | None = None
+    scale: float = Field(default=100.0, gt=0)
+    decimals: int = Field(default=2, ge=0)
+    compete: Literal["group", "table", "none"] = "group"
+    columns: list[ColumnSpec]
+    parts: list[ColumnSpec] = Field(default_factory=list)
+    rows: list[RowSpec] = Field(default_factory=list)
+    rows_from: Literal["spec", "runs"] = "spec"
+    unranked: list[str] = Field(default_factory=list)
+    x_title: str = ""
+    logs: list[str] = Field(default_factory=list)
+    protocol: str = ""
+    notes: list[str] = Field(default_factory=list)
+
+    def column(self, key: str) -> ColumnSpec:
+        """Returns one column; an unknown key is an error with near matches."""
+        columns = {column.key: column for column in [*self.columns, *self.parts]}
+        return columns[known_name(key, columns, f"column of table {self.key}")]
+
+    def selector(self, row: RowSpec, column: ColumnSpec) -> Selector | None:
+        """Returns which runs fill a cell, None if no run is meant to."""
+        if row.runs is None or not (column.task or column.mean_of):
+            return None
+        cell = row.cells.get(column.key)
+        return row.runs.merged(column.runs).merged(cell.runs if cell else None)
+
+    def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
+        """Returns what a cell shows: the cell's own choice, else the column's, else the row's."""
+        cell = row.cells.get(column.key)
+        return (cell.statistic if cell else None) or column.statistic or row.statistic
+
+    def selectors(self) -> Iterator[Selector]:
+        """Yields every distinct selector of the table, for a plan that wants to fill it."""
+        seen: list[Selector] = []
+        for row in self.rows:
+            for column in self.columns:
+                found = self.selector(row, column)
+                if found is not None and found not in seen:
+                    seen.append(found)
+                    yield found
+
+
+def load_specs(folder: Path) -> dict[str, TableSpec]:
+    """Returns the table specs of a folder by key; two specs with one key are an error."""
+    specs: dict[str, TableSpec] = {}
+    for path in list_declarations(folder):
+        spec = read_declaration(path, TableSpec)
+        if spec.key in specs:
+            raise InputError(
+                f"{path}: table {spec.key!r} is declared twice, expected once; rename one of them"
+            )
+        specs[spec.key] = spec
+    return specs
+
+
+def check_spec(
+    spec: TableSpec,
+    published: Published,
+    *,
+    methods: Collection[str],
+    tasks: Collection[str],
+    runs: Collection[tuple[str, str, str]] | None = None,
+) -> None:
+    """Raises InputError with near matches if a spec names something that does not exist.
+
+    runs: (method, variant, backbone) of every declared run; None skips that check.
+    """
+    columns = [*spec.columns, *spec.parts]
+    keys = [column.key for column in columns]
+    for column in columns:
+        if keys.count(column.key) > 1:
+            raise InputError(
+                f"table {spec.key}: column {column.key!r} appears twice, expected once; rename one"
+            )
+        if column.task is not None:
+            known_name(column.task.partition(":")[0], tasks, f"task in table {spec.key}")
+        for part in column.mean_of:
+            spec.column(part)
+    for row in spec.rows:
+        for key in row.cells:
+            spec.column(key)
+        _check_published(spec, row, published)
+    for selector in spec.selectors():
+        _check_selector(spec, selector, methods, runs)
+
+
+def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> None:
+    """Raises InputError unless the row's published table, row and columns exist in the scale of the spec."""
+    if row.published is None:
+        return
+    if spec.published is None:
+        raise InputError(f"table {spec.key}: row {row.title!r} names a published row; add `published` on top")
+    table = published.table(spec.published)
+    published.row(spec.published, row.published)
+    if table.scale != spec.scale:
+        raise InputError(
+            f"table {spec.key} has scale {spec.scale}, {spec.published} prints {table.scale}; align"
+        )
+    for column in spec.columns:
+        cell = row.cells.get(column.key)
+        if cell is not None and cell.published is not None:
+            published.row(spec.published, cell.published)
+        if column.published is not None:
+            known_name(column.published, table.columns, f"column of {spec.published}")
+
+
+def _check_selector(
+    spec: TableSpec,
+    selector: Selector,
+    methods: Collection[str],
+    runs: Collection[tuple[str, str, str]] | None,
+) -> None:
+    """Raises InputError unless the selector names a known method and, if runs are given, a declared run."""
+    if selector.method is None:
+        raise InputError(f"table {spec.key}: runs {selector.model_dump()} name no method; add one")
+    known_name(selector.method, methods, f"method in table {spec.key}")
+    if runs is None or matches_any(selector, runs):
+        return
+    wanted = run_name(selector.method, selector.variant or "*", selector.backbone or "*")
+    known_name(wanted, [run_name(*run) for run in runs], f"run in table {spec.key}")
+
+
+def matches_any(selector: Selector, runs: Collection[tuple[str, str, str]]) -> bool:
+    """Returns whether a declared run agrees with every field of the selector."""
+    wanted = (selector.method, selector.variant, selector.backbone)
+    return any(all(want in (None, have) for want, have in zip(wanted, run, strict=True)) for run in runs)
+
+
+def run_name(method: str, variant: str, backbone: str) -> str:
+    """Returns the reader's name of a system: `method/variant@backbone`."""
+    return f"{method}/{variant}@{backbone}"

@@ -1,0 +1,71 @@
+"""Bands are two-sided: too high fails like too low, and a band without a score fails too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from harness.commands.check import band, outside, read_bands
+from harness.errors import InputError
+
+NAMES = {
+    "id": "simcse",
+    "backbone": "tiny",
+    "task": "STSB",
+    "metric": "spearman",
+    "setting": "all",
+    "selection": "best-dev",
+}
+
+
+def frame(*points: float) -> pd.DataFrame:
+    return pd.DataFrame([{**NAMES, "seed": seed, "value": value / 100} for seed, value in enumerate(points)])
+
+
+def test_a_band_is_five_spreads_or_half_a_point_whichever_is_more() -> None:
+    """Seeds 60, 61, 62: mean 61, sample sd 1, band 56 to 66. One seed: 60 -+ 0.5."""
+    wide = band(NAMES, frame(60.0, 61.0, 62.0))
+    assert (wide["mean"], wide["low"], wide["high"], wide["runs"]) == (61.0, 56.0, 66.0, 3)
+    narrow = band(NAMES, frame(60.0))
+    assert (narrow["low"], narrow["high"]) == (59.5, 60.5)
+
+
+@pytest.mark.parametrize(("score", "word"), [(55.9, "too low"), (66.1, "too high")])
+def test_scores_outside_on_either_side_are_named(score: float, word: str) -> None:
+    bands = [band(NAMES, frame(60.0, 61.0, 62.0))]
+    assert outside(bands, frame(60.0, 61.0)) == []
+    (problem,) = outside(bands, frame(60.0, score))
+    assert problem.startswith(word)
+    assert "seed 1" in problem
+
+
+def test_a_band_without_a_score_is_a_problem() -> None:
+    (problem,) = outside([band({**NAMES, "task": "STS12"}, frame(60.0))], frame(60.0))
+    assert problem.startswith("missing")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "not YAML"),
+        ("bands: []", "no list `bands`"),
+        ("bands:\n- {id: a}", "band 0 lacks backbone"),
+        ("", "no list `bands`"),
+    ],
+)
+def test_band_files_that_are_off_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "b.yaml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_bands(tmp_path / "b.yaml")
+    with pytest.raises(InputError, match="no such file"):
+        read_bands(tmp_path / "none.yaml")
+
+
+def test_a_band_upside_down_is_refused(tmp_path: Path) -> None:
+    entry: dict[str, Any] = {**NAMES, "low": 2, "high": 1}
+    (tmp_path / "b.yaml").write_text("bands:\n- {" + ", ".join(f"{k}: {v}" for k, v in entry.items()) + "}\n")
+    with pytest.raises(InputError, match="low 2 above high 1"):
+        read_bands(tmp_path / "b.yaml")

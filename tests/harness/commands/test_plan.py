@@ -1,0 +1,171 @@
+"""`sentbench plan`: every table and figure, near matches, what is done, and a dry run that writes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.commands.plan import describe, is_done, table_cells
+from harness.plan.entries import read_params
+from harness.plan.resolve import load_recipes, resolve
+from harness.report.tables.spec import load_specs
+
+ROOT = Path(__file__).parents[3]
+CHECKOUT = ("recipes", "leaderboards", "methods", "harness")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the declarations and no params.yaml and no scores."""
+    for name in CHECKOUT:
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def runs_of(*names: str) -> set[str]:
+    """The (system, backbone) pairs of a plan, as one word each."""
+    params = resolve(load_recipes(), names, seeds=1, cells=table_cells())
+    return {f"{run.id}@{run.backbone_name}" for run in params.runs.values()}
+
+
+def plannable() -> Iterator[str]:
+    """Every table and figure that shows a run some recipe declares."""
+    declared = {
+        (entry["method"], entry["variant"], backbone)
+        for recipe in load_recipes(ROOT / "recipes").values()
+        for entry in recipe.systems.values()
+        for backbone in entry["backbones"]
+    }
+    for key, wanted in table_cells(ROOT / "leaderboards/tables").items():
+        if declared & set(wanted):
+            yield key
+
+
+PLANNABLE = sorted(plannable())
+
+
+@pytest.mark.usefixtures("checkout")
+def test_every_table_and_figure_can_be_planned_by_its_name() -> None:
+    recipes, cells = load_recipes(), table_cells()
+    for key in PLANNABLE:
+        params = resolve(recipes, [key], seeds=1, cells=cells)
+        assert params.runs, key
+    assert len(PLANNABLE) > 25
+    assert {"pcl/table2", "dclr/fig6a", "ptbert/table5c", "sct/table2", "una/table1"} <= set(PLANNABLE)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_table_brings_only_the_backbones_it_shows_and_a_union_both() -> None:
+    """PCL table 3 is about BERT-base alone, though PCL runs on four backbones."""
+    assert {name.split("@")[1] for name in runs_of("pcl/table3")} == {"bert-base-uncased"}
+    assert "simcse-roberta@roberta-base" in runs_of("pcl/table2")
+    assert runs_of("pcl/table3", "ptbert/table5b") == runs_of("pcl/table3") | runs_of("ptbert/table5b")
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_table_of_small_models_brings_baselines_of_their_size() -> None:
+    found = runs_of("sct/table2")
+    assert {f"sct-simcse@bert-{size}" for size in ("tiny", "mini", "small")} <= found
+    assert {f"sct-dclr@bert-{size}" for size in ("tiny", "mini", "small")} <= found
+
+
+def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(checkout)
+    assert main(["plan", "pcl/fig2", "--seeds", "1", "--dry-run"]) == 0
+    assert files(checkout) == before
+    shown = capsys.readouterr().out
+    assert main(["plan", "pcl/fig2", "--seeds", "1"]) == 0
+    assert files(checkout) == before | {"params.yaml"}
+    assert len(read_params().runs) == 5
+    assert capsys.readouterr().out.startswith(shown)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -> None:
+    params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, cells=table_cells())
+    lines = describe(params).splitlines()
+    assert lines[0].split() == [
+        "system",
+        "backbone",
+        "runs",
+        "done",
+        "steps",
+        "of",
+        "batch",
+        "GPU",
+        "h",
+        "CPU",
+        "h",
+        "disk",
+    ]
+    rows = {line.split()[0]: line.split() for line in lines[1:]}
+    assert rows["pcl-k7"][1:4] == ["bert-base-uncased", "2", "0"]
+    costs = [float(rows[f"pcl-k{k}"][-4].replace(",", "")) for k in (1, 3, 5, 7)]
+    assert all(cost > 0 for cost in costs)
+    assert rows["total"][1:3] == ["10", "0"]
+    assert any(
+        "no GPU measured" in line or "as measured on" in line for line in lines if line.startswith("cuda")
+    )
+    assert any(line.startswith("not counted") for line in lines)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_all_lists_every_full_scale_run() -> None:
+    params = resolve(load_recipes(), ["all"], seeds=1, cells=table_cells())
+    shown = describe(params)
+    assert all(run.id in shown for run in params.runs.values())
+    assert "no estimate" not in shown
+    assert not {run.id for run in params.runs.values()} & set(load_recipes()["small"].systems)
+
+
+@pytest.mark.usefixtures("checkout")
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["pcl/tabel2"], "did you mean pcl/table2"),
+        (["dclr/fig6c"], "did you mean dclr/fig6"),
+        (["sct/tabel7"], "did you mean sct/table7"),
+        (["sct/table1", "--backbone", "bert"], "plan sct/table1 has no runs"),
+        (["pcl/fig2", "--power", "0.8"], "--power and --delta go together"),
+        (["pcl/fig2", "--power", "1.0", "--delta", "0.5"], "expected a power between 0.05 and 1"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "0"], "delta above 0"),
+    ],
+)
+def test_a_wrong_name_or_aim_is_one_line(
+    capsys: pytest.CaptureFixture[str], command: list[str], message: str
+) -> None:
+    assert main(["plan", *command, "--dry-run"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert message in told.err
+    assert len(told.err.strip().splitlines()) == 1
+
+
+def test_a_run_is_done_if_its_score_is_of_the_present_recipe(checkout: Path) -> None:
+    (checkout / "reports").mkdir()
+    (checkout / "reports/scores").symlink_to(ROOT / "reports/scores")
+    params = read_params(ROOT / "params.yaml")
+    key, run = next(iter(params.runs.items()))
+    recorded = json.loads((ROOT / f"reports/scores/{key}.json").read_text())["run"]["recipe"]
+    assert is_done(key, run) == (recorded == run.recipe_hash())
+    assert not is_done(key, run.model_copy(update={"config": {"max_length": 31}}))
+    assert not is_done("none__of__s0", run)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_the_names_that_list_prints_are_those_that_plan_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "tables", "--json"]) == 0
+    names = [entry["name"] for entry in json.loads(capsys.readouterr().out)]
+    assert names == sorted(load_specs(ROOT / "leaderboards/tables"))
+    assert set(PLANNABLE) <= set(names)

@@ -1,0 +1,132 @@
+"""The gap ladder: every rung differs from the declared run in one choice, and plans resolve it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import InputError
+from harness.plan import resolve as plan
+from harness.plan.entries import KEY
+from harness.plan.ladder import MARK, Rung, ladder_systems, rungs_of
+
+ROOT = Path(__file__).parents[3]
+ENTRY: dict[str, Any] = {
+    "method": "simcse", "variant": "released", "pooling": "cls", "text": "senteval", "seeds": [0],
+    "config": {"max_length": 32, "temperature": 0.05},
+    "train": {
+        "steps": 10, "weight_decay": 0.0, "max_grad_norm": 1.0, "precision": "fp32", "eval_every": 125,
+        "drop_last": True,
+    },
+}  # fmt: skip
+
+
+def leaves(entry: Any, place: str = "") -> dict[str, Any]:
+    """Returns every value of nested settings by its dotted place."""
+    if not isinstance(entry, dict):
+        return {place: entry}
+    return {
+        key: value
+        for name, inner in entry.items()
+        for key, value in leaves(inner, f"{place}.{name}" if place else name).items()
+    }
+
+
+def changed(**settings: Any) -> dict[str, Any]:
+    return plan.merge(ENTRY, settings)
+
+
+def test_each_rung_turns_over_exactly_one_choice() -> None:
+    systems = ladder_systems("run", ENTRY)
+    declared = leaves(systems.pop("run"))
+    assert declared == leaves(ENTRY)
+    differences = {
+        system: {key: value for key, value in leaves(entry).items() if declared[key] != value}
+        for system, entry in systems.items()
+    }
+    assert differences == {
+        "run-ladder-static-layer": {"variant": "released-ladder-static-layer", "pooling": "static-last-avg"},
+        "run-ladder-first-layer": {"variant": "released-ladder-first-layer", "pooling": "first-last-avg"},
+        "run-ladder-weight-decay": {"variant": "released-ladder-weight-decay", "train.weight_decay": 0.01},
+        "run-ladder-clipping": {"variant": "released-ladder-clipping", "train.max_grad_norm": None},
+        "run-ladder-precision": {"variant": "released-ladder-precision", "train.precision": "bf16"},
+        "run-ladder-eval-interval": {"variant": "released-ladder-eval-interval", "train.eval_every": 250},
+        "run-ladder-drop-last": {"variant": "released-ladder-drop-last", "train.drop_last": False},
+        "run-ladder-max-length": {"variant": "released-ladder-max-length", "config.max_length": 64},
+        "run-ladder-text": {"variant": "released-ladder-text", "text": "raw"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "step", "value"),
+    [
+        ({"pooling": "static-last-avg"}, "first-layer", "first-last-avg"),
+        ({"pooling": "first-last-avg"}, "static-layer", "static-last-avg"),
+        ({"train": {"weight_decay": 0.1}}, "weight-decay", 0.0),
+        ({"train": {"max_grad_norm": None}}, "clipping", 1.0),
+        ({"train": {"precision": "bf16"}}, "precision", "fp32"),
+        ({"train": {"eval_every": 250}}, "eval-interval", 125),
+        ({"train": {"eval_every": 20}}, "eval-interval", 40),
+        ({"train": {"drop_last": False}}, "drop-last", True),
+        ({"config": {"max_length": 64}}, "max-length", 32),
+        ({"config": {"max_length": 128}}, "max-length", 32),
+        ({"text": "raw"}, "text", "senteval"),
+    ],
+)
+def test_a_choice_made_otherwise_is_turned_back(settings: dict[str, Any], step: str, value: Any) -> None:
+    found = {rung.step: rung.changed for rung in rungs_of(changed(**settings))}
+    assert found[step] == value
+
+
+def test_a_declared_average_has_no_rung_of_itself() -> None:
+    steps = [rung.step for rung in rungs_of(changed(pooling="static-last-avg"))]
+    assert "static-layer" not in steps
+
+
+def test_untrained_word_vectors_have_the_text_rung_alone() -> None:
+    bare = changed(pooling=None, train={"steps": 0})
+    assert [rung.step for rung in rungs_of(bare)] == ["text"]
+
+
+def test_a_rung_is_said_in_words() -> None:
+    assert Rung("clipping", "train.max_grad_norm", 1.0, None).says == "train.max_grad_norm: 1.0 → off"
+    assert Rung("drop-last", "train.drop_last", False, True).says == "train.drop_last: off → on"
+
+
+def test_the_declared_entry_is_left_as_it_was() -> None:
+    before = leaves(ENTRY)
+    ladder_systems("run", ENTRY)["run-ladder-text"]["config"]["max_length"] = 1
+    assert leaves(ENTRY) == before
+
+
+def test_every_declared_run_has_a_ladder_that_resolves_and_validates() -> None:
+    recipes = plan.load_recipes(ROOT / "recipes")
+    for system in ("simcse-small", "dclr-small", "glove-small", "pcl"):
+        params = plan.resolve(recipes, [f"ladder/{system}"], seeds=1, folder=ROOT / "recipes")
+        plan.check_configs(params)
+        own = [run for run in params.runs.values() if run.id.split(MARK)[0] == system]
+        assert len(own) == len({(run.variant, run.backbone) for run in own}) >= 2
+    assert len(plan.declared_systems(recipes)) >= 50
+    for system, entry in plan.declared_systems(recipes).items():
+        for name in ladder_systems(system, entry):
+            assert re.fullmatch(KEY, name)
+
+
+def test_a_ladder_of_the_small_plan_keeps_to_its_tier_and_its_parents() -> None:
+    recipes = plan.load_recipes(ROOT / "recipes")
+    params = plan.resolve(recipes, ["ladder/dclr-small"], seeds=1, folder=ROOT / "recipes")
+    assert params.tiers == ["embedded"]
+    rung = params.run("dclr-small-ladder-clipping__minilm-l2__s0")
+    assert rung.parent == "artefacts/simcse-small__minilm-l2__s0"
+    assert rung.train["max_grad_norm"] is None
+
+
+def test_an_unknown_run_is_named_with_near_matches() -> None:
+    recipes = plan.load_recipes(ROOT / "recipes")
+    with pytest.raises(InputError, match="did you mean simcse-small"):
+        plan.select(recipes, ["ladder/simcse-smal"])
+    with pytest.raises(InputError, match="plan 'ladder' is not known"):
+        plan.select(recipes, ["ladder"])

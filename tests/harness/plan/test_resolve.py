@@ -1,0 +1,258 @@
+"""Recipes become the resolved plan; bad declarations and bad params.yaml are one clear line."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.errors import InputError
+from harness.plan import resolve as plan
+from harness.plan.entries import Params, read_params
+
+ROOT = Path(__file__).parents[3]
+TRAIN = {"steps": 10, "batch_size": 4, "save_every": 5}
+
+
+def recipe(**changes: Any) -> dict[str, Any]:
+    base = {
+        "corpus": "wiki-small",
+        "pooling": "mean",
+        "variant": "released",
+        "seeds": [0, 1],
+        "tasks": ["STSB"],
+        "config": {"max_length": 32},
+        "train": TRAIN,
+    }
+    simcse = {"method": "simcse", "use": ["base"], "backbones": ["minilm-l2"]}
+    return {
+        "name": "paper",
+        "tiers": ["embedded"],
+        "blocks": {"base": base, "hot": {"config": {"temperature": 0.1}}},
+        "runs": [
+            {"id": "a", **simcse},
+            {"id": "b", **simcse, "use": ["base", "hot"], "backbones": ["minilm-l2", "minilm-l6"]},
+            {"id": "c", **simcse, "parent": {"run": "a"}},
+            {"id": "d", **simcse, "method": "distill", "parent": {"teacher": "minilm-l6"}},
+            {"id": "e", **simcse, "start": {"run": "a"}, "parent": {"teacher": "minilm-l6"}},
+        ],
+        "tables": {"table1": ["a", "b"], "table2": ["other/x"]},
+        **changes,
+    }
+
+
+def write(folder: Path, *recipes: dict[str, Any]) -> dict[str, plan.Recipe]:
+    for entry in recipes:
+        (folder / f"{entry['name']}.yaml").write_text(yaml.safe_dump(entry))
+    return plan.load_recipes(folder)
+
+
+def resolved(folder: Path, *names: str, **given: Any) -> Params:
+    return plan.resolve(write(folder, recipe()), names, folder=ROOT / "recipes", **given)
+
+
+def test_a_system_expands_over_backbones_and_seeds(tmp_path: Path) -> None:
+    params = resolved(tmp_path, "paper/b")
+    assert sorted(params.runs) == [
+        "b__minilm-l2__s0",
+        "b__minilm-l2__s1",
+        "b__minilm-l6__s0",
+        "b__minilm-l6__s1",
+    ]
+    run = params.runs["b__minilm-l6__s1"]
+    assert (run.seed, run.backbone, run.corpus) == (1, "backbones/minilm-l6", "data/wiki-small")
+    assert run.config == {"max_length": 32, "temperature": 0.1}
+
+
+def test_blocks_merge_deeply_and_later_ones_win() -> None:
+    merged = plan.merge({"a": {"x": 1, "y": 1}, "b": 1}, {"a": {"y": 2}}, {"b": {"z": 3}})
+    assert merged == {"a": {"x": 1, "y": 2}, "b": {"z": 3}}
+
+
+def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
+    params = resolved(tmp_path, "paper/c")
+    assert sorted(params.runs) == [
+        "a__minilm-l2__s0",
+        "a__minilm-l2__s1",
+        "c__minilm-l2__s0",
+        "c__minilm-l2__s1",
+    ]
+    assert params.runs["c__minilm-l2__s1"].parent == "artefacts/a__minilm-l2__s1"
+    assert params.runs["a__minilm-l2__s0"].parent_folder is None
+
+
+def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
+    public = {**recipe()["runs"][3], "id": "f", "parent": {"teacher": "unsup-simcse-bert-large"}}
+    params = plan.resolve(
+        write(tmp_path, recipe(runs=[*recipe()["runs"], public])),
+        ["paper/d", "paper/f"],
+        folder=ROOT / "recipes",
+    )
+    assert params.teachers["unsup-simcse-bert-large__wiki-small"].pooling == "mean"
+    assert "pooling" not in params.model_dump()["teachers"]["minilm-l6__wiki-small"]
+    assert params.backbones["unsup-simcse-bert-large"].origin == "data/unsup-simcse-bert-large-uncased"
+    assert Params.model_validate(params.model_dump()) == params
+
+
+def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None:
+    params = resolved(tmp_path, "paper/d")
+    assert params.runs["d__minilm-l2__s0"].parent == "teachers/minilm-l6__wiki-small"
+    assert params.teachers["minilm-l6__wiki-small"].encoder == "backbones/minilm-l6"
+    assert params.backbones["minilm-l2"].origin == "backbones/minilm-l6"
+    assert params.backbones["minilm-l6"].layers is None
+    assert {"minilm-l6", "wiki-small"} <= set(params.sources)
+
+
+def test_a_run_may_start_from_another_runs_artefact_beside_its_teacher(tmp_path: Path) -> None:
+    """The first stage comes along with the same seed; backbone and recipe hash are as of one system."""
+    params = resolved(tmp_path, "paper/e")
+    runs = [params.runs[f"e__minilm-l2__s{seed}"] for seed in (0, 1)]
+    assert [run.backbone for run in runs] == [f"artefacts/a__minilm-l2__s{seed}" for seed in (0, 1)]
+    assert {run.parent for run in runs} == {"teachers/minilm-l6__wiki-small"}
+    assert {run.backbone_name for run in runs} == {"minilm-l2"}
+    assert runs[0].recipe_hash() == runs[1].recipe_hash()
+    assert "a__minilm-l2__s1" in params.runs
+    assert set(params.backbones) == {"minilm-l2", "minilm-l6"}
+
+
+def test_tables_unions_and_seeds_select_runs(tmp_path: Path) -> None:
+    assert {run.id for run in resolved(tmp_path, "paper/table1").runs.values()} == {"a", "b"}
+    assert len(resolved(tmp_path, "paper/a", "paper/d", seeds=5).runs) == 10
+    assert len(resolved(tmp_path, "paper/b", backbones=["minilm-l6"]).runs) == 2
+
+
+def test_a_run_with_one_declared_seed_stays_at_one(tmp_path: Path) -> None:
+    single = recipe()
+    single["runs"][0]["seeds"] = [0]
+    params = plan.resolve(write(tmp_path, single), ["paper/a"], seeds=5, folder=ROOT / "recipes")
+    assert list(params.runs) == ["a__minilm-l2__s0"]
+
+
+def test_seeds_share_a_recipe_hash_and_settings_do_not(tmp_path: Path) -> None:
+    runs = resolved(tmp_path, "paper").runs
+    hashes = {key: run.recipe_hash() for key, run in runs.items()}
+    assert hashes["a__minilm-l2__s0"] == hashes["a__minilm-l2__s1"] != hashes["b__minilm-l2__s0"]
+    assert hashes["c__minilm-l2__s0"] == hashes["c__minilm-l2__s1"], "a parent of the same seed is one recipe"
+
+
+def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> None:
+    run = resolved(tmp_path, "paper/a").runs["a__minilm-l2__s0"]
+    other = run.model_copy(update={"tasks": ["STS12"], "train": {**run.train, "save_every": 1}})
+    assert run.training_entry() == other.training_entry()
+    assert run.model_copy(update={"seed": 1}).training_entry() != run.training_entry()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["papr"], r"plan 'papr' is not known.*did you mean paper"),
+        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean paper/table1"),
+        (["paper/table2"], r"names 'other/x', which no recipe declares"),
+    ],
+)
+def test_unknown_names_are_refused_with_near_matches(tmp_path: Path, names: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resolved(tmp_path, *names)
+
+
+def spoiled(change: Any) -> dict[str, Any]:
+    entry = copy.deepcopy(recipe())
+    change(entry)
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(run=1), "unknown keys"),
+        (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
+        (lambda r: r["runs"].append(r["runs"][0]), "stands twice"),
+        (lambda r: r["runs"][0].update(backbones=["bert"]), "backbone 'bert' is not in"),
+        (lambda r: r["runs"][0].update(corpus="wikismall"), "source 'wikismall'"),
+        (lambda r: r["runs"][0].update(method="simcs"), "method 'simcs' is not known"),
+        (lambda r: r["runs"][0].update(id="A.b"), "id is"),
+        (lambda r: r["runs"][0].update(lr=1), "unknown key lr"),
+        (lambda r: r["runs"][0].update(seeds=["0"]), "seed is"),
+        (lambda r: r["runs"][0].update(parent={"run": "z"}), "parent run 'z' is not known"),
+        (
+            lambda r: r["runs"][0].update(parent={"model": "z"}),
+            "expected one of the keys teacher, run, backbone",
+        ),
+    ],
+)
+def test_bad_declarations_are_refused_in_one_line(tmp_path: Path, change: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        plan.resolve(write(tmp_path, spoiled(change)), ["paper"], folder=ROOT / "recipes")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_id_in_two_recipes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="run id 'a' is also in"):
+        write(tmp_path, recipe(), recipe(name="second"))
+
+
+def test_the_plan_is_written_once_and_read_back(tmp_path: Path) -> None:
+    params = resolved(tmp_path, "paper")
+    assert plan.write_params(params, tmp_path / "params.yaml")
+    assert not plan.write_params(params, tmp_path / "params.yaml")
+    assert read_params(tmp_path / "params.yaml") == params
+
+
+def edit(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("plan:", "plans:", "unknown key plans|key plan is missing"),
+        ("seed: 0", "seed: zero", r'seed is "zero"'),
+        ("corpus_share: 1.0", "corpus_share: 1e-1", r'corpus_share is "1e-1".*write 3\.0e-5'),
+        ("variant:", "varaint:", "varaint|variant"),
+        ("tiers:\n- embedded", "tiers:\n- cloud", "tiers"),
+        ("runs:", "runs: [", "not YAML"),
+    ],
+)
+def test_a_params_file_that_is_off_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    place = tmp_path / "params.yaml"
+    plan.write_params(resolved(tmp_path, "paper/a"), place)
+    place.write_text(edit(place.read_text(), old, new))
+    with pytest.raises(InputError, match=message) as caught:
+        read_params(place)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_run_is_named_with_near_matches(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"did you mean a__minilm-l2__s1, a__minilm-l2__s0"):
+        resolved(tmp_path, "paper/a").run("a__minilm-l2__s")
+
+
+def test_no_params_file_says_what_to_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="sentbench plan small"):
+        read_params(tmp_path / "params.yaml")
+
+
+def test_rates_written_as_text_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    entry = recipe()
+    entry["blocks"]["base"]["train"] = {**TRAIN, "learning_rate": "3e-5"}
+    params = plan.resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
+    with pytest.raises(InputError, match=r"run a seed 0"):
+        plan.check_configs(params)
+
+
+def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:
+    recipes = plan.load_recipes(ROOT / "recipes")
+    assert {"small", "baselines"} <= set(recipes)
+    for name in recipes:
+        plan.check_configs(plan.resolve(recipes, [name], folder=ROOT / "recipes"))
+        for table in recipes[name].tables:
+            assert plan.select(recipes, [f"{name}/{table}"])
+
+
+def test_the_committed_params_are_the_small_plan() -> None:
+    fresh = plan.resolve(plan.load_recipes(ROOT / "recipes"), ["small"], folder=ROOT / "recipes")
+    assert read_params(ROOT / "params.yaml") == fresh, "run `sentbench plan small` and commit params.yaml"

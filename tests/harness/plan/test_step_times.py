@@ -1,0 +1,251 @@
+"""Sizes, operations and hours worked by hand; a measured card replaces the assumed one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.errors import InputError
+from harness.plan.entries import Params, read_params
+from harness.plan.estimate import Estimate, lines_of
+from harness.plan.resolve import load_recipes, resolve
+from harness.plan.step_times import Card, Cost, Shape, StepTime, StepTimes, read_step_times
+
+ROOT = Path(__file__).parents[3]
+TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
+CARD = Card(
+    name="card", operations_per_second={"fp32": 1.0e12, "bf16": 8.0e12}, share={"fp32": 0.5, "bf16": 0.25}
+)
+
+
+def row(**changes: Any) -> StepTime:
+    base = {
+        "device": "cpu",
+        "machine": "box",
+        "threads": 1,
+        "system": "simcse",
+        "method": "simcse",
+        "backbone": "tiny",
+        "batch": 4,
+        "length": 32,
+        "precision": "fp32",
+        "seconds": 2.0,
+        "command": "c",
+    }
+    return StepTime.model_validate({**base, **changes})
+
+
+def times(*rows: StepTime, **shapes: Shape) -> StepTimes:
+    return StepTimes(shapes={"tiny": TINY, **shapes}, card=CARD, measured=list(rows))
+
+
+def test_parameters_of_a_shape_by_hand() -> None:
+    """Embeddings (10 + 4) 8 + types 16 + norm 16 = 144; a layer: 4 (64 + 8) + 2 * 128 + 16 + 8 + 32 = 600."""
+    assert TINY.parameters == 144 + 2 * 600
+
+
+def test_bert_base_has_the_parameters_of_its_checkpoint_without_the_pooler() -> None:
+    """The checkpoint has 109,482,240, of which the pooler is 768 * 768 + 768 = 590,592."""
+    assert (
+        read_step_times(ROOT / "leaderboards/step-times.yaml").shapes["bert-base-uncased"].parameters
+        == 108_891_648
+    )
+
+
+def test_word_vectors_are_their_table_and_cost_no_operations() -> None:
+    vectors = Shape(layers=0, width=50, inner=0, vocabulary=400, positions=0)
+    assert (vectors.parameters, vectors.forward(10, 32)) == (20_000, 0)
+
+
+def test_operations_of_a_forward_pass_by_hand() -> None:
+    """A token and layer: weights 4 * 64 + 2 * 128 = 512, attention 2 * 3 * 8 = 48; twice that is 1,120."""
+    assert TINY.forward(5, 3) == 5 * 3 * 2 * 1120
+
+
+def test_a_step_costs_what_simcse_costs_times_the_measured_ratio() -> None:
+    run = some_params().runs["a__minilm-l2__s0"].model_copy(update={"method": "pcl", "id": "pcl-k1"})
+    known = times(
+        row(), row(method="pcl", system="pcl", seconds=10.0), row(method="pcl", system="pcl", batch=9)
+    )
+    assert known.relative(run, "cpu") == 5.0
+    own = times(*known.measured, row(method="pcl", system="pcl-k1", seconds=3.0))
+    assert own.relative(run, "cpu") == 1.5
+    assert times(row()).relative(run, "cpu") is None
+
+
+def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
+    run = some_params().runs["a__minilm-l2__s0"].model_copy(update={"method": "pcl"})
+    card = {"device": "cuda", "machine": "gpu"}
+    known = times(
+        row(),
+        row(method="pcl", system="pcl", seconds=8.0),
+        row(**card, seconds=0.1),
+        row(**card, method="pcl", system="pcl", seconds=0.3),
+    )
+    assert known.relative(run, "cpu") == 4.0
+    assert known.relative(run, "cuda") == pytest.approx(3.0)
+
+
+def test_without_a_measured_gpu_the_rate_is_the_cards_peak_times_the_share() -> None:
+    rate = times(row()).rate("cuda", TINY, "bf16")
+    assert rate.operations == 2.0e12
+    assert rate.source == "an estimate, no GPU measured: 25% of the 8 TFLOP/s bf16 of one card"
+
+
+def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() -> None:
+    """A SimCSE step of 4 is 3 passes over 8 sentences of 32: 3 * 8 * 32 * 2 * 2 * (512 + 512) operations."""
+    known = times(row(), row(device="cuda", machine="gpu", seconds=0.5))
+    rate = known.rate("cuda", TINY, "fp32")
+    assert rate.operations == 3 * 8 * 32 * 4 * 1024 / 0.5
+    assert rate.source == "as measured on gpu, threads: 1"
+    assert "no GPU measured" in known.rate("cuda", TINY, "bf16").source
+
+
+def test_the_rate_is_that_of_the_backbone_nearest_in_size() -> None:
+    large = TINY.model_copy(update={"layers": 64})
+    known = times(row(), row(backbone="large", seconds=4.0), large=large)
+    assert known.rate("cpu", TINY, "fp32").operations == 3 * TINY.forward(8, 32) / 2.0
+    near = TINY.model_copy(update={"layers": 40})
+    assert known.rate("cpu", near, "fp32").operations == 3 * large.forward(8, 32) / 4.0
+
+
+def test_no_measured_cpu_says_what_to_run() -> None:
+    with pytest.raises(InputError, match=r"python -m benchmarks\.steps --write"):
+        times().rate("cpu", TINY, "fp32")
+
+
+RECIPE: dict[str, Any] = {
+    "name": "toy",
+    "tiers": ["embedded"],
+    "runs": [
+        {
+            "id": "a",
+            "method": "simcse",
+            "variant": "released",
+            "corpus": "wiki-small",
+            "corpus_share": 0.1,
+            "pooling": "mean",
+            "backbones": ["minilm-l2"],
+            "seeds": [0, 1],
+            "tasks": ["STSB-dev"],
+            "config": {},
+            "train": {
+                "steps": None,
+                "epochs": 2,
+                "batch_size": 100,
+                "drop_last": False,
+                "eval_every": 10,
+                "precision": "fp32",
+            },
+        },
+    ],
+}
+
+
+def some_params(**changes: Any) -> Params:
+    entry = {**RECIPE["runs"][0], **changes}
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "toy.yaml").write_text(yaml.safe_dump({**RECIPE, "runs": [entry]}))
+        return resolve(load_recipes(Path(place)), ["toy"], folder=ROOT / "recipes")
+
+
+def estimate(params: Params, *rows: StepTime) -> Estimate:
+    """An estimate with a MiniLM of the tiny shape, cut to two layers by the recipe."""
+    deep = TINY.model_copy(update={"layers": 6})
+    return Estimate(params, times(*(rows or [row()]), **{"minilm-l6": deep}))
+
+
+def test_hours_of_a_run_by_hand() -> None:
+    """wiki-small has 15,779 sentences, a tenth of them 1,578: 16 steps of 100 an epoch, 32 in all.
+
+    The cut backbone has the tiny shape. Training: 32 steps of 3 * 200 sentences of 32 pieces; selection:
+    32 // 10 + 1 = 4 times 3,000 sentences of 16; evaluation: STS-B's files of 5,749, 1,500 and 1,379 lines,
+    two sentences each, for two sets of weights. The measured CPU step of 4 took 2 s.
+    """
+    params = some_params()
+    found = estimate(params)
+    run = params.runs["a__minilm-l2__s0"]
+    assert found.steps(run) == 32
+    training = 32 * 3 * 200 * 32 * 4 * (512 + 512)
+    sentences = 4 * 3000 + 2 * 2 * (5749 + 1500 + 1379)
+    scored = sentences * 16 * 4 * (512 + 256)
+    rate = 3 * 8 * 32 * 4 * 1024 / 2.0
+    cost = found.run(run)
+    assert cost is not None
+    assert cost.cpu_hours == pytest.approx((training + scored) / rate / 3600)
+    assert cost.gpu_hours == pytest.approx((training + scored) / 0.5e12 / 3600)
+    assert cost.disk == 2 * 1344 * 4 + 2 * (5749 + 1500 + 1379) * 8 * 2
+
+
+def test_an_untrained_run_is_encoded_once_and_kept_once() -> None:
+    params = some_params(train={**RECIPE["runs"][0]["train"], "steps": 0, "epochs": None})
+    cost = estimate(params).run(params.runs["a__minilm-l2__s0"])
+    assert cost is not None
+    scored = (3000 + 2 * (5749 + 1500 + 1379)) * 16 * 4 * (512 + 256)
+    assert cost.gpu_hours == pytest.approx(scored / 0.5e12 / 3600)
+    assert cost.disk == 1344 * 4 + 2 * (5749 + 1500 + 1379) * 8 * 2
+
+
+def test_a_backbone_of_unknown_size_and_a_method_never_measured_have_no_estimate() -> None:
+    params = some_params()
+    run = params.runs["a__minilm-l2__s0"]
+    assert Estimate(params, times(row())).run(run) is None
+    assert estimate(params).run(run.model_copy(update={"method": "pcl"})) is None
+
+
+def test_teachers_are_encoded_once_for_all_seeds_and_kept_in_fp32() -> None:
+    params = some_params(method="distill", parent={"teacher": "minilm-l6"})
+    assert len(params.runs) == 2
+    cost = estimate(params).teachers()
+    assert cost is not None
+    assert cost.disk == 15_779 * 8 * 4
+    assert cost.gpu_hours == pytest.approx(15_779 * 32 * 2 * 6 * 1024 / 0.5e12 / 3600)
+
+
+def test_costs_add_up() -> None:
+    assert Cost(1, 2, 3).plus(Cost(10, 20, 30)) == Cost(11, 22, 33)
+
+
+def test_every_run_of_every_recipe_has_an_estimate() -> None:
+    recipes = load_recipes(ROOT / "recipes")
+    params = resolve(recipes, ["all", *(name for name in recipes)], seeds=1, folder=ROOT / "recipes")
+    found = Estimate(params, read_step_times(ROOT / "leaderboards/step-times.yaml"))
+    unknown = {run.id for run in params.runs.values() if found.run(run) is None}
+    assert not unknown, "add the sizes to step-times.yaml or run `python -m benchmarks.steps --write`"
+    assert len(params.runs) > 100
+    assert found.teachers() is not None
+
+
+def test_lines_of_a_source_are_those_of_its_text_files() -> None:
+    assert (lines_of("wiki1m"), lines_of("minilm-l6")) == (1_000_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("card:", "crad:"), "crad|card"),
+        (lambda text: text + "- {device: tpu}\n", "measured"),
+        (lambda text: "shapes: [", "not a readable YAML file"),
+    ],
+)
+def test_a_table_of_step_times_that_is_off_is_one_line(tmp_path: Path, change: Any, message: str) -> None:
+    text = (ROOT / "leaderboards/step-times.yaml").read_text(encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(change(text), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_step_times(tmp_path / "t.yaml")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"none\.yaml"):
+        read_step_times(tmp_path / "none.yaml")
+
+
+def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
+    params = read_params(ROOT / "params.yaml")
+    entry = params.corpora["wiki-small-views"]
+    whole = entry.model_copy(update={"rows": None})
+    every = Estimate(params.model_copy(update={"corpora": {"wiki-small-views": whole}}), read_step_times())
+    assert Estimate(params, read_step_times()).rows("corpora/wiki-small-views") == entry.rows == 4096
+    assert every.rows("corpora/wiki-small-views") == 15779

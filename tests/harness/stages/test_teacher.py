@@ -1,0 +1,143 @@
+"""A cached teacher never serves another model's vectors: not through DVC, not without it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from harness.errors import InputError
+from harness.plan.entries import Params, Run
+from harness.stages import train
+from harness.stages.backbone import teach
+from harness.stages.teacher import check_teacher
+from tests.methods.congen.sample import RELEASED
+from tests.support import tiny
+
+ROOT = Path(__file__).parents[3]
+NAME = "model__words"
+TEACHER = Path("teachers") / NAME
+
+
+def planned(**changes: Any) -> Params:
+    """A plan with one teacher and one ConGen run that learns from it."""
+    entry = {"encoder": "backbones/model", "corpus": "data/words", "pooling": "mean", **changes}
+    run = {
+        "id": "congen",
+        "method": "congen",
+        "variant": "released",
+        "backbone": "backbones/model",
+        "pooling": "mean",
+        "corpus": "data/words",
+        "corpus_share": 1.0,
+        "parent": str(TEACHER),
+        "seed": 0,
+        "text": "senteval",
+        "weights": "both",
+        "tasks": ["STSB"],
+        "config": RELEASED,
+        "train": tiny.TRAIN,
+    }
+    return Params.model_validate(
+        {
+            "plan": ["p"],
+            "tiers": ["embedded"],
+            "sources": {},
+            "backbones": {},
+            "corpora": {},
+            "teachers": {NAME: entry},
+            "code": {"congen": {"code": "methods/congen", "base": "methods/core"}},
+            "reads": {"selection": [], "evaluation": []},
+            "runs": {"congen": run},
+        }
+    )
+
+
+def write_corpus(folder: Path, *, seed: int = 1) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["\t".join((row.text, *row.paraphrase)) for row in tiny.rows(paraphrases=2, seed=seed)]
+    (folder / "words.tsv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder with an encoder, a corpus and the vectors of the one for the other."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "methods").symlink_to(ROOT / "methods")
+    tiny.write_backbone(tmp_path / "backbones/model", seed=0)
+    write_corpus(tmp_path / "data/words")
+    teach(planned(), NAME)
+    return tmp_path
+
+
+def build(params: Params) -> None:
+    train.build_trainer(params, params.run("congen"), Path("state"), device="cpu")
+
+
+def identity(params: Params) -> str:
+    run: Run = params.run("congen")
+    return train.identity(params, run)
+
+
+def test_vectors_of_the_planned_encoder_are_accepted(project: Path) -> None:
+    check_teacher(planned(), TEACHER)
+    described = json.loads((TEACHER / "teacher.json").read_text())
+    assert described["rows"] == 24
+    assert described["views"] == 3
+
+
+def test_another_encoder_in_the_same_folder_is_refused_until_the_stage_runs_again(project: Path) -> None:
+    """The released cache of SCT is keyed by a file name; ours by the bytes of what made the vectors."""
+    before, named = np.load(TEACHER / "vectors.npy"), identity(planned())
+    shutil.rmtree("backbones/model")
+    tiny.write_backbone(project / "backbones/model", seed=1)
+    with pytest.raises(InputError, match=r"vectors of encoder_sha256 .*make them again"):
+        build(planned())
+    teach(planned(), NAME)
+    check_teacher(planned(), TEACHER)
+    assert not np.array_equal(before, np.load(TEACHER / "vectors.npy"))
+    assert identity(planned()) != named
+
+
+def test_the_vectors_of_another_teacher_give_a_run_another_identity(project: Path) -> None:
+    """The student's backbone stays what it is; only the vectors differ."""
+    tiny.write_backbone(project / "backbones/other", seed=1)
+    other = planned(encoder="backbones/other")
+    named = identity(planned())
+    with pytest.raises(InputError, match="vectors of encoder backbones/model, the plan's is backbones/other"):
+        build(other)
+    teach(other, NAME)
+    assert identity(other) != named
+
+
+def test_another_corpus_or_pooling_is_refused(project: Path) -> None:
+    with pytest.raises(InputError, match="vectors of pooling mean, the plan's is cls"):
+        build(planned(pooling="cls"))
+    write_corpus(project / "data/words", seed=2)
+    with pytest.raises(InputError, match="vectors of corpus_sha256"):
+        build(planned())
+
+
+def test_a_missing_encoder_or_an_unfinished_teacher_is_one_line(project: Path) -> None:
+    (TEACHER / "teacher.json").unlink()
+    with pytest.raises(InputError, match=r"teacher\.json: no such file"):
+        build(planned())
+    shutil.rmtree("backbones/model")
+    with pytest.raises(InputError, match="backbones/model: no such folder"):
+        build(planned())
+
+
+def test_the_pipeline_makes_a_teacher_again_when_anything_that_makes_it_changes() -> None:
+    stage = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["teacher"]["do"]
+    needs = {
+        "${item.encoder}",
+        "${item.corpus}",
+        ".fingerprints/teacher.txt",
+        ".entries/teachers/${key}.json",
+    }
+    assert set(stage["deps"]) == needs
