@@ -14,7 +14,7 @@ from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
 from benchmarks.steps import chosen_runs
 from harness.plan import load_recipes, resolve
 from harness.recipes import Params
-from methods.core.interface import Tokens
+from methods.core.types import Tokens
 from tests.support import tiny
 
 
