@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from methods.core.errors import InputError, near_matches
 
 if TYPE_CHECKING:
-    from methods.core.interface import Method
+    from methods.core.method import Method
 
 METHODS: dict[str, str] = {
     "ckd": "methods.ckd.method:CKD",

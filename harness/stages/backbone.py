@@ -27,7 +27,8 @@ def make_backbone(params: Params, name: str) -> Path:
         if entry.layers is None:
             shutil.copytree(origin, part, dirs_exist_ok=True)
         else:
-            from methods.core.folders import cut_layers, load_encoder, save_backbone
+            from methods.core.folders import cut_layers, load_encoder
+            from methods.core.saving import save_backbone
 
             quiet()
             save_backbone(cut_layers(load_encoder(origin, pooling="mean"), entry.layers), part)
@@ -37,7 +38,7 @@ def make_backbone(params: Params, name: str) -> Path:
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
     from methods.core.folders import load_encoder
-    from methods.core.parents import write_teacher
+    from methods.core.teachers import write_teacher
 
     entry, folder = planned_teacher(params, name), Path("teachers") / name
     description = describe_teacher(entry)
@@ -48,7 +49,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
         write_teacher(
             part,
             encoder.to(resolve_device(device)),
-            [(row.text, *row.paraphrase) for row in rows],
+            rows,
             description,
         )
     return folder

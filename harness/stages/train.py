@@ -27,8 +27,8 @@ DESCRIPTION = "run.json"
 def read_rows(corpus: Path, *, share: float = 1.0, seed: int = 0) -> list[Any]:
     """Returns the corpus as rows; a share of it is a nested random subset that keeps the rows' indices."""
     from harness.data.corpora import corpus_file, read_corpus
-    from methods.core.interface import Row
     from methods.core.streams import subset
+    from methods.core.types import Row
 
     rows = [Row(index, text, others) for index, (text, others) in enumerate(read_corpus(corpus_file(corpus)))]
     return rows if share == 1.0 else [rows[place] for place in subset(seed, len(rows), share)]
@@ -83,7 +83,7 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     """Returns the trainer of a run with its method built under the run's initialisation seed."""
     import torch
 
-    from methods.core.parents import EncoderFactory
+    from methods.core.networks import Networks
     from methods.core.streams import INITIALISE, torch_seed
     from methods.core.trainer import Trainer
 
@@ -91,9 +91,9 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     method, config, settings = run.read_settings()
     if run.parent.startswith("teachers/"):
         check_teacher(params, Path(run.parent))
-    factory = EncoderFactory(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+    networks = Networks(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
-    built = method(config, factory)
+    built = method(config, networks)
     evaluate = dev_evaluation(run.text)
     return Trainer(built, settings, run.seed, evaluate, state, device=device, report=_print_progress)
 

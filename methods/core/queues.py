@@ -12,7 +12,7 @@ class VectorQueue(nn.Module):
     """The newest `size` vectors that were pushed, stored detached; part of the state dict.
 
     A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows.
-    Shapes: `ring` [size, width]; `next` the place of the next write; `count` filled rows.
+    Shapes: `ring` [size, width]; `next` the row of the next write; `count` filled rows.
     Errors: InputError if the size is not positive.
     """
 
@@ -23,7 +23,7 @@ class VectorQueue(nn.Module):
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
         if size < 1:
-            raise InputError(f"queue size {size}, expected at least 1; mend the recipe")
+            raise InputError(f"queue size {size}, expected at least 1; fix the recipe")
         self.register_buffer("ring", torch.zeros(size, width))
         self.register_buffer("next", torch.zeros((), dtype=torch.long))
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
@@ -39,13 +39,13 @@ class VectorQueue(nn.Module):
     def push(self, vectors: Tensor) -> None:
         """Adds vectors [B, width] as the newest; of more than `size` only the last `size` stay."""
         kept = vectors.detach()[-self.size :].to(self.ring.dtype)
-        places = (int(self.next) + torch.arange(len(kept), device=self.ring.device)) % self.size
-        self.ring[places] = kept
+        rows = (int(self.next) + torch.arange(len(kept), device=self.ring.device)) % self.size
+        self.ring[rows] = kept
         self.next.fill_((int(self.next) + len(kept)) % self.size)
         self.count.fill_(min(self.size, int(self.count) + len(kept)))
 
     def stored(self) -> Tensor:
-        """Returns the filled rows in storage order, a view; [count, width]."""
+        """Returns the filled rows in storage order, not copied; [count, width]."""
         return self.ring[: int(self.count)]
 
     def oldest_first(self) -> Tensor:
@@ -59,8 +59,25 @@ class VectorQueue(nn.Module):
         return self.oldest_first()[max(0, len(self) - count) :]
 
     def newest_blocks(self, count: int) -> list[Tensor]:
-        """Returns the rows of `newest(count)`, oldest first, as at most two views: nothing is copied."""
+        """Returns the rows of `newest(count)`, oldest first, as at most two slices: nothing is copied."""
         taken = min(count, len(self))
         start = (int(self.next) - taken) % self.size
         parts = [self.ring[start : start + taken], self.ring[: max(0, start + taken - self.size)]]
         return [part for part in parts if len(part)]
+
+    def check_holds(self, batch: int) -> None:
+        """Raises InputError if the queue cannot hold the `batch` vectors that one step brings."""
+        if self.size < batch:
+            raise InputError(
+                f"queue of {self.size} vectors is smaller than the {batch} of one step, expected at least "
+                "these, or 0 for no queue; fix the recipe"
+            )
+
+    def rows_beside(self, batch: int, *, holds_batch: bool) -> int:
+        """Returns how many rows a step that brings `batch` vectors is compared with.
+
+        holds_batch: the batch counts among `size`; off: it comes on top.
+        Errors: InputError if the queue cannot hold what one step brings.
+        """
+        self.check_holds(batch)
+        return self.size - batch if holds_batch else self.size

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch, Encoder, Loss, Method, Row
+from methods.core.method import Method
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
+from methods.core.types import Batch, Encoder, Loss, Row
 
 STATE, LOG, BEST, LAST = "state.pt", "train.jsonl", "best", "last"
 

@@ -17,7 +17,8 @@ from safetensors.torch import save_file
 from methods import METHODS
 from methods.core import streams
 from methods.core.folders import load_encoder
-from methods.core.interface import Method, Row
+from methods.core.method import Method
+from methods.core.types import Row
 from tests.support import tiny
 from tests.support.tiny import Sample
 
@@ -50,7 +51,7 @@ class Ground(NamedTuple):
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
     """Returns what a sample is built on; backbones and parents are written once."""
     top = tmp_path_factory.mktemp("ground")
-    corpus = tiny.rows(paraphrases=2)
+    corpus = tiny.rows(rewrites=2)
     backbones = {"bert": tiny.write_backbone(top / "bert"), "words": write_words(top / "words")}
     parents = {
         kind: tiny.write_parent(top / str(kind), kind, corpus) for kind in (None, "teacher", "encoder")

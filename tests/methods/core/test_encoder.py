@@ -14,9 +14,10 @@ from torch import nn
 
 from methods.core.encoder import SentenceEncoder, evaluating
 from methods.core.errors import InputError
-from methods.core.folders import cut_layers, load_encoder, save_backbone
-from methods.core.mapping import add_mapping
+from methods.core.folders import cut_layers, load_encoder
 from methods.core.pooling import LAYERS, check_pooling, pool
+from methods.core.saving import save_backbone
+from methods.core.teacher_mapping import add_mapping
 from tests.support import tiny
 
 TEXTS = [
@@ -158,8 +159,8 @@ def test_an_unknown_activation_of_the_output_layer_is_refused(backbone: Path, tm
     encoder = load(backbone, pooling="mean")
     add_mapping(encoder, "tanh", teacher_dim=4)
     encoder.save(tmp_path)
-    place = tmp_path / "2_Dense/config.json"
-    place.write_text(place.read_text().replace("activation.Tanh", "activation.GELU"))
+    path = tmp_path / "2_Dense/config.json"
+    path.write_text(path.read_text().replace("activation.Tanh", "activation.GELU"))
     with pytest.raises(InputError, match=r"activation .*GELU, expected Identity or Tanh"):
         load_encoder(tmp_path)
 

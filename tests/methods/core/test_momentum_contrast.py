@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch
 from methods.core.losses import cosine_similarities, info_nce
 from methods.core.momentum_contrast import MomentumContrast
+from methods.core.types import Batch
 from tests.methods.moco.sample import RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
@@ -236,7 +236,7 @@ def test_vectors_do_not_depend_on_the_key_side_or_the_head(folder: Path) -> None
 def test_a_queue_smaller_than_the_batch_is_one_clear_line(folder: Path) -> None:
     method = build(folder, {**RELEASED, "queue_size": 3})
     with pytest.raises(
-        InputError, match=r"^queue of 3 keys is smaller than the batch of 4, expected [^\n]+$"
+        InputError, match=r"^queue of 3 vectors is smaller than the 4 of one step, expected [^\n]+$"
     ):
         method.loss(batch_of(method))
 

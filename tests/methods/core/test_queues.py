@@ -38,7 +38,7 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
 
 
 def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
-    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 stands at place 0; left are 1 1 2 2 2."""
+    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 stands at row 0; left are 1 1 2 2 2."""
     queue = VectorQueue(5, 1)
     queue.push(constant(1, 3, 1))
     queue.push(constant(2, 3, 1))
@@ -95,5 +95,5 @@ def test_vectors_in_half_precision_are_stored_in_single() -> None:
 
 @pytest.mark.parametrize("size", [0, -3])
 def test_a_queue_without_room_is_refused(size: int) -> None:
-    with pytest.raises(InputError, match="expected at least 1; mend the recipe"):
+    with pytest.raises(InputError, match="expected at least 1; fix the recipe"):
         VectorQueue(size, 3)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch
+from methods.core.types import Batch
 from methods.moco.roles import Span, read_rewritten, rewrite, rewrite_all
 from tests.methods.moco.sample import RELEASED
 from tests.support import tiny

@@ -1,54 +1,18 @@
-"""The interface of this benchmark: what a method receives, what it returns, what training yields.
-
-Legend of shapes used throughout `methods`: B batch, L tokens, d width, K views, M queue rows.
-"""
+"""The base of every method: what it is built from, what it does at each point of training, what it yields."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
-from torch import Tensor, nn
+from torch import nn
 
 from methods.core.corpus import TokenizedCorpus
-
-if TYPE_CHECKING:
-    from methods.core.encoder import SentenceEncoder
-    from methods.core.parents import EncoderFactory
-
-Tokens = dict[str, Tensor]
-"""`input_ids`, `attention_mask` and, where the backbone has them, `token_type_ids`; each [B, L]."""
-
-Batch = dict[str, Any]
-"""Views named by the method: `Tokens` or a tensor."""
-
-
-class Row(NamedTuple):
-    """One training example; `index` is its place in the corpus and the key of per-sentence caches."""
-
-    index: int  # type: ignore[assignment]  # hides tuple.index, which no one calls on a row
-    text: str
-    paraphrase: tuple[str, ...] = ()
-
-
-class Loss(NamedTuple):
-    """A scalar fp32 `total` with a graph, and detached scalars for the log."""
-
-    total: Tensor
-    parts: dict[str, Tensor]
-
-
-@runtime_checkable
-class Encoder(Protocol):
-    """What training yields and evaluation takes."""
-
-    @property
-    def dim(self) -> int: ...
-    def encode(self, texts: Sequence[str], *, batch_size: int = 128) -> np.ndarray: ...  # [N, dim] fp32
-    def save(self, directory: Path) -> None: ...
+from methods.core.encoder import SentenceEncoder
+from methods.core.networks import Networks
+from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
 
 
 class MethodConfig(BaseModel):
@@ -67,48 +31,52 @@ class Method(nn.Module):
 
     The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
     `loss`, the optimiser, `after_step`; at an evaluation and at the end `exported`.
+    `columns` names the texts of a row that the method tokenises.
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
 
-    def __init__(self, config: Any, new_encoder: EncoderFactory) -> None:
+    def __init__(self, config: Any, networks: Networks) -> None:
         super().__init__()
         self.config = config
-        self.encoder: SentenceEncoder = new_encoder()
+        self.encoder: SentenceEncoder = networks.new_encoder()
+        self.columns: Sequence[Column] = (TEXT,)
         self.corpus: TokenizedCorpus | None = None
         self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Returns the rows to train on; may fill registered buffers, never create them (law 4).
 
-        The default tokenises the corpus; a method that overrides it calls this one first.
+        The default tokenises the corpus; a method that overrides it calls this one.
         """
-        self.corpus = TokenizedCorpus(self.encoder, rows, max_length=self.config.max_length)
+        self.corpus = TokenizedCorpus(
+            self.encoder, rows, columns=self.columns, max_length=self.config.max_length
+        )
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the batch as CPU tensors: a pure function of its arguments (law 1).
 
-        The default is one view named `anchor`, the tokens of the texts.
+        The default is one entry `anchor`, the tokens of the rows' first column.
         """
-        return {"anchor": self.encoder.pad(self.token_ids(rows))}
+        return {"anchor": self.encoder.pad(self.token_ids(rows, self.columns[0]))}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the loss of one batch; may push to queues kept in registered buffers."""
         raise TypeError(f"{type(self).__name__} is not trained: its runs must have `steps: 0`")
 
     def after_step(self, step: int) -> None:
-        """Runs after the optimiser's step `step`; the place of exponential moving averages."""
+        """Runs after the optimiser's step `step`; here exponential moving averages are taken."""
 
     def exported(self) -> Encoder:
         """Returns the encoder that is evaluated and published: by default without any training head."""
         return self.encoder
 
-    def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
-        """Returns the word pieces of each row's text, truncated, special tokens included."""
+    def token_ids(self, rows: Sequence[Row], column: Column = TEXT) -> list[np.ndarray]:
+        """Returns the word pieces of one text of each row, truncated, special tokens included."""
         if self.corpus is None:
             raise RuntimeError("collate before prepare: the corpus is not tokenised yet")
-        return [self.corpus.ids(row) for row in rows]
+        return [self.corpus.ids(row, column) for row in rows]
 
     def train(self, mode: bool = True) -> Self:
         """Sets the mode of everything but the submodules that state theirs in `fixed_modes`."""

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from methods.core.errors import InputError
-from methods.core.views import (
-    Edit,
+from methods.core.token_edits import (
+    TokenEdit,
     by_words,
     delete_inside,
     invert_inside,
     repeat_inside,
     shuffle_inside,
 )
-
-if TYPE_CHECKING:
-    from methods.pcl.method import PCLConfig
+from methods.pcl.config import PCLConfig
 
 MARKS_OF_CONTINUATION = ("##",)
 MARKS_OF_START = ("Ġ", "▁")
 
 
-def positive_edits(config: PCLConfig, continues: np.ndarray | None) -> list[Edit]:
+def positive_edits(config: PCLConfig, continues: np.ndarray | None) -> list[TokenEdit]:
     """Returns the edits of views 1..K: none for the dropout copy, then the first K - 1 of `config.edits`.
 
     `continues` says which pieces continue a word, for edits of whole words; None edits pieces.
     """
     longest = config.max_length
-    known: dict[str, Edit] = {
+    known: dict[str, TokenEdit] = {
         "dropout": unchanged,
         "shuffle": shuffle_inside,
         "invert": invert_inside,
@@ -53,7 +51,7 @@ def unchanged(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def edit_words(
-    ids: np.ndarray, rng: np.random.Generator, *, edit: Edit, continues: np.ndarray, max_length: int
+    ids: np.ndarray, rng: np.random.Generator, *, edit: TokenEdit, continues: np.ndarray, max_length: int
 ) -> np.ndarray:
     """Returns the ids after an edit of whole words, cut in front of the last id if they grew too long."""
     edited = by_words(ids, rng, edit, continues=continues)

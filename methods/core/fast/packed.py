@@ -17,7 +17,7 @@ from typing import Any
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core.linear import linear, linear_gelu
+from methods.core.fast.linear import linear, linear_gelu
 from methods.core.pooling import LAYERS, pool
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
@@ -45,34 +45,34 @@ def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
 
 
 class Packing:
-    """Where the real tokens of a padded batch stand: their places among B times L, and each row's first."""
+    """Where a padded batch has real tokens: their positions among B times L, and each row's first."""
 
     def __init__(self, rows: int, columns: int, mask: Tensor | None) -> None:
         self.rows, self.columns = rows, columns
         self.mask: Tensor | None = None
-        self.place: Tensor | None = None
+        self.positions: Tensor | None = None
         if mask is not None and not bool(mask.all()):
             attended = mask.bool()
             self.mask = attended[:, None, None, :]  # [B, 1, 1, L]
-            self.place = attended.flatten().nonzero().squeeze(1)  # [T]
+            self.positions = attended.flatten().nonzero().squeeze(1)  # [T]
             lengths = attended.sum(dim=1)
             self.first = lengths.cumsum(0) - lengths  # [B]
 
     def pack(self, spread: Tensor) -> Tensor:
         """Returns the real tokens; [B, L, ...] to [T, ...]."""
         flat = spread.flatten(0, 1)
-        return flat if self.place is None else flat[self.place]
+        return flat if self.positions is None else flat[self.positions]
 
     def spread(self, packed: Tensor) -> Tensor:
         """Returns the tokens in their rows, zero where there is none; [T, d] to [B, L, d]."""
-        if self.place is not None:
+        if self.positions is not None:
             empty = packed.new_zeros(self.rows * self.columns, packed.shape[1])
-            packed = empty.index_copy(0, self.place, packed)
+            packed = empty.index_copy(0, self.positions, packed)
         return packed.unflatten(0, (self.rows, self.columns))
 
     def first_tokens(self, packed: Tensor) -> Tensor:
         """Returns the first token of every row; [T, d] to [B, d]."""
-        return packed[:: self.columns] if self.place is None else packed[self.first]
+        return packed[:: self.columns] if self.positions is None else packed[self.first]
 
 
 def pooled_vectors(

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertConfig, BertModel
 
-from methods.core.linear import SMALLEST_WEIGHT, linear, linear_gelu, uses_onednn
-from methods.core.packed import pooled_vectors
+from methods.core.fast.linear import SMALLEST_WEIGHT, linear, linear_gelu, uses_onednn
+from methods.core.fast.packed import pooled_vectors
 
 SIZES = [(128, 128, 1), (128, 256, 3), (384, 100, 64), (200, 131, 77)]
 """Inputs, outputs and rows, so many that no two are equal and odd counts are among them."""

@@ -1,10 +1,10 @@
 """Linear layers in fp32 on a CPU through oneDNN's products, with and without a fused GELU.
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
-twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates). The values differ by
-rounding alone. Everything that is not a large fp32 product on a CPU takes torch's own path: other devices
-and dtypes, autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is switched
-off.
+twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates for its machine). Values
+differ by rounding alone. Everything that is not a large fp32 product on a CPU takes torch's own path: other
+devices and dtypes, autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is
+switched off.
 
 Legend: T rows, k inputs, n outputs.
 """

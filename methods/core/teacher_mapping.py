@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from torch import nn
 
-from methods.core.encoder import IDENTITY, TANH
+from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.saving import IDENTITY, TANH
 
-if TYPE_CHECKING:
-    from methods.core.encoder import SentenceEncoder
-
-Mapping = Literal["none", "linear", "tanh"]
+TeacherMapping = Literal["none", "linear", "tanh"]
 """none: widths must agree; linear: one dense layer; tanh: a dense layer followed by tanh."""
 
 
-def add_mapping(student: SentenceEncoder, mapping: Mapping, *, teacher_dim: int) -> None:
+def add_mapping(student: SentenceEncoder, mapping: TeacherMapping, *, teacher_dim: int) -> None:
     """Gives `student` the output layer that turns its width into the teacher's.
 
     The layer is there also where both widths agree, unless `mapping` is none.

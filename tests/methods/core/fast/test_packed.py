@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig, RobertaModel
 
-from methods.core.packed import Packing, can_pack, pooled_vectors
+from methods.core.fast.packed import Packing, can_pack, pooled_vectors
 from methods.core.pooling import LAYERS, pool
 
 SIZES = {
@@ -87,7 +87,7 @@ def test_given_word_embeddings_stand_for_the_ids(kind: str) -> None:
 
 @pytest.mark.parametrize(("pooling", "last"), [("cls", 4), ("mean", 20)])
 def test_linear_layers_see_real_tokens_only(pooling: str, last: int) -> None:
-    """9 + 4 + 1 + 6 = 20 real tokens of 36 places; the last feed-forward sees the 4 first ones under cls."""
+    """9 + 4 + 1 + 6 = 20 real tokens of 36 layers; the last feed-forward sees the 4 first ones under cls."""
     model, seen = backbone("bert"), []
     for layer in model.encoder.layer:
         layer.intermediate.dense.register_forward_hook(lambda module, given, made: seen.append(len(given[0])))
@@ -96,13 +96,13 @@ def test_linear_layers_see_real_tokens_only(pooling: str, last: int) -> None:
 
 
 def test_dropout_is_active_in_training_everywhere_it_is_in_the_backbone() -> None:
-    """With one place of dropout left on at a time, two passes in training mode differ."""
+    """With one layer of dropout left on at a time, two passes in training mode differ."""
     model, tokens = backbone("bert").train(), batch()
-    places = [part for part in model.modules() if isinstance(part, nn.Dropout)]
-    assert len(places) == 1 + 3 * 3
-    for place in places:
-        for other in places:
-            other.p = 0.5 if other is place else 0.0
+    layers = [part for part in model.modules() if isinstance(part, nn.Dropout)]
+    assert len(layers) == 1 + 3 * 3
+    for layer in layers:
+        for other in layers:
+            other.p = 0.5 if other is layer else 0.0
         torch.manual_seed(3)
         first = pooled_vectors(model, tokens, "cls")
         assert not torch.equal(first, pooled_vectors(model, tokens, "cls"))

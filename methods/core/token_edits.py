@@ -1,4 +1,4 @@
-"""Edits of one sentence in word pieces: the views that contrastive methods make of a text.
+"""Edits of one sentence in word pieces: what contrastive methods make of a text for a further view.
 
 Every edit is a pure function of one id array and a NumPy generator: it returns a new array and draws from no
 other stream. `ids` is int32 [length], special tokens first and last; n is the number of ids between those.
@@ -12,7 +12,7 @@ import numpy as np
 
 from methods.core.errors import InputError
 
-Edit = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+TokenEdit = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 """An edit with its settings bound: ids and generator in, new ids out."""
 
 
@@ -35,19 +35,19 @@ def delete_inside(
 ) -> np.ndarray:
     """Returns the ids without round(share n) of those between the first and the last.
 
-    A place is drawn uniformly among those left. With `first_occurrence` the leftmost id of equal value goes
-    in its stead (PCL's released code); without it the drawn place itself.
+    A position is drawn uniformly among those left. With `first_occurrence` the leftmost id of equal value
+    goes instead (PCL's released code); without it the id that was drawn.
     """
     check_share(share)
     inside = ids[1:-1].tolist()
     count = round(share * len(inside))
-    for place in rng.integers(0, len(inside) - np.arange(count)):
-        del inside[inside.index(inside[place]) if first_occurrence else place]
+    for position in rng.integers(0, len(inside) - np.arange(count)):
+        del inside[inside.index(inside[position]) if first_occurrence else position]
     return np.array([ids[0], *inside, ids[-1]], dtype=ids.dtype)
 
 
 def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, max_length: int) -> np.ndarray:
-    """Returns the ids with min(round(share n), max_length - n - 2) copies inserted at random places.
+    """Returns the ids with min(round(share n), max_length - n - 2) copies inserted at random positions.
 
     Each copy is drawn from the sequence as it has grown so far and may go anywhere between the first and the
     last id (PCL's released code); a sentence of `max_length` ids returns unchanged.
@@ -56,8 +56,8 @@ def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, ma
     inside = ids[1:-1].tolist()
     count = max(0, min(round(share * len(inside)), max_length - len(ids)))
     grown = len(inside) + np.arange(count)
-    for source, place in zip(rng.integers(0, grown), rng.integers(0, grown + 1), strict=True):
-        inside.insert(place, inside[source])
+    for source, position in zip(rng.integers(0, grown), rng.integers(0, grown + 1), strict=True):
+        inside.insert(position, inside[source])
     return np.array([ids[0], *inside, ids[-1]], dtype=ids.dtype)
 
 
@@ -77,15 +77,15 @@ def duplicate_in_place(ids: np.ndarray, rng: np.random.Generator, *, share: floa
     check_share(share)
     edited = ids.tolist()
     count = int(share * len(edited)) if len(edited) > 1 else 0
-    for place in rng.integers(1, len(edited) + np.arange(count)):
-        edited.insert(place, edited[place])
+    for position in rng.integers(1, len(edited) + np.arange(count)):
+        edited.insert(position, edited[position])
     return np.array(edited, dtype=ids.dtype)
 
 
-def hidden_places(length: int, rng: np.random.Generator, *, share: float) -> np.ndarray:
-    """Returns an attention mask with zeros at int(share length) drawn places, the first place never drawn.
+def hidden_positions(length: int, rng: np.random.Generator, *, share: float) -> np.ndarray:
+    """Returns an attention mask with zeros at int(share length) drawn positions, the first never drawn.
 
-    Draws are independent, so fewer places may be hidden; the ids themselves stay (MoCo with deletion).
+    Draws are independent, so fewer positions may be hidden; the ids themselves stay (MoCo with deletion).
     Shapes: returns [length] int64 of 0 and 1.
     """
     check_share(share)
@@ -95,31 +95,9 @@ def hidden_places(length: int, rng: np.random.Generator, *, share: float) -> np.
     return mask
 
 
-def token_cutoff(length: int, rng: np.random.Generator, *, share: float) -> np.ndarray:
-    """Returns which tokens keep their embedding: int(share length) distinct places are cut (ConSERT).
-
-    Shapes: returns [length] bool, True where the embedding stays.
-    """
-    check_share(share)
-    kept = np.ones(length, dtype=bool)
-    kept[rng.choice(length, size=int(share * length), replace=False)] = False
-    return kept
-
-
-def span_cutoff(length: int, rng: np.random.Generator, *, share: float) -> np.ndarray:
-    """Returns which tokens keep their embedding: one run of int(share length) places is cut.
-
-    Shapes: returns [length] bool, True where the embedding stays.
-    """
-    check_share(share)
-    span = int(share * length)
-    start = int(rng.integers(0, length - span + 1))
-    kept = np.ones(length, dtype=bool)
-    kept[start : start + span] = False
-    return kept
-
-
-def by_words(ids: np.ndarray, rng: np.random.Generator, edit: Edit, *, continues: np.ndarray) -> np.ndarray:
+def by_words(
+    ids: np.ndarray, rng: np.random.Generator, edit: TokenEdit, *, continues: np.ndarray
+) -> np.ndarray:
     """Returns the ids after an edit that moves whole words.
 
     Equal words get equal numbers, `edit` runs on the numbers, and they are spelled out again.
@@ -128,14 +106,14 @@ def by_words(ids: np.ndarray, rng: np.random.Generator, edit: Edit, *, continues
     starts = ~continues[ids]
     starts[[0, 1, -1] if len(ids) > 2 else [0, -1]] = True  # special tokens are words of their own
     words = [tuple(word.tolist()) for word in np.split(ids, np.flatnonzero(starts)[1:])]
-    number: dict[tuple[int, ...], int] = {}
-    numbers = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int32)
-    spelled = list(number)
-    edited = [piece for place in edit(numbers, rng) for piece in spelled[place]]
+    known: dict[tuple[int, ...], int] = {}
+    numbers = np.array([known.setdefault(word, len(known)) for word in words], dtype=np.int32)
+    spelled = list(known)
+    edited = [piece for number in edit(numbers, rng) for piece in spelled[number]]
     return np.array(edited, dtype=ids.dtype)
 
 
 def check_share(share: float) -> None:
     """Raises InputError unless 0 <= share <= 1."""
     if not 0 <= share <= 1:
-        raise InputError(f"share {share} of the tokens, expected a number from 0 to 1; mend the recipe")
+        raise InputError(f"share {share} of the tokens, expected a number from 0 to 1; fix the recipe")
