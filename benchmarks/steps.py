@@ -36,7 +36,8 @@ from methods.core import streams
 from methods.core.interface import Method, Row
 from methods.core.optimizer import build_optimizer
 from methods.core.parents import EncoderFactory, write_teacher
-from methods.core.trainer import TrainConfig, to_device
+from methods.core.train_config import TrainConfig
+from methods.core.trainer import to_device
 
 WORDS = [first + second for first in "bcdfghklmn" for second in ("a", "e", "i", "o", "u", "ad", "er", "in")]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -24,7 +24,8 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.interface import Row
 from methods.core.losses import info_nce
 from methods.core.parents import EncoderFactory
-from methods.core.trainer import TrainConfig, Trainer
+from methods.core.train_config import TrainConfig
+from methods.core.trainer import Trainer
 from methods.simcse.method import SimCSE, SimCSEConfig
 from tests.support.tiny import TRAIN
 

@@ -13,7 +13,8 @@ from methods.core import streams
 from methods.core.encoder import SentenceEncoder
 from methods.core.interface import Encoder, Method, Row
 from methods.core.parents import EncoderFactory, write_teacher
-from methods.core.trainer import TrainConfig, Trainer
+from methods.core.train_config import TrainConfig
+from methods.core.trainer import Trainer
 
 WORDS = [
     "a",

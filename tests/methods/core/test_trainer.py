@@ -13,7 +13,8 @@ import torch
 
 from methods.core.errors import InputError
 from methods.core.interface import Batch, Encoder, Loss, Method, Row
-from methods.core.trainer import TrainConfig, Trainer
+from methods.core.train_config import TrainConfig
+from methods.core.trainer import Trainer
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 from methods.pcl.method import PCLConfig
 from tests.methods.pcl.sample import PAPER, RELEASED
 

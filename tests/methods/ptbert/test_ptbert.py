@@ -16,7 +16,7 @@ from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.interface import Batch
 from methods.core.losses import info_nce
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 from tests.methods.ptbert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
 from tests.support import tiny
 from tests.support.tiny import Sample
