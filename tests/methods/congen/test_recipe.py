@@ -10,7 +10,7 @@ import yaml
 
 from harness.plan.resolve import load_recipes
 from methods import load_method
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 from tests.methods.ckd.sample import ORIGINAL
 from tests.methods.ckd.sample import RELEASED as CKD
 from tests.methods.congen.sample import RELEASED as CONGEN

@@ -159,13 +159,6 @@ def test_bf16_runs_and_differs_from_fp32(backbone: Path, tmp_path: Path) -> None
     assert first[0] == pytest.approx(first[1], rel=0.2)
 
 
-def test_resume_state_of_another_method_is_refused(backbone: Path, tmp_path: Path) -> None:
-    train(backbone, tmp_path)
-    other = tiny.build(SAMPLES[1], backbone, parent=None)
-    with pytest.raises(InputError, match="state of another method"):
-        tiny.trainer(other, tmp_path).fit(tiny.rows())
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
