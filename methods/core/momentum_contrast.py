@@ -16,7 +16,7 @@ from methods.core.losses import info_nce
 from methods.core.method import Method, MethodConfig
 from methods.core.momentum import ema_update, frozen_copy, reset_weights
 from methods.core.networks import Networks
-from methods.core.queues import VectorQueue
+from methods.core.queues import BatchQueue
 from methods.core.types import Batch, Loss, Tokens
 
 
@@ -28,7 +28,9 @@ class MomentumContrastConfig(MethodConfig):
     momentum_start: Literal["random", "backbone"] = Field(
         description="weights the key encoder starts from; random: not pre-trained, as in the released code"
     )
-    queue_size: int = Field(ge=0, description="keys kept of earlier steps, at least one batch; 0: no queue")
+    queue_size: int = Field(
+        ge=0, description="most keys kept of earlier steps, as whole batches, at least one; 0: no queue"
+    )
     queue_holds_batch: bool = Field(
         description="count the present batch among `queue_size`; off: it comes on top, as released"
     )
@@ -53,7 +55,7 @@ class MomentumContrast(Method):
         self.key_encoder = networks.new_encoder().requires_grad_(False)
         if config.momentum_start == "random":
             reset_weights(self.key_encoder.backbone, spread=INITIAL_SPREAD)
-        self.queue = VectorQueue(config.queue_size, width) if config.queue_size else None
+        self.queue = BatchQueue(config.queue_size, width) if config.queue_size else None
         self.fixed_modes = {"key_encoder": config.key_dropout, "key_head": config.key_dropout}
 
     def queries(self, tokens: Tokens) -> Tensor:

@@ -63,6 +63,15 @@ def test_keys_per_query_grow_with_the_queue(
     assert counted == expected
 
 
+def test_after_an_incomplete_batch_the_keys_are_those_of_whole_batches(folder: Path) -> None:
+    """Room for two batches of 4; batches of 4, 4, 2, 4, 4, 4. The queue before each holds 0, 4, 4 + 4, 4 + 2,
+    2 + 4 and 4 + 4 keys, never a part of a batch: 4, 8, 10, 10, 10 and 12 keys with the batch's own.
+    """
+    method = build(folder, {**RELEASED, "queue_size": 8})
+    counted = [int(method.loss(batch_of(method, size=size)).parts["keys"]) for size in (4, 4, 2, 4, 4, 4)]
+    assert counted == [4, 8, 10, 10, 10, 12]
+
+
 def test_keys_are_those_of_the_present_batch_and_of_the_newest_steps(folder: Path) -> None:
     """Momentum 1 and no dropout make keys a function of the sentences alone, so they can be recomputed."""
     method = build(folder, {**PRETRAINED, "momentum": 1.0, "queue_size": 8, "key_dropout": False})
