@@ -9,17 +9,17 @@ Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from math import comb
 from pathlib import Path
 
 import numpy as np
 
 from harness.data.download import folder_of
-from harness.data.reranking import Queries, RankingQuery, read_askubuntu, read_scidocs, read_trecqa
+from harness.data.reranking import Queries, RankingQuery
 from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
-from harness.tasks.transfer import text_form
+from harness.tasks.text_forms import never_empty
 from harness.tasks.vectors import Encoded, encode_unique
 
 TIED_DECIMALS = 12
@@ -29,24 +29,22 @@ METRICS = ("map", "p@1", "p@5", "mrr")
 class RerankingTask:
     """One re-ranking set; its groups of queries are settings, averaged without weights as `mean`."""
 
-    suite = "reranking"
-
     def __init__(
         self,
         name: str,
-        source: str,
         read: Callable[[Path], Queries],
         text: str,
+        source: str,
         *,
         folder: Path | None = None,
     ) -> None:
-        self.name, self.sources, self.read, self.folder = name, (source,), read, folder
-        self.as_text = text_form(text)
+        self.name, self.source, self.read, self.folder = name, source, read, folder
+        self.as_text = never_empty(text)
 
     @cached_property
     def queries(self) -> Queries:
         """The queries of every group, read once, in the text form asked for."""
-        folder = self.folder or folder_of(self.sources[0])
+        folder = self.folder or folder_of(self.source)
         return {
             group: [self._in_form(query) for query in queries] for group, queries in self.read(folder).items()
         }
@@ -186,11 +184,3 @@ def _as_scores(task: str, group: str, values: Sequence[float], n: int) -> list[S
     return [
         Score(task, metric, group, float(value), n) for metric, value in zip(METRICS, values, strict=True)
     ]
-
-
-RERANKING_TASKS: dict[str, Callable[..., RerankingTask]] = {
-    "AskUbuntu": partial(RerankingTask, "AskUbuntu", "askubuntu", read_askubuntu),
-    "SciDocs": partial(RerankingTask, "SciDocs", "scidocs", read_scidocs),
-    "TRECQA": partial(RerankingTask, "TRECQA", "trecqa", read_trecqa),
-}
-"""Task name to factory; called with the text form, and with a folder where it is not the source's own."""

@@ -16,13 +16,14 @@ import pytest
 
 from harness.errors import InputError
 from harness.report.tables.spec import load_specs
-from harness.tasks import TASKS, build_tasks
 from harness.tasks.geometry import POSITIVE_ABOVE, GeometryTask
 from harness.tasks.interface import Encode, Score
 from harness.tasks.protocols import SENTEVAL
+from harness.tasks.registry import TASKS, build_tasks
 from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
 from harness.tasks.sentinels import constant, problems_of, random
-from harness.tasks.sts import PARTS, StsTask
+from harness.tasks.sts import StsTask
+from harness.tasks.sts_sets import PARTS
 from harness.tasks.transfer import ClassificationTask
 from tests.harness.tasks.layouts import LAYOUTS, write_sick
 
@@ -104,9 +105,8 @@ def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
     def build(name: str) -> object:
         (task,) = build_tasks([name], text="senteval")
-        for source in task.sources:
-            if not (tmp_path / source).is_dir():
-                write_source(source, tmp_path)
+        if not (tmp_path / task.source).is_dir():
+            write_source(task.source, tmp_path)
         if isinstance(task, ClassificationTask):
             task.protocol = replace(task.protocol, folds=3, grid=QUICK.grid, training=QUICK.training)
         return task

@@ -12,15 +12,15 @@ import pytest
 from harness.data.reranking import RankingQuery
 from harness.errors import InputError
 from harness.tasks.interface import Score
+from harness.tasks.registry import SUITES
 from harness.tasks.reranking import (
     METRICS,
-    RERANKING_TASKS,
     RerankingTask,
     bm25_scores,
     first_stage_scores,
     ranking_metrics,
 )
-from tests.harness.tasks.layouts import LAYOUTS
+from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 
 def query(*relevant: int, positives: int | None = None) -> RankingQuery:
@@ -95,7 +95,9 @@ def test_metrics_do_not_depend_on_the_order_of_the_file() -> None:
 
 def small(name: str, folder: Path, text: str = "raw") -> RerankingTask:
     LAYOUTS[name](folder)
-    return RERANKING_TASKS[name](text, folder=folder)
+    task = declared_task(name, text, folder=folder)
+    assert isinstance(task, RerankingTask)
+    return task
 
 
 def scores_of(scores: Sequence[Score], setting: str) -> tuple[float, ...]:
@@ -107,7 +109,7 @@ def settings_of(task: RerankingTask) -> list[str]:
     return [*task.queries, "mean"] if len(task.queries) > 1 else list(task.queries)
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) -> None:
     """All queries of a small set have one shape, so chance is the mean over all places of the positives."""
     task = small(name, tmp_path)
@@ -121,7 +123,7 @@ def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) 
     assert chance[0] < 0.7
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_an_encoder_that_knows_the_positives_scores_one(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     good = {
@@ -137,7 +139,7 @@ def test_an_encoder_that_knows_the_positives_scores_one(name: str, tmp_path: Pat
     assert {score.value for score in scores if score.metric in ("map", "p@1", "mrr")} == {1.0}
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     rng = np.random.default_rng(3)
@@ -148,7 +150,7 @@ def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None
     np.testing.assert_allclose(mean, scores_of(chance, setting), atol=0.06)
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     asked: list[str] = []
@@ -163,7 +165,7 @@ def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_pat
 
 
 def test_the_tasks_are_the_three_sets() -> None:
-    assert list(RERANKING_TASKS) == ["AskUbuntu", "SciDocs", "TRECQA"]
+    assert SUITES["reranking"] == ("AskUbuntu", "SciDocs", "TRECQA")
 
 
 def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) -> None:
@@ -205,7 +207,7 @@ def test_bm25_ranks_shared_rare_words_first() -> None:
         )
         return {"all": [first, second]}
 
-    task = RerankingTask("two", "none", read, "raw", folder=Path())
+    task = RerankingTask("two", read, "raw", "none", folder=Path())
     assert scores_of(bm25_scores(task), "all") == pytest.approx((1, 1, 0.2, 1))
 
 
@@ -213,7 +215,7 @@ def test_bm25_without_a_shared_word_scores_chance() -> None:
     def read(folder: Path) -> dict[str, list[RankingQuery]]:
         return {"all": [RankingQuery("zebra", ("a dog", "a cat"), (True, False), 1)]}
 
-    task = RerankingTask("one", "none", read, "raw", folder=Path())
+    task = RerankingTask("one", read, "raw", "none", folder=Path())
     assert scores_of(bm25_scores(task), "all") == pytest.approx((0.75, 0.5, 0.2, 0.75))
 
 
@@ -238,5 +240,5 @@ def test_vectors_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_text_form_is_an_error() -> None:
-    with pytest.raises(InputError, match="unknown text form 'tokens'; use senteval or raw"):
-        RERANKING_TASKS["TRECQA"]("tokens")
+    with pytest.raises(InputError, match="text form 'tokens' is not known, expected senteval or raw"):
+        declared_task("TRECQA", "tokens")
