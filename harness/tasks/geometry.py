@@ -5,7 +5,7 @@ Vectors are brought to unit length first, always: figures made without that step
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,12 @@ from harness.tasks.sts import unit_rows
 from harness.tasks.stsb import read_stsb_split
 from harness.tasks.vectors import encode_unique
 
-POSITIVE_ABOVE = 4.0
-"""Pairs of STS-B with a gold score above this are the positives of SimCSE's figure and those after it."""
+POSITIVES: dict[str, Callable[[float], bool]] = {
+    "all": lambda gold: gold > 4.0,
+    "at-least-4": lambda gold: gold >= 4.0,
+}
+"""Setting of an alignment -> which gold scores make a pair of STS-B positive: above 4 in SimCSE's figure and
+those after it, 4 and above in DCLR's code."""
 _ROWS = 1024  # rows of the distance matrix held at once
 
 
@@ -84,7 +88,8 @@ def _at_least_two(vectors: np.ndarray) -> int:
 class GeometryTask:
     """Alignment of the positive pairs of STS-B, uniformity and anisotropy of its distinct sentences.
 
-    Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`; n counts pairs for alignment, else texts.
+    Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`, and for alignment those of POSITIVES;
+    n counts pairs for alignment, else texts.
     """
 
     def __init__(
@@ -108,7 +113,6 @@ class GeometryTask:
 
     def evaluate(self, encode: Encode) -> list[Score]:
         rows = self.rows()
-        positive = [row for row in rows if row.score > POSITIVE_ABOVE]
         encoded = encode_unique(encode, self.texts(), self.name, dtype=np.float64)
         vectors = encoded.matrix
         zero = ~vectors.any(axis=1)
@@ -117,12 +121,13 @@ class GeometryTask:
                 f"{self.name}: {int(zero.sum())} of {len(vectors)} vectors are zero and have no direction; "
                 "expected none, so this encoder has no geometry on these texts"
             )
-        first, second = (
-            vectors[encoded.rows(side)]
-            for side in ((row.first for row in positive), (row.second for row in positive))
-        )
+        scores = []
+        for setting, is_positive in POSITIVES.items():
+            pairs = [(row.first, row.second) for row in rows if is_positive(row.score)]
+            first, second = (vectors[encoded.rows(pair[side] for pair in pairs)] for side in (0, 1))
+            scores.append(Score(self.name, "alignment", setting, alignment(first, second), len(pairs)))
         return [
-            Score(self.name, "alignment", "all", alignment(first, second), len(positive)),
+            *scores,
             Score(self.name, "uniformity", "all", uniformity(vectors), len(vectors)),
             Score(self.name, "anisotropy", "all", anisotropy(vectors), len(vectors)),
         ]

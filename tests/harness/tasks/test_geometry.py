@@ -79,16 +79,20 @@ def write_stsb(folder: Path, rows: Sequence[tuple[float, str, str]]) -> None:
     (folder / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
 
 
-def test_positive_pairs_are_strictly_above_four_and_texts_count_once(tmp_path: Path) -> None:
-    """Gold 4 is no positive pair; of six sentences four are distinct."""
+def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_path: Path) -> None:
+    """Of six sentences four are distinct. Positive above 4 is one pair at a right angle, squared distance 2;
+    from 4 on also one of opposite vectors, squared distance 4: alignment (2 + 4) / 2.
+    """
     write_stsb(tmp_path, [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")])
     directions = dict(zip("enws", SQUARE, strict=True))
     task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
     scores = task.evaluate(lambda texts: np.stack([directions[text] for text in texts]))
-    assert {score.metric: score.n for score in scores} == {"alignment": 1, "uniformity": 4, "anisotropy": 4}
-    assert {score.metric: score.value for score in scores} == pytest.approx(
-        {"alignment": 2.0, "uniformity": uniformity(SQUARE), "anisotropy": -1 / 3}
-    )
+    assert {(score.metric, score.setting): (score.value, score.n) for score in scores} == {
+        ("alignment", "all"): (pytest.approx(2.0), 1),
+        ("alignment", "at-least-4"): (pytest.approx(3.0), 2),
+        ("uniformity", "all"): (pytest.approx(uniformity(SQUARE)), 4),
+        ("anisotropy", "all"): (pytest.approx(-1 / 3), 4),
+    }
 
 
 def test_a_zero_vector_has_no_geometry(tmp_path: Path) -> None:
