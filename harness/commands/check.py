@@ -117,7 +117,7 @@ def outside(bands: list[dict[str, Any]], frame: pd.DataFrame) -> list[str]:
 
 def sentinel_problems() -> list[str]:
     """Returns one line for every sentinel encoder that does not score what theory says."""
-    from harness.tasks import build_tasks
+    from harness.tasks.registry import build_tasks
     from harness.tasks.sentinels import problems_of
 
     return [

@@ -24,7 +24,7 @@ def _methods() -> list[dict[str, Any]]:
 
 
 def _tasks() -> list[dict[str, Any]]:
-    from harness.tasks import TASKS
+    from harness.tasks.registry import TASKS
 
     return [{"name": name} for name in TASKS]
 

@@ -27,7 +27,7 @@ def with_needs(
     `declared` are the backbones and `derived` the corpora that recipes/ declares.
     """
     from harness.data.sources import SOURCES
-    from harness.tasks import sources_of
+    from harness.tasks.registry import sources_of
 
     teachers = {}
     for run in runs.values():

@@ -9,8 +9,9 @@ from typing import Any
 from harness.errors import InputError
 from harness.files import write_json
 from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
-from harness.tasks import build_tasks, unique_texts
 from harness.tasks.cost import measure_cost
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
 
 
 def cost_of_folder(

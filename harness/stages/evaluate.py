@@ -23,8 +23,9 @@ from harness.results.provenance import git_state, library_versions
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
 from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
-from harness.tasks import build_tasks, evaluate_stored, unique_texts
+from harness.tasks.evaluation import evaluate_stored, unique_texts
 from harness.tasks.interface import Score, Task
+from harness.tasks.registry import build_tasks
 
 SCORES, CURVES, EMBEDDINGS = Path("reports/scores"), Path("reports/curves"), Path("embeddings")
 LOG = "train.jsonl"
@@ -169,7 +170,7 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
 
     about = artefact.about
     commit, dirty = git_state()
-    sources = sorted({source for task in tasks for source in task.sources})
+    sources = sorted({task.source for task in tasks})
     return ResultFile(
         schema=SCHEMA,
         run=RunRecord(**{name: about[name] for name in RunRecord.model_fields}),

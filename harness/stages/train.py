@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     import torch
 
     from methods.core.networks import Networks
+    from harness.tasks.selection import dev_evaluation
     from methods.core.streams import INITIALISE, torch_seed
     from methods.core.trainer import Trainer
 
@@ -96,23 +97,6 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     built = method(config, networks)
     evaluate = dev_evaluation(run.text)
     return Trainer(built, settings, run.seed, evaluate, state, device=device, report=_print_progress)
-
-
-def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
-    """Returns what selection measures: STS-B dev Spearman as `score`, alignment and uniformity beside it."""
-    from harness.tasks import build_tasks, evaluate_tasks
-
-    tasks = build_tasks(["STSB-dev", "geometry-dev"], text=text)
-
-    def evaluate(encoder: Any) -> dict[str, float]:
-        scores = {(s.task, s.metric, s.setting): s.value for s in evaluate_tasks(tasks, encoder.encode)}
-        return {
-            "score": scores["STSB-dev", "spearman", "all"],
-            "alignment": next(v for (_, metric, _), v in scores.items() if metric == "alignment"),
-            "uniformity": next(v for (_, metric, _), v in scores.items() if metric == "uniformity"),
-        }
-
-    return evaluate
 
 
 def resolve_device(wanted: str) -> str:

@@ -10,7 +10,7 @@ import yaml
 from harness.errors import InputError
 from harness.report.tables.published import Published
 from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
-from harness.tasks import TASKS
+from harness.tasks.registry import TASKS
 from methods import METHODS
 
 SMALL = {f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer")}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.tasks import build_tasks, unique_texts
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
 from tests.harness.test_cli import write_stsb
 from tests.support import tiny
