@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.files import atomic_folder, sha256_of_folder, write_json
+from harness.files import sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
+from harness.layouts import ARTEFACT
+from harness.outputs import check_file, check_folder, new_folder, room_of
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
@@ -52,9 +54,10 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
-    run = params.run(key)
+    run, cost_file = params.run(key), COSTS / f"{key}.train.json"
     device = resolve_device(device)
     run.read_settings()
+    check_outputs(folder, cost_file, weights=_existing(run.backbone))
     named = identity(params, run)
     state = RESUME / named
     if not resume:
@@ -63,7 +66,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     trainer = build_trainer(params, run, state, device=device)
     rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
     trainer.fit(rows)
-    with atomic_folder(folder) as part:
+    with new_folder(folder, ARTEFACT) as part:
         shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
         if run.weights != "best-dev" and trainer.plan.total:
             shutil.copytree(trainer.last_folder, part / "last")
@@ -75,8 +78,19 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
         "steps": trainer.record.step,
         "device": device,
     }
-    write_json(COSTS / f"{key}.train.json", cost)
+    write_json(cost_file, cost)
     return folder
+
+
+def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
+    """Raises InputError unless all that a training writes can be written.
+
+    weights: the folder of the backbone. An artefact holds it twice, the resume state six times: the selected
+    weights, the last and one copy that is being written, and parameters with two moments.
+    """
+    check_folder(folder, ARTEFACT, room=2 * room_of(weights))
+    check_file(RESUME / "state", room=6 * room_of(weights))
+    check_file(cost_file)
 
 
 def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
