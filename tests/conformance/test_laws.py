@@ -14,10 +14,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from methods import METHODS
 from methods.core import streams
 from methods.core.folders import load_encoder
 from methods.core.interface import Method, Row
+from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.tiny import Sample
 
