@@ -18,7 +18,7 @@ def listing(what: str) -> list[dict[str, Any]]:
 
 
 def _methods() -> list[dict[str, Any]]:
-    from methods import METHODS
+    from methods.registry import METHODS
 
     return [{"name": name, "class": target} for name, target in sorted(METHODS.items())]
 

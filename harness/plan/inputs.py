@@ -132,7 +132,7 @@ def _entry_hash(sources: Mapping[str, Any], name: str) -> str:
 
 
 def _package(method: str) -> str:
-    from methods import METHODS
+    from methods.registry import METHODS
 
     if method not in METHODS:
         raise InputError(f"method {method!r} is not known{near_matches(method, sorted(METHODS))}")

@@ -53,7 +53,7 @@ def report(params: Params, *, strict: bool) -> int:
 def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
     """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
     from harness.tasks.registry import TASKS
-    from methods import METHODS
+    from methods.registry import METHODS
 
     published = load_published(LEADERBOARDS / "published")
     specs = load_specs(LEADERBOARDS / "tables")

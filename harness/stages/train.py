@@ -97,8 +97,8 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     """Returns the trainer of a run with its method built under the run's initialisation seed."""
     import torch
 
-    from methods.core.networks import Networks
     from harness.tasks.selection import dev_evaluation
+    from methods.core.networks import Networks
     from methods.core.streams import INITIALISE, torch_seed
     from methods.core.trainer import Trainer
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from methods import METHODS
 from methods.core import streams
 from methods.core.folders import load_encoder
+from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
 from tests.support.tiny import Sample

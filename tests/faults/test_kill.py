@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from methods import METHODS
+from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
 from tests.support.tiny import Sample

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from safetensors.torch import save_file
 
-from methods import METHODS
 from methods.core.method import Method
 from methods.core.types import Row
+from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.tiny import Sample
 

@@ -177,7 +177,7 @@ def build(
     sample: Sample, backbone: Path, *, parent: Path | None, seed: int = 3, pooling: str = "mean"
 ) -> Method:
     """Returns the sample's method with weights drawn from the seed."""
-    from methods import load_method
+    from methods.registry import load_method
 
     method = load_method(sample.method)
     torch.manual_seed(streams.torch_seed(seed, streams.INITIALISE))
