@@ -1,0 +1,162 @@
+"""Downloads from a hub: resolved, continued, verified; every fault is one line or passes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.data import hub as files
+from harness.data.hub import Unreachable, hub_file
+from harness.errors import InputError
+from tests.support.hub_server import Fault, Hub, serve
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+SMALL = b"one\ntwo\n"
+LARGE = random.Random(0).randbytes(50_000)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub with one model of a small and a large file, and an empty cache."""
+    import huggingface_hub.constants as constants
+
+    monkeypatch.setenv("SENTBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(files, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # what an interruption may lose
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
+    with serve() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        server.add(
+            "some/model",
+            {"config.json": SMALL, "model.safetensors": LARGE},
+            commit=COMMIT,
+            names=("main", "refs/pr/4"),
+        )
+        yield server
+
+
+def fetch(name: str, revision: str = COMMIT) -> files.HubFile:
+    return hub_file("some/model", "model", revision, name)
+
+
+@pytest.mark.parametrize(("name", "content"), [("config.json", SMALL), ("model.safetensors", LARGE)])
+@pytest.mark.parametrize("revision", [COMMIT, "main", "refs/pr/4"])
+def test_a_file_has_its_bytes_and_the_commit_that_a_revision_names(
+    hub: Hub, name: str, content: bytes, revision: str
+) -> None:
+    found = fetch(name, revision)
+    assert found.path.read_bytes() == content
+    assert found.commit == COMMIT
+
+
+def test_a_pinned_file_is_asked_for_once(hub: Hub) -> None:
+    fetch("model.safetensors")
+    before = sum(hub.requests.values())
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+    assert sum(hub.requests.values()) == before > 0
+
+
+def test_a_reset_in_the_middle_continues_where_it_stopped(hub: Hub) -> None:
+    hub.fail("model.safetensors", Fault("reset", after=20_000))
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+    assert hub.sent["model.safetensors"] == len(LARGE)
+
+
+def test_what_a_stopped_process_leaves_is_continued(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "ATTEMPTS", 1)
+    hub.fail("model.safetensors", Fault("reset", after=20_000))
+    hub.fail("model.safetensors", Fault("reset", after=0, times=99))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with pytest.raises(Unreachable, match=r"the connection failed .*run the same command again"):
+        fetch("model.safetensors")
+    assert not list(files.cache_folder().rglob("model.safetensors"))
+    hub.faults.clear()
+    assert hub.sent["model.safetensors"] == 20_000
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+    assert hub.sent["model.safetensors"] == len(LARGE)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_wrong_bytes_of_the_right_length_are_refused_and_deleted(hub: Hub, name: str) -> None:
+    hub.fail(name, Fault("damage"))
+    with pytest.raises(InputError, match=f"{name} of some/model .*the download was damaged"):
+        fetch(name)
+    assert not [path for path in files.cache_folder().rglob("*") if path.suffix != ".lock" and path.is_file()]
+    assert fetch(name).path.read_bytes() in (SMALL, LARGE)
+
+
+def test_the_pause_that_the_hub_asks_for_is_kept(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    hub.fail("config.json", Fault("status", status=429, seconds=7, method="HEAD"))
+    assert fetch("config.json").path.read_bytes() == SMALL
+    assert pauses == [7.0]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("status", status=503),
+        Fault("status", status=503, method="HEAD"),
+        Fault("status", status=429, seconds=0, method="HEAD"),
+        Fault("status", status=429, seconds=0),
+        Fault("short", after=10),
+        Fault("slow", seconds=0.3),
+    ],
+    ids=lambda fault: f"{fault.kind}-{fault.status}-{fault.method}",
+)
+def test_a_fault_that_passes_is_survived(hub: Hub, fault: Fault) -> None:
+    hub.fail("model.safetensors", fault)
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault("gated", method="HEAD"), "gated; accept its terms .* `hf auth login`"),
+        (Fault("no-repository", method="HEAD"), "no such repository, or a private one"),
+        (Fault("no-revision", method="HEAD"), "no such revision"),
+        (Fault("no-file", method="HEAD"), "the repository has no such file"),
+        (Fault("status", status=500, times=99, method="HEAD"), "the hub answers 500"),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Fault) else "",
+)
+def test_a_refusal_names_file_repository_reason_and_what_to_do(hub: Hub, fault: Fault, words: str) -> None:
+    hub.fail("model.safetensors", fault)
+    with pytest.raises(
+        Unreachable, match=rf"^model.safetensors of some/model at {COMMIT}: .*{words}"
+    ) as caught:
+        fetch("model.safetensors")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_network_a_pinned_file_of_the_cache_is_enough(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch("config.json")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    assert fetch("config.json").path.read_bytes() == SMALL
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with pytest.raises(Unreachable, match="the connection failed"):
+        fetch("model.safetensors")
+
+
+def test_a_file_of_the_hub_clients_cache_is_used(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from huggingface_hub import hf_hub_download
+
+    hf_hub_download(
+        "some/model", "config.json", revision=COMMIT, cache_dir=tmp_path / "client", endpoint=hub.url
+    )
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache",
+        lambda repo, name, **given: next((tmp_path / "client").rglob(name)).as_posix(),
+    )
+    before = sum(hub.requests.values())
+    assert fetch("config.json").path.read_bytes() == SMALL
+    assert sum(hub.requests.values()) == before

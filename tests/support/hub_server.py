@@ -1,0 +1,238 @@
+"""A small server that speaks the part of the hub's file interface that this project uses, with faults.
+
+Files are served as the hub serves them: `resolve` answers with the commit and an ETag; a large file lies
+behind a redirect, its ETag is the sha256 of its bytes, and its parts can be requested by range.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Literal
+from urllib.parse import unquote
+
+LARGE = 4096
+"""Files of this many bytes or more are stored as large files: behind a redirect, with a sha256."""
+
+Kind = Literal[
+    "status", "reset", "short", "damage", "slow", "gated", "no-repository", "no-file", "no-revision"
+]
+
+
+@dataclass
+class Fault:
+    """What goes wrong with the next `times` requests of one kind for a path."""
+
+    kind: Kind
+    times: int = 1
+    status: int = 503
+    after: int = 0  # bytes that arrive before a reset or the end of a short body
+    seconds: float = 0.0  # pause of a slow answer; Retry-After of a status
+    method: str = "GET"
+
+
+@dataclass
+class Repository:
+    """The files of one commit, and the names under which that commit can be asked for."""
+
+    commit: str
+    files: dict[str, bytes]
+    names: tuple[str, ...] = ("main",)
+
+
+@dataclass
+class Hub:
+    """What the server holds and what was asked of it."""
+
+    repositories: dict[str, Repository] = field(default_factory=dict)
+    faults: dict[str, list[Fault]] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)  # "GET path" -> how often
+    sent: Counter[str] = field(default_factory=Counter)  # path -> bytes of its content that went out
+    url: str = ""
+
+    def add(
+        self,
+        name: str,
+        files: Mapping[str, bytes],
+        *,
+        commit: str = "c" * 40,
+        names: tuple[str, ...] = ("main",),
+    ) -> None:
+        """Adds a repository: `ORG/NAME` of a model, `datasets/ORG/NAME` of a data set."""
+        self.repositories[name] = Repository(commit, dict(files), names)
+
+    def fail(self, path: str, fault: Fault) -> None:
+        """Orders a fault for the next requests for `path`, the name of a file inside its repository."""
+        self.faults.setdefault(path, []).append(fault)
+
+    def next_fault(self, path: str, method: str) -> Fault | None:
+        """Returns the fault that this request meets, and counts it."""
+        for fault in self.faults.get(path, []):
+            if fault.method == method and fault.times > 0:
+                fault.times -= 1
+                return fault
+        return None
+
+
+@contextmanager
+def serve() -> Iterator[Hub]:
+    """Runs a hub on a free port of this machine until the block ends."""
+    hub = Hub()
+    handler = type("HubHandler", (_Handler,), {"hub": hub})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    hub.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hub: Hub
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def log_message(self, *arguments: object) -> None:
+        """Writes nothing: tests read `Hub.requests`."""
+
+    def _answer(self, *, body: bool) -> None:
+        path = unquote(self.path.split("?")[0]).lstrip("/")
+        if path.startswith("stored/"):
+            name, _, file = path.removeprefix("stored/").partition("//")
+            self._send_file(self.hub.repositories[name], file, body=body, redirected=True)
+            return
+        name, found, rest = path.partition("/resolve/")
+        if not found:
+            self._refuse(404, "RepoNotFound", "no such page")
+            return
+        self._resolve(name, rest, body=body)
+
+    def _resolve(self, name: str, rest: str, *, body: bool) -> None:
+        repository = self.hub.repositories.get(name)
+        if repository is None:
+            self._refuse(404, "RepoNotFound", "Repository not found")
+            return
+        revision = next(
+            (known for known in (repository.commit, *repository.names) if rest.startswith(known + "/")), None
+        )
+        if revision is None:
+            self._refuse(404, "RevisionNotFound", f"Invalid rev id: {rest.split('/')[0]}")
+            return
+        file = rest.removeprefix(revision + "/")
+        self.hub.requests[f"{self.command} {file}"] += 1
+        fault = (
+            self.hub.next_fault(file, self.command)
+            if not self._is_large(repository, file) or not body
+            else None
+        )
+        if fault and self._refused_by(fault):
+            return
+        if file not in repository.files:
+            self._refuse(404, "EntryNotFound", "Entry not found")
+        elif self._is_large(repository, file):
+            self._redirect(name, repository, file)
+        else:
+            self._send_file(repository, file, body=body, redirected=False, fault=fault)
+
+    def _is_large(self, repository: Repository, file: str) -> bool:
+        return len(repository.files.get(file, b"")) >= LARGE
+
+    def _refused_by(self, fault: Fault) -> bool:
+        """Sends the answer of a fault that has no body; returns whether it did."""
+        if fault.kind == "gated":
+            self._refuse(403, "GatedRepo", "Access to this model is restricted")
+        elif fault.kind == "no-repository":
+            self._refuse(401, "RepoNotFound", "Invalid username or password.")
+        elif fault.kind == "no-file":
+            self._refuse(404, "EntryNotFound", "Entry not found")
+        elif fault.kind == "no-revision":
+            self._refuse(404, "RevisionNotFound", "Invalid rev id")
+        elif fault.kind == "status":
+            self._refuse(fault.status, None, "try again later", retry_after=fault.seconds)
+        else:
+            return False
+        return True
+
+    def _refuse(self, status: int, code: str | None, message: str, retry_after: float = 0.0) -> None:
+        content = json.dumps({"error": message}).encode()
+        self.send_response(status)
+        if code:
+            self.send_header("X-Error-Code", code)
+        self.send_header("X-Error-Message", message)
+        self.send_header("Retry-After", str(int(retry_after)))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def _redirect(self, name: str, repository: Repository, file: str) -> None:
+        content = repository.files[file]
+        self.send_response(302)
+        self.send_header("X-Repo-Commit", repository.commit)
+        self.send_header("X-Linked-Etag", f'"{hashlib.sha256(content).hexdigest()}"')
+        self.send_header("X-Linked-Size", str(len(content)))
+        self.send_header("Location", f"{self.hub.url}/stored/{name}//{file}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _send_file(
+        self, repository: Repository, file: str, *, body: bool, redirected: bool, fault: Fault | None = None
+    ) -> None:
+        content = repository.files[file]
+        if redirected:
+            self.hub.requests[f"{self.command} stored {file}"] += 1
+            fault = self.hub.next_fault(file, self.command)
+            if fault and self._refused_by(fault):
+                return
+        start = _first_byte(self.headers.get("Range"))
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_header("X-Repo-Commit", repository.commit)
+        self.send_header("ETag", f'"{git_hash(content)}"')
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        if body:
+            self._send_body(file, content[start:], fault)
+
+    def _send_body(self, file: str, content: bytes, fault: Fault | None) -> None:
+        kind = fault.kind if fault else None
+        if kind == "damage":
+            content = bytes([content[0] ^ 1]) + content[1:]
+        if kind == "slow" and fault:
+            time.sleep(fault.seconds)
+        if kind in ("reset", "short") and fault:
+            content = content[: fault.after]
+        self.wfile.write(content)
+        self.hub.sent[file] += len(content)
+        if kind in ("reset", "short"):
+            self.wfile.flush()
+            self.close_connection = True
+
+
+def _first_byte(asked: str | None) -> int:
+    """Returns where a request for `bytes=N-` starts; 0 for a whole file."""
+    return int(asked.removeprefix("bytes=").split("-")[0]) if asked else 0
+
+
+def git_hash(content: bytes) -> str:
+    """Returns the name that git gives a file of these bytes, the ETag of a small file on the hub."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
