@@ -86,14 +86,14 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
     return folder
 
 
-def sentences(paraphrases: int) -> list[Row]:
-    """Returns sentences of TRAINING_LENGTH pieces with as many paraphrases as the method may ask for."""
+def sentences(rewrites: int) -> list[Row]:
+    """Returns sentences of TRAINING_LENGTH pieces with as many rewrites as the method may ask for."""
     rng = np.random.default_rng(0)
 
     def sentence() -> str:
         return " ".join(rng.choice(WORDS, size=TRAINING_LENGTH - 2))
 
-    return [Row(index, sentence(), tuple(sentence() for _ in range(paraphrases))) for index in range(ROWS)]
+    return [Row(index, sentence(), tuple(sentence() for _ in range(rewrites))) for index in range(ROWS)]
 
 
 def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_dim: int) -> Method:

@@ -72,10 +72,9 @@ class CKD(TeacherQueueMethod):
         """Returns the student's tokens and the teacher's: its vectors, or tokens of its own tokenizer."""
         if self.network is None or self.teacher_corpus is None:
             return super().collate(rows, step=step, rng=rng)
-        column = self.config.teacher_view
-        own = [self.teacher_corpus.ids(row, column) for row in rows]
+        own = [self.teacher_corpus.ids(row, self.config.teacher_view) for row in rows]
         return {
-            "anchor": self.encoder.pad(self.token_ids(rows, column)),
+            "anchor": self.encoder.pad(self.token_ids(rows)),
             "teacher": self.network.module.pad(own),  # type: ignore[operator]
         }
 

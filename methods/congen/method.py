@@ -27,8 +27,8 @@ class ConGen(TeacherQueueMethod):
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens of all first views, then all second ones, and the teacher's vectors [B, t]."""
-        ids = [ids for column in self.columns for ids in self.token_ids(rows, column)]
-        return {"views": pad_in_groups(self.encoder, ids), "teacher": self.taught(rows)}
+        views = pad_in_groups(self.encoder, self.token_ids(rows))
+        return {"views": views, "teacher": self.taught(rows)}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the weighted sum of control and generalise term; logs both and the target's entropy."""

@@ -57,9 +57,9 @@ class Method(nn.Module):
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the batch as CPU tensors: a pure function of its arguments (law 1).
 
-        The default is one entry `anchor`, the tokens of the rows' first column.
+        The default is one entry `anchor`, the tokens of the method's columns.
         """
-        return {"anchor": self.encoder.pad(self.token_ids(rows, self.columns[0]))}
+        return {"anchor": self.encoder.pad(self.token_ids(rows))}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the loss of one batch; may push to queues kept in registered buffers."""
@@ -72,11 +72,11 @@ class Method(nn.Module):
         """Returns the encoder that is evaluated and published: by default without any training head."""
         return self.encoder
 
-    def token_ids(self, rows: Sequence[Row], column: Column = TEXT) -> list[np.ndarray]:
-        """Returns the word pieces of one text of each row, truncated, special tokens included."""
+    def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
+        """Returns the word pieces of the rows' texts, truncated, one column of `columns` after the other."""
         if self.corpus is None:
             raise RuntimeError("collate before prepare: the corpus is not tokenised yet")
-        return [self.corpus.ids(row, column) for row in rows]
+        return [self.corpus.ids(row, column) for column in self.columns for row in rows]
 
     def train(self, mode: bool = True) -> Self:
         """Sets the mode of everything but the submodules that state theirs in `fixed_modes`."""

@@ -38,9 +38,8 @@ class Distill(Method):
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens of all views, view after view, and the teacher's vectors of the same texts."""
-        ids = [ids for column in self.columns for ids in self.token_ids(rows, column)]
         targets = torch.cat([self.vectors.of(rows, column) for column in self.columns])  # [V B, t]
-        return {"anchor": self.encoder.pad(ids), "teacher": targets}
+        return {**super().collate(rows, step=step, rng=rng), "teacher": targets}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the mean of 2 - 2 cos(student, teacher) over all views of the batch."""

@@ -66,8 +66,7 @@ class SCT(Method):
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens, all first views before all second ones, and the teacher's vectors [2, B, t]."""
-        ids = [ids for column in self.columns for ids in self.token_ids(rows, column)]
-        batch: Batch = {"views": pad_in_groups(self.encoder, ids)}
+        batch: Batch = {"views": pad_in_groups(self.encoder, self.token_ids(rows))}
         if self.vectors is not None:
             batch["teacher"] = torch.stack([self.vectors.of(rows, column) for column in self.columns])
         return batch

@@ -34,7 +34,7 @@ class SimCSE(Method):
         """Returns `anchor` [B, L]; where rewrites are the positives `pair` [2B, L], texts before rewrites."""
         if self.config.positive == "dropout":
             return super().collate(rows, step=step, rng=rng)
-        return {"pair": self.encoder.pad([*self.token_ids(rows), *self.token_ids(rows, FIRST_REWRITE)])}
+        return {"pair": self.encoder.pad(self.token_ids(rows))}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of B sentences against each other."""

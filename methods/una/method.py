@@ -42,7 +42,7 @@ class UNA(Method):
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns all rows' views in one block, [G B, L], view after view; on a UNA step with copies."""
-        ids = [ids for column in self.columns for ids in self.token_ids(rows, column)]
+        ids = self.token_ids(rows)
         if self.negatives is None or step % self.config.period != 0:
             return {"views": self.encoder.pad(ids)}
         copies = self.negatives.write(rows, rng)
