@@ -26,6 +26,10 @@ class TrainConfig(BaseModel):
     betas: tuple[float, float] = Field(strict=False, description="Adam's decay rates")
     epsilon: float = Field(gt=0, description="Adam's epsilon")
     bias_correction: bool = Field(description="off reproduces optimisers without Adam's bias correction")
+    adam: Literal["torch", "transformers"] = Field(
+        description="whose AdamW; transformers 4, which the papers' trainers used, adds epsilon before the "
+        "bias correction and decays weights after the update"
+    )
     weight_decay: float = Field(ge=0, description="decoupled weight decay")
     decay_everything: bool = Field(description="off exempts biases and layer norms from weight decay")
     max_grad_norm: float | None = Field(

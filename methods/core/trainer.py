@@ -14,7 +14,7 @@ import torch
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.interface import Batch, Encoder, Loss, Method, Row
-from methods.core.optimizer import build_optimizer, set_rate
+from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
 from methods.core.train_config import TrainConfig
@@ -52,7 +52,7 @@ class Trainer:
     record: TrainRecord = field(default_factory=TrainRecord, init=False)
     plan: StepPlan = field(init=False)
     folder: TrainingFolder = field(init=False)
-    optimizer: torch.optim.Optimizer | None = field(default=None, init=False)
+    optimizer: AdamW | None = field(default=None, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.

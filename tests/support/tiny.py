@@ -70,6 +70,7 @@ TRAIN: dict[str, Any] = {
     "betas": [0.9, 0.999],
     "epsilon": 1.0e-8,
     "bias_correction": True,
+    "adam": "torch",
     "weight_decay": 0.0,
     "decay_everything": True,
     "max_grad_norm": 1.0,

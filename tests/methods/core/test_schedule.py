@@ -1,19 +1,12 @@
-"""Steps, epochs and learning rates by hand; the optimiser without bias correction against its formula."""
+"""Steps, epochs and learning rates by hand; the streams of random numbers."""
 
 from __future__ import annotations
 
-import math
-
 import pytest
-import torch
-from torch import nn
 
 from methods.core.errors import InputError
-from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.schedule import plan_steps, rate_factor
 from methods.core.streams import generator, row_order, subset, torch_seed
-from methods.core.train_config import TrainConfig
-from tests.support.tiny import TRAIN
 
 
 def test_a_million_sentences_in_batches_of_64_are_15625_steps() -> None:
@@ -60,50 +53,6 @@ def test_rates_with_ten_steps_of_warmup_in_a_hundred(schedule: str, step: int, e
 def test_without_warmup_the_rate_is_one_minus_the_share_done() -> None:
     assert rate_factor("linear", step=0, warmup=0, total=15_625) == 1.0
     assert rate_factor("linear", step=15_624, warmup=0, total=15_625) == pytest.approx(1 / 15_625)
-
-
-def settings(**changes: object) -> TrainConfig:
-    return TrainConfig.model_validate({**TRAIN, **changes})
-
-
-def test_first_update_without_bias_correction_is_worked_by_hand() -> None:
-    """Gradient g, rate 1: m = 0.1 g, v = 0.001 g^2: update 0.1 g / (sqrt(0.001) g + 1e-6), about 3.162."""
-    layer = nn.Linear(1, 1, bias=False)
-    nn.init.constant_(layer.weight, 5.0)
-    config = settings(learning_rate=1.0, epsilon=1.0e-6, bias_correction=False)
-    optimizer = build_optimizer(layer, config)
-    layer.weight.grad = torch.full((1, 1), 2.0)
-    set_rate(optimizer, config, step=0, factor=1.0)
-    optimizer.step()
-    expected = 5.0 - 0.2 / (math.sqrt(0.001) * 2.0 + 1e-6)
-    assert layer.weight.item() == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("corrected", [True, False])
-def test_twenty_updates_equal_the_textbook_loop(corrected: bool) -> None:
-    config = settings(learning_rate=0.01, weight_decay=0.1, bias_correction=corrected, epsilon=1.0e-6)
-    layer = nn.Linear(3, 1, bias=False).double()
-    weight = layer.weight.detach().clone()
-    first, second = torch.zeros_like(weight), torch.zeros_like(weight)
-    optimizer = build_optimizer(layer, config)
-    for step in range(20):
-        gradient = torch.sin(torch.arange(3.0, dtype=torch.float64) + step)[None]
-        layer.weight.grad = gradient.clone()
-        rate = set_rate(optimizer, config, step=step, factor=1.0 - step / 20)
-        optimizer.step()
-        first = 0.9 * first + 0.1 * gradient
-        second = 0.999 * second + 0.001 * gradient**2
-        c1, c2 = (1 - 0.9 ** (step + 1), 1 - 0.999 ** (step + 1)) if corrected else (1.0, 1.0)
-        weight = weight - rate * 0.1 * weight - rate * (first / c1) / ((second / c2).sqrt() + 1e-6)
-    torch.testing.assert_close(layer.weight.detach(), weight, rtol=1e-9, atol=1e-12)
-
-
-def test_biases_and_norms_are_exempt_from_decay_only_when_told() -> None:
-    module = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2))
-    groups = build_optimizer(module, settings(weight_decay=0.01, decay_everything=False)).param_groups
-    assert [len(group["params"]) for group in groups] == [1, 3]
-    assert [group["decay"] for group in groups] == [0.01, 0.0]
-    assert len(build_optimizer(module, settings(decay_everything=True)).param_groups) == 1
 
 
 def test_streams_differ_by_seed_name_and_step_and_repeat_otherwise() -> None:
