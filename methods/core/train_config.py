@@ -37,6 +37,9 @@ class TrainConfig(BaseModel):
     )
     precision: Literal["fp32", "bf16"]
     eval_every: int = Field(ge=1, description="steps between two evaluations on the dev set")
+    eval_within: Literal["run", "epoch"] = Field(
+        description="whose steps `eval_every` counts: the run's, or each epoch's from its first"
+    )
     eval_epoch_ends: bool = Field(description="also evaluate when an epoch is complete")
     patience: int | None = Field(
         ge=1, description="stop after this many epoch ends below the best; null: never"

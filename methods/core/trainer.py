@@ -160,9 +160,11 @@ class Trainer:
             self.report(record.step, self.plan.total, evaluation)
 
     def _evaluation_is_due(self, done: int) -> bool:
-        if done in (0, self.plan.total) or done % self.config.eval_every == 0:
+        if done in (0, self.plan.total):
             return True
-        return self.config.eval_epoch_ends and self.plan.ends_epoch(done)
+        counted = done if self.config.eval_within == "run" else self.plan.inside_epoch(done)
+        at_epoch_end = self.config.eval_epoch_ends and self.plan.ends_epoch(done)
+        return counted % self.config.eval_every == 0 or at_epoch_end
 
     def _select(self, score: float) -> None:
         """Notes the score, and keeps the encoder if it is the best after at least one step."""

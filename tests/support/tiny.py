@@ -76,6 +76,7 @@ TRAIN: dict[str, Any] = {
     "max_grad_norm": 1.0,
     "precision": "fp32",
     "eval_every": 3,
+    "eval_within": "run",
     "eval_epoch_ends": False,
     "patience": None,
     "save_every": 2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.plan import load_recipes, resolve
 from methods.core.errors import InputError
 from methods.core.schedule import plan_steps, rate_factor
 from methods.core.streams import generator, row_order, subset, torch_seed
@@ -27,6 +28,7 @@ def test_the_incomplete_batch_is_kept_or_dropped_as_stated() -> None:
     dropped = plan_steps(rows=10, batch_size=4, drop_last=True, steps=None, epochs=2)
     assert (dropped.per_epoch, dropped.total) == (2, 4)
     assert [dropped.ends_epoch(done) for done in range(5)] == [False, False, True, False, True]
+    assert [kept.inside_epoch(done) for done in range(1, 7)] == [1, 2, 3, 1, 2, 3]
 
 
 def test_fewer_rows_than_a_batch_are_refused() -> None:
@@ -74,3 +76,20 @@ def test_smaller_shares_of_one_seed_are_nested() -> None:
     assert (len(small), len(large)) == (30, 300)
     assert set(small) <= set(large)
     assert set(small) != set(subset(1, 1000, 0.03))
+
+
+def test_rows_of_scts_tables_are_evaluated_inside_epochs_and_as_often_as_stated() -> None:
+    """Every 64 steps in SCT's text, every 512 in the code of ConGen; Wu et al. count over the run."""
+    plan = resolve(load_recipes(), ["competitors", "sct"])
+    found = {
+        (run.method, run.train["eval_every"], run.train["eval_within"])
+        for run in plan.runs.values()
+        if run.corpus != "data/wiki1m" or run.method == "ckd"
+    }
+    assert found == {
+        ("sct", 64, "epoch"),
+        ("distill", 64, "epoch"),
+        ("ckd", 64, "epoch"),
+        ("congen", 512, "epoch"),
+        ("ckd", 125, "run"),
+    }
