@@ -1,8 +1,10 @@
-"""AdamW as the papers' code has it, including the variant without bias correction."""
+"""AdamW as the papers' code has it: torch's, that of transformers 4, either one without bias correction."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -10,8 +12,22 @@ from torch import nn
 from methods.core.train_config import TrainConfig
 
 
-def build_optimizer(method: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
-    """Returns AdamW over the parameters with `requires_grad`, each once.
+class AdamW(torch.optim.AdamW):
+    """Torch's AdamW whose groups may also be decayed after the update, by their `decay_after`."""
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = super().step(closure)
+        with torch.no_grad():
+            for group in self.param_groups:
+                if group["decay_after"]:
+                    for parameter in group["params"]:
+                        if parameter.grad is not None:
+                            parameter.mul_(1.0 - group["decay_after"])
+        return loss
+
+
+def build_optimizer(method: nn.Module, config: TrainConfig) -> AdamW:
+    """Returns AdamW over the parameters with `requires_grad`, each once; `set_rate` sets up each step.
 
     With `decay_everything` off, biases and the weights of layer norms have a group without weight decay.
     """
@@ -21,8 +37,8 @@ def build_optimizer(method: nn.Module, config: TrainConfig) -> torch.optim.AdamW
         {"params": [value for name, value in named if name not in free], "decay": config.weight_decay},
         {"params": [value for name, value in named if name in free], "decay": 0.0},
     ]
-    return torch.optim.AdamW(
-        [group for group in groups if group["params"]],
+    return AdamW(
+        [{**group, "decay_after": 0.0} for group in groups if group["params"]],
         lr=config.learning_rate,
         betas=config.betas,
         eps=config.epsilon,
@@ -31,22 +47,36 @@ def build_optimizer(method: nn.Module, config: TrainConfig) -> torch.optim.AdamW
     )
 
 
-def set_rate(optimizer: torch.optim.Optimizer, config: TrainConfig, *, step: int, factor: float) -> float:
+def set_rate(optimizer: AdamW, config: TrainConfig, *, step: int, factor: float) -> float:
     """Sets the learning rate of a step, counted from 0, and returns it.
 
-    Without bias correction the update is lr m / (sqrt(v) + eps). Torch divides m by c1 = 1 - beta1^t and
-    sqrt(v) by c2 = sqrt(1 - beta2^t), so the rate is multiplied by c1 / c2, eps divided by c2, and the weight
-    decay, which torch multiplies by the rate, by c2 / c1: the same update exactly.
+    With t = step + 1, c1 = 1 - beta1^t and c2 = sqrt(1 - beta2^t), and weights w:
+
+    * torch: w <- (1 - lr decay) w - lr (m / c1) / (sqrt(v) / c2 + eps)
+    * transformers 4: w <- (1 - lr decay) (w - lr (c2 / c1) m / (sqrt(v) + eps))
+    * either one without bias correction: the same with c1 = c2 = 1
+
+    All are torch's update with a rate, an epsilon and a decay of their own: sqrt(v) + eps is c2 times
+    sqrt(v) / c2 + eps / c2, so epsilon before the correction is eps / c2 in torch's place. Where nothing
+    is corrected, the rate takes c1 / c2 back. Torch multiplies its decay by the rate it is given.
+
+    Source: `AdamW` of transformers 4, with which SimCSE, PCL, DCLR, PT-BERT and SCT were trained.
     """
     rate = config.learning_rate * factor
     first, second = 1.0, 1.0
     if not config.bias_correction:
         first = 1.0 - config.betas[0] ** (step + 1)
         second = math.sqrt(1.0 - config.betas[1] ** (step + 1))
+    epsilon = config.epsilon / second
+    if config.bias_correction and config.adam == "transformers":
+        epsilon = config.epsilon / math.sqrt(1.0 - config.betas[1] ** (step + 1))
     for group in optimizer.param_groups:
         group["lr"] = rate * first / second
-        group["eps"] = config.epsilon / second
-        group["weight_decay"] = group["decay"] * second / first
+        group["eps"] = epsilon
+        if config.adam == "transformers":
+            group["weight_decay"], group["decay_after"] = 0.0, rate * group["decay"]
+        else:
+            group["weight_decay"] = group["decay"] * second / first
     return rate
 
 

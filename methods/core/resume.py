@@ -1,8 +1,8 @@
 """The folder of a training, kept so that it can be killed at any instant and still end with the same bytes.
 
 The state file decides. One rename replaces it, and it says how much of the log and which best encoder belong
-to it. Log lines and encoders are written before that rename, what they replace is removed after it. So
-whatever a killed training left beyond its last state is cut off or written again.
+to it. Log lines and encoders are written before that rename, what they replace is removed after it. Whatever
+a killed training left beyond its last state is thus cut off or written again.
 """
 
 from __future__ import annotations

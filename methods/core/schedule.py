@@ -27,6 +27,10 @@ class StepPlan(NamedTuple):
         epoch, inside = divmod(step, self.per_epoch)
         return epoch, slice(inside * self.batch_size, min((inside + 1) * self.batch_size, self.rows))
 
+    def inside_epoch(self, done: int) -> int:
+        """Returns how many of `done` finished steps, at least one, are of the last one's epoch."""
+        return (done - 1) % self.per_epoch + 1
+
     def ends_epoch(self, done: int) -> bool:
         """Returns whether `done` finished steps complete an epoch."""
         return done > 0 and done % self.per_epoch == 0

@@ -26,6 +26,10 @@ class TrainConfig(BaseModel):
     betas: tuple[float, float] = Field(strict=False, description="Adam's decay rates")
     epsilon: float = Field(gt=0, description="Adam's epsilon")
     bias_correction: bool = Field(description="off reproduces optimisers without Adam's bias correction")
+    adam: Literal["torch", "transformers"] = Field(
+        description="whose AdamW; transformers 4, which the papers' trainers used, adds epsilon before the "
+        "bias correction and decays weights after the update"
+    )
     weight_decay: float = Field(ge=0, description="decoupled weight decay")
     decay_everything: bool = Field(description="off exempts biases and layer norms from weight decay")
     max_grad_norm: float | None = Field(
@@ -33,6 +37,9 @@ class TrainConfig(BaseModel):
     )
     precision: Literal["fp32", "bf16"]
     eval_every: int = Field(ge=1, description="steps between two evaluations on the dev set")
+    eval_within: Literal["run", "epoch"] = Field(
+        description="whose steps `eval_every` counts: the run's, or each epoch's from its first"
+    )
     eval_epoch_ends: bool = Field(description="also evaluate when an epoch is complete")
     patience: int | None = Field(
         ge=1, description="stop after this many epoch ends below the best; null: never"

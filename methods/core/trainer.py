@@ -14,7 +14,9 @@ import torch
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.method import Method
-from methods.core.optimizer import build_optimizer, set_rate
+from methods.core.optimizer import build_optimizer
+from methods.core.optimizer import set_rate
+from methods.core.optimizer import AdamW
 from methods.core.resume import TrainingFolder
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
 from methods.core.train_config import TrainConfig
@@ -53,7 +55,7 @@ class Trainer:
     record: TrainRecord = field(default_factory=TrainRecord, init=False)
     plan: StepPlan = field(init=False)
     folder: TrainingFolder = field(init=False)
-    optimizer: torch.optim.Optimizer | None = field(default=None, init=False)
+    optimizer: AdamW | None = field(default=None, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.
@@ -161,9 +163,11 @@ class Trainer:
             self.report(record.step, self.plan.total, evaluation)
 
     def _evaluation_is_due(self, done: int) -> bool:
-        if done in (0, self.plan.total) or done % self.config.eval_every == 0:
+        if done in (0, self.plan.total):
             return True
-        return self.config.eval_epoch_ends and self.plan.ends_epoch(done)
+        counted = done if self.config.eval_within == "run" else self.plan.inside_epoch(done)
+        at_epoch_end = self.config.eval_epoch_ends and self.plan.ends_epoch(done)
+        return counted % self.config.eval_every == 0 or at_epoch_end
 
     def _select(self, score: float) -> None:
         """Notes the score, and keeps the encoder if it is the best after at least one step."""

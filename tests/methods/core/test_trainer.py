@@ -71,6 +71,24 @@ def test_the_last_step_is_always_evaluated(backbone: Path, tmp_path: Path) -> No
     assert [line["step"] for line in lines(tmp_path) if "evaluation" in line] == [0, 4, 6]
 
 
+@pytest.mark.parametrize(
+    ("within", "epoch_ends", "expected"),
+    [
+        ("run", False, [0, 2, 4, 6, 8, 9]),
+        ("run", True, [0, 2, 3, 4, 6, 8, 9]),
+        ("epoch", False, [0, 2, 5, 8, 9]),
+        ("epoch", True, [0, 2, 3, 5, 6, 8, 9]),
+    ],
+)
+def test_evaluations_are_counted_over_the_run_or_inside_each_epoch(
+    backbone: Path, tmp_path: Path, within: str, epoch_ends: bool, expected: list[int]
+) -> None:
+    """Every two steps of three epochs of three steps: 2, 4, 6, 8 of the run, or the second of each epoch."""
+    counted = {"eval_every": 2, "eval_within": within, "eval_epoch_ends": epoch_ends}
+    train(backbone, tmp_path, steps=None, epochs=3, **counted)
+    assert [line["step"] for line in lines(tmp_path) if "evaluation" in line] == expected
+
+
 def test_patience_counts_epoch_ends_below_the_best(backbone: Path, tmp_path: Path) -> None:
     """24 rows in batches of 8: 3 steps an epoch. Scores 0, then 5, 4, 3: two ends below 5 stop at step 9."""
     trainer = train(
