@@ -19,8 +19,9 @@ import yaml
 
 from benchmarks.measurement import Disagreement, Result, alternate, summarised
 from benchmarks.processes import output_of
+from harness.paths import ENTRIES
 from harness.plan.entries import PARAMS, read_params
-from harness.stages.entries import ENTRIES, write_entries
+from harness.stages.entries import write_entries
 
 ROOT = Path(__file__).parents[1]
 NOTHING_LIMIT, PLAN_LIMIT = 5.0, 10.0

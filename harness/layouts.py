@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.outputs import Layout
+from harness.paths import (
+    CORPUS_RECORD,
+    CORPUS_ROWS,
+    LAST_WEIGHTS,
+    RUN_LOG,
+    RUN_RECORD,
+    STORE_RECORD,
+    TEACHER_RECORD,
+)
 
 
 def below(*folders: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -45,27 +54,27 @@ ENCODER = (
 
 ARTEFACT = Layout(
     "the artefact of a run",
-    {"run.json": ("key", "identity")},
-    (*ENCODER, *below("last", names=ENCODER), "train.jsonl"),
+    {RUN_RECORD: ("key", "identity")},
+    (*ENCODER, *below(LAST_WEIGHTS, names=ENCODER), RUN_LOG),
 )
 PUBLISHED = Layout(
     "a published folder",
     {"README.md": (), "sentbench.json": ("format", "kind")},
     (
         *ENCODER,
-        *below("seeds/*", names=(*ENCODER, "run.json")),
-        "run.json",
+        *below("seeds/*", names=(*ENCODER, RUN_RECORD)),
+        RUN_RECORD,
         *below("mteb/results/*/*", "mteb/results/*/*/experiments/*", names=("*.json", "*.jsonl")),
     ),
 )
 BACKBONE = Layout("a backbone", {})
 """The files of a backbone are those of any Hugging Face folder: one that is there is never replaced."""
-CORPUS = Layout("a derived corpus", {"corpus.json": ("origin", "views"), "corpus.tsv": ()})
+CORPUS = Layout("a derived corpus", {CORPUS_RECORD: ("origin", "views"), CORPUS_ROWS: ()})
 TEACHER = Layout(
-    "a teacher's vectors", {"teacher.json": ("rows", "views", "dim"), "texts.npy": (), "vectors.npy": ()}
+    "a teacher's vectors", {TEACHER_RECORD: ("rows", "views", "dim"), "texts.npy": (), "vectors.npy": ()}
 )
 ENTRIES = Layout("the entries of a plan", {"plan.json": ()}, ("*/*.json",))
-STORE = Layout("stored vectors", {"meta.json": ("format", "precision")}, ("*-*.npy",))
+STORE = Layout("stored vectors", {STORE_RECORD: ("format", "precision")}, ("*-*.npy",))
 TABLES = Layout(
     "the tables of a report",
     {f"small.{suffix}": () for suffix in ("md", "tex", "txt")},

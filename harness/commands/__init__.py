@@ -1,13 +1,31 @@
-"""Commands of `sentbench`, one file a command: `add_to(commands)` declares it, heavy imports stand inside."""
+"""Commands of `sentbench`, one file a command, named as it.
+
+The first line of a command's docstring is its help, `declare(parser)` adds its arguments, and
+`execute(arguments)` runs it and returns an exit code, or None for 0. Only the command called is imported.
+"""
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.plan.entries import Params
 
 
-def add_command(commands: Any, name: str, handler: Any, text: str) -> argparse.ArgumentParser:
-    """Returns the parser of a new command; `handler` takes the parsed arguments and returns an exit code."""
-    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    made.set_defaults(handler=handler)
-    return made
+def read_plan() -> Params:
+    """Returns the plan; from here on data come from the plan's tiers and no other."""
+    from harness.plan.entries import read_params
+
+    params = read_params()
+    os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
+    return params
+
+
+def check_encoder_folder(folder: Path) -> None:
+    """Raises InputError, before anything heavy is imported, if there is no such folder."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")

@@ -1,24 +1,22 @@
-"""`sentbench bm25`: the re-ranking tasks under BM25, the row that every encoder should beat."""
+"""`sentbench bm25`: score re-ranking tasks with BM25 instead of an encoder."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
-
-from harness.commands import add_command
 
 
-def add_to(commands: Any) -> None:
-    bm25 = add_command(
-        commands, "bm25", bm25_command, "score re-ranking tasks with BM25 instead of an encoder"
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "--tasks", default="TRECQA", help="re-ranking tasks, comma-separated (default: TRECQA)"
     )
-    bm25.add_argument("--tasks", default="TRECQA", help="re-ranking tasks, comma-separated (default: TRECQA)")
-    bm25.add_argument("--text", choices=["senteval", "raw"], default="senteval")
-    bm25.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--text", choices=["senteval", "raw"], default="senteval")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
-def bm25_command(arguments: argparse.Namespace) -> None:
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the scores of the tasks."""
     from harness.errors import InputError
     from harness.tasks.interface import Score
     from harness.tasks.registry import build_tasks

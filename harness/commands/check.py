@@ -1,4 +1,4 @@
-"""`sentbench check`: scores against two-sided bands, and encoders whose scores theory knows.
+"""`sentbench check`: compare scores with the bands of known-good runs, and sentinels with theory.
 
 How a band is measured: for every system, task, metric and setting, the mean over its seeds plus and minus the
 larger of SPREADS sample standard deviations and FLOOR points. Systems without random numbers get FLOOR alone.
@@ -7,6 +7,7 @@ A score above its band fails like one below: both say that a change moved a numb
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ import yaml
 from harness.errors import InputError
 from harness.files import write_text
 from harness.outputs import check_file
+from harness.paths import BANDS, SCORES
 from harness.results.store import read_scores
-from harness.stages.evaluate import SCORES
 
 SPREADS = 5.0
 FLOOR = 0.5
@@ -27,6 +28,19 @@ HEAD = """\
 # Bands of known-good scores, in points (raw values times 100); written by `sentbench check --measure`.
 # low and high are mean -+ the larger of {spreads} sample standard deviations over seeds and {floor} points.
 """
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("--bands", type=Path, default=BANDS, metavar="FILE")
+    parser.add_argument(
+        "--measure", action="store_true", help="write the bands from the scores that are there"
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Checks the scores, or measures the bands."""
+    return measure(arguments.bands) if arguments.measure else check(arguments.bands)
 
 
 def measure(path: Path) -> int:

@@ -1,7 +1,8 @@
-"""`sentbench clean`: removes what runs that left the plan have left behind."""
+"""`sentbench clean`: remove what runs that left the plan have left behind."""
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 from pathlib import Path
@@ -9,12 +10,22 @@ from pathlib import Path
 from harness.layouts import ARTEFACT, STORE
 from harness.outputs import is_written_by_us
 from harness.paths import ARTEFACTS, COSTS, CURVES, EMBEDDINGS, SCORES
-from harness.plan.entries import Params
+from harness.plan.entries import Params, read_params
 
 FOLDERS = {ARTEFACTS: ARTEFACT, EMBEDDINGS: STORE}
 FILES = {SCORES: (".json",), CURVES: (".jsonl",), COSTS: (".train.json", ".evaluate.json", ".encode.json")}
 KEY = re.compile(r".+__.+__s\d+")
 """The key of a run: system, backbone and seed."""
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("--dry-run", action="store_true", help="name what would be removed")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Removes what belongs to no run of the plan."""
+    clean(read_params(), dry_run=arguments.dry_run)
 
 
 def orphans(params: Params) -> tuple[list[Path], list[Path]]:

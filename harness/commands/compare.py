@@ -1,25 +1,20 @@
-"""`sentbench compare`: what moved between two sets of scores, for a reader of a pull request."""
+"""`sentbench compare`: show what moved between two sets of scores."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
-
-from harness.commands import add_command
 
 
-def add_to(commands: Any) -> None:
-    """Declares the command."""
-    compare = add_command(
-        commands, "compare", compare_command, "compare the scores of two revisions or folders"
-    )
-    compare.add_argument("before", metavar="A", help="a git revision, or a folder of score files")
-    compare.add_argument("after", metavar="B", help="a git revision, or a folder of score files")
-    compare.add_argument("--json", action="store_true", help="one JSON object on standard output")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("before", metavar="A", help="a git revision, or a folder of score files")
+    parser.add_argument("after", metavar="B", help="a git revision, or a folder of score files")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
-def compare_command(arguments: argparse.Namespace) -> None:
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the moves as Markdown or JSON."""
     from harness.report.compare import compare, to_json, to_pull_request
     from harness.results.history import results_of
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from harness.commands import add_command
-
-
-def add_to(commands: Any) -> None:
-    """Declares the command."""
-    corpus = add_command(commands, "corpus", corpus_command, "pipeline stage: make a derived corpus")
-    corpus.add_argument("name", help="an entry of `corpora` in params.yaml")
-    corpus.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+from harness.device import add_device_option
 
 
-def corpus_command(arguments: argparse.Namespace) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("name", help="an entry of `corpora` in params.yaml")
+    add_device_option(parser)
+
+
+def execute(arguments: argparse.Namespace) -> None:
     """Makes corpora/NAME; a killed run continues where it stopped."""
     from harness.plan.entries import read_params
     from harness.stages.corpus import derive
 
-    params = read_params()
-    print(derive(params, arguments.name, device=arguments.device))
+    print(derive(read_params(), arguments.name, device=arguments.device))

@@ -1,4 +1,4 @@
-"""`sentbench cost`: parameters, throughput and memory of an encoder folder, as JSON."""
+"""`sentbench cost`: measure what an encoder folder takes to run."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command
+from harness.commands import check_encoder_folder
+from harness.device import add_device_option, quiet, resolve_device
 from harness.errors import InputError
 from harness.files import write_json
 from harness.outputs import check_file
+from harness.paths import COSTS, RUN_RECORD, is_project
+
+MOST_ROUNDS = 1000
 
 
-def add_to(commands: Any) -> None:
-    cost = add_command(commands, "cost", cost_command, "measure what an encoder folder takes to run")
-    cost.add_argument("folder", type=Path, metavar="DIR")
-    cost.add_argument("--task", default="STSB", help="whose sentences are encoded (default: STSB)")
-    cost.add_argument("--limit", type=int, metavar="N", help="only the first N distinct sentences")
-    cost.add_argument("--rounds", type=int, default=5, help="rates are medians over these (default: 5)")
-    cost.add_argument("--batch-size", type=int, default=128)
-    cost.add_argument("--pooling", help="required for a plain Hugging Face folder")
-    cost.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    cost.add_argument("--out", type=Path, metavar="FILE", help="also write the figures as JSON")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--task", default="STSB", help="whose sentences are encoded (default: STSB)")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N distinct sentences")
+    parser.add_argument("--rounds", type=int, default=5, help="rates are medians over these (default: 5)")
+    parser.add_argument("--batch-size", type=int, default=128)
+    parser.add_argument("--pooling", help="required for a plain Hugging Face folder")
+    add_device_option(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the figures as JSON")
 
 
-def cost_command(arguments: argparse.Namespace) -> None:
-    if not arguments.folder.is_dir():
-        raise InputError(f"{arguments.folder}: no such folder, expected an encoder folder; check the path")
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints parameters, throughput and memory as JSON; those of a run's artefact go to its costs too."""
+    check_encoder_folder(arguments.folder)
     place = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
-    from harness.stages.cost import cost_of_folder, record_cost
-
     measured = cost_of_folder(
         arguments.folder,
         task=arguments.task,
@@ -44,3 +46,58 @@ def cost_command(arguments: argparse.Namespace) -> None:
     if place:
         write_json(place, measured)
     print(json.dumps(measured, indent=1))
+
+
+def cost_of_folder(
+    folder: Path,
+    *,
+    task: str,
+    rounds: int,
+    batch_size: int,
+    limit: int | None = None,
+    pooling: str | None = None,
+    device: str = "auto",
+) -> dict[str, Any]:
+    """Returns parameters, width, rates, peak memory and device of a folder's encoder, and what was encoded.
+
+    The sentences are the distinct ones of `task` in SentEval's form, at most `limit` from the front.
+    Errors: InputError for a bad folder or task, or fewer than one round or sentence.
+    """
+    import torch
+
+    from harness.tasks.cost import measure_cost
+    from harness.tasks.evaluation import unique_texts
+    from harness.tasks.registry import build_tasks
+    from methods.core.folders import load_encoder
+
+    if rounds > MOST_ROUNDS:
+        raise InputError(
+            f"{rounds} rounds, expected at most {MOST_ROUNDS}: a median needs no more; give fewer"
+        )
+    if batch_size < 1 or (limit is not None and limit < 1):
+        raise InputError(f"batch size {batch_size}, limit {limit}: expected 1 or more; give larger numbers")
+    texts = unique_texts(build_tasks([task], text="senteval"))[:limit]
+    quiet()
+    encoder = load_encoder(folder, pooling=pooling)
+    encoder.to(resolve_device(device))
+    cost = measure_cost(encoder, texts, rounds=rounds, batch_size=batch_size)
+    return {
+        "model": str(folder),
+        "task": task,
+        "batch_size": batch_size,
+        "threads": torch.get_num_threads(),
+        **cost._asdict(),
+    }
+
+
+def record_cost(folder: Path, measured: dict[str, Any]) -> Path | None:
+    """Writes the cost of a run's artefact among the project's costs and returns the place; None for others.
+
+    Costs hold clock times: they are a log beside the results, never part of them.
+    """
+    place = folder / RUN_RECORD
+    if not place.is_file() or not is_project():
+        return None
+    key = json.loads(place.read_text(encoding="utf-8"))["key"]
+    write_json(COSTS / f"{key}.encode.json", measured)
+    return COSTS / f"{key}.encode.json"

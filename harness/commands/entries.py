@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
-
-from harness.commands import add_command
 
 
-def add_to(commands: Any) -> None:
-    """Declares the command."""
-    add_command(
-        commands, "entries", entries_command, "pipeline stage: one file for each entry of params.yaml"
-    )
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares no argument."""
 
 
-def entries_command(arguments: argparse.Namespace) -> None:
+def execute(arguments: argparse.Namespace) -> None:
     """Writes .entries."""
     from harness.plan.entries import read_params
     from harness.stages.entries import write_entries

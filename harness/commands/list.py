@@ -1,9 +1,28 @@
-"""`sentbench list`: the names that the other commands take."""
+"""`sentbench list`: list the names that the other commands take."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import argparse
+import json
 from typing import Any
+
+from harness.paths import TABLES
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("what", choices=["methods", "tasks", "runs", "tables", "sources"])
+    parser.add_argument("--json", action="store_true", help="one JSON list of objects with a name")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints one line an entry, or one JSON list."""
+    entries = listing(arguments.what)
+    if arguments.json:
+        print(json.dumps(entries))
+        return
+    for entry in entries:
+        print("  ".join(str(value) for value in entry.values()))
 
 
 def listing(what: str) -> list[dict[str, Any]]:
@@ -47,7 +66,7 @@ def _runs() -> list[dict[str, Any]]:
 def _tables() -> list[dict[str, Any]]:
     from harness.report.tables.spec import load_specs
 
-    specs = load_specs(Path("leaderboards/tables"))
+    specs = load_specs(TABLES)
     return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
 
 

@@ -1,38 +1,56 @@
-"""`sentbench mteb`: an encoder folder under mteb's tasks, results in the layout of the public repository."""
+"""`sentbench mteb`: score an encoder folder on tasks of mteb, in the layout of its public results.
+
+A run's results lie below its system's name, a revision made from the run's identity and the bytes of the
+encoder, and its seed as mteb's experiment. Any other folder's name carries the first digits of its revision.
+"""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.commands import add_command
+from harness.commands import check_encoder_folder
+from harness.device import add_device_option, quiet, resolve_device
 from harness.errors import InputError
+from harness.files import sha256_of
+from harness.outputs import check_addition
+from harness.paths import RUN_RECORD, cache
 
-RESULTS = Path(".cache/mteb")
+if TYPE_CHECKING:
+    from harness.tasks.mteb_adapter import MtebScore
 
-
-def add_to(commands: Any) -> None:
-    mteb = add_command(commands, "mteb", mteb_command, "score an encoder folder on tasks of mteb")
-    mteb.add_argument("folder", type=Path, metavar="DIR")
-    mteb.add_argument("--tasks", help="mteb's names, comma-separated; default: its seven English STS sets")
-    mteb.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help=f"default: {RESULTS}")
-    mteb.add_argument("--pooling", help="required for a plain Hugging Face folder")
-    mteb.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    mteb.add_argument("--json", action="store_true", help="one JSON object on standard output")
+WEIGHTS_AND_SETTINGS = (".json", ".safetensors", ".txt", ".model")
 
 
-def mteb_command(arguments: argparse.Namespace) -> None:
-    if not arguments.folder.is_dir():
-        raise InputError(f"{arguments.folder}: no such folder, expected an encoder folder; check the path")
-    from harness.stages import mteb as stage
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--tasks", help="mteb's names, comma-separated; default: its seven English STS sets")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="results are added to it; default: mteb below the cache"
+    )
+    parser.add_argument("--pooling", help="required for a plain Hugging Face folder")
+    add_device_option(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
-    asked = stage.DEFAULT_TASKS if arguments.tasks is None else arguments.tasks.split(",")
-    identity, scores = stage.run_folder(
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the identity that the results are filed under, and a line a score."""
+    check_encoder_folder(arguments.folder)
+    out = arguments.out or cache() / "mteb"
+    check_addition(out)
+    from harness.tasks.mteb_adapter import LOCAL_STS
+
+    names = LOCAL_STS if arguments.tasks is None else arguments.tasks.split(",")
+    identity, scores = run_folder(
         arguments.folder,
-        [name for name in dict.fromkeys(asked) if name],
-        out=arguments.out,
+        [name for name in dict.fromkeys(names) if name],
+        out=out,
         pooling=arguments.pooling,
         device=arguments.device,
     )
@@ -44,3 +62,97 @@ def mteb_command(arguments: argparse.Namespace) -> None:
     for score in scores:
         origin = f"data {score.data_revision}"
         print(f"{score.task:<28} {score.metric:<18} {score.value:8.4f}  {origin}  {score.file}")
+
+
+class Identity(NamedTuple):
+    """What mteb files the results of one encoder under; `experiment` is a folder below the revision."""
+
+    name: str
+    revision: str
+    experiment: dict[str, Any]
+
+
+def run_folder(
+    folder: Path, tasks: Sequence[str], *, out: Path, pooling: str | None = None, device: str = "auto"
+) -> tuple[Identity, list[MtebScore]]:
+    """Returns how mteb knows the encoder of `folder`, and its score of each task, in the order asked for.
+
+    A task that the mirror has a copy of is scored on the copy and marked `local`; others take the hub's data.
+    Errors: InputError for a bad folder, an unknown task, or data that cannot be had.
+    """
+    from harness.data.tiers import mirror_folder
+    from harness.tasks.cost import count_parameters
+    from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
+    from methods.core.folders import load_encoder
+
+    if not tasks:
+        raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
+    quiet()
+    encoder = load_encoder(folder, pooling=pooling)
+    encoder.to(resolve_device(device))
+    identity = mteb_identity(folder, pooling=pooling)
+    model = as_mteb_model(
+        encoder,
+        name=identity.name,
+        revision=identity.revision,
+        experiment=identity.experiment,
+        parameters=count_parameters(encoder),
+    )
+    copies = _copies(tasks)
+    mirror, bar = mirror_folder(), sys.stderr.isatty()
+    scores = run_mteb(model, [name for name in tasks if name not in copies], out=out, progress=bar)
+    if copies and mirror is not None:
+        scores += run_mteb(model, copies, out=out, local=mirror / "mteb", progress=bar)
+    return identity, sorted(scores, key=lambda score: list(tasks).index(score.task))
+
+
+def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
+    """Returns the identity of a folder's encoder; equal for a copy of a run, whatever the copy is called."""
+    from harness.tasks.mteb_adapter import identity_of
+
+    about = _description(folder)
+    digest = hashlib.sha256(encoder_sha256(folder).encode())
+    digest.update(str(about.get("identity")).encode())
+    experiment = {"seed": about["seed"]} if about else {}
+    if pooling is not None:
+        experiment["pooling"] = pooling
+    label = f"{about['id']}__{about['backbone']}" if about else folder.resolve().name
+    name, revision = identity_of(label, digest.hexdigest())
+    return Identity(name if about else f"{name}-{revision[:8]}", revision, experiment)
+
+
+def encoder_sha256(folder: Path) -> str:
+    """Returns one sha256 of everything that decides the vectors: weights, tokenizer, pooling, layers.
+
+    Logs, cards and the weights of another selection (`last/`) do not count.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS_AND_SETTINGS):
+        place = file.relative_to(folder)
+        if place.parts[0] != "last" and place.name != RUN_RECORD:
+            digest.update(f"{place.as_posix()}\0{sha256_of(file)}\n".encode())
+    return digest.hexdigest()
+
+
+def _copies(tasks: Sequence[str]) -> list[str]:
+    """Returns the tasks whose data the mirror holds, unless the order of tiers asks the hub first."""
+    from harness.data.download import tier_order
+    from harness.data.tiers import mirror_folder
+    from harness.tasks.mteb_adapter import LOCAL_STS
+
+    mirror, order = mirror_folder(), tier_order(None)
+    if mirror is None or "mirror" not in order or order.index("mirror") > [*order, "hub"].index("hub"):
+        return []
+    held = [name for name, place in LOCAL_STS.items() if (mirror / "mteb" / place / "test.jsonl").is_file()]
+    return [name for name in tasks if name in held]
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """Returns what a run's artefact says about itself; nothing for any other folder."""
+    place = folder / RUN_RECORD
+    if not place.is_file():
+        return {}
+    about: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    if not {"id", "backbone", "identity", "seed"} <= set(about):
+        raise InputError(f"{place}: not the description of a run, expected id, backbone, identity and seed")
+    return about

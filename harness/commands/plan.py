@@ -1,21 +1,21 @@
-"""`sentbench plan`: what would run, at what cost, and the resolved run list for the pipeline."""
+"""`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost."""
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import InputError
-from harness.plan.entries import PARAMS, Params, Run
+from harness.paths import PARAMS, SCORES, TABLES
+from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.names import CellRuns
 from harness.plan.resolve import check_configs, load_recipes, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 
-TABLES = Path("leaderboards/tables")
-SCORES = Path("reports/scores")
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
@@ -28,6 +28,30 @@ class System(NamedTuple):
     done: int
     steps: int
     cost: Cost | None
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ladder/RUN, all"
+    )
+    parser.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
+    parser.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
+    parser.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")
+    parser.add_argument("--power", type=float, metavar="P", help="with --delta: propose seeds that show it")
+    parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the plan and writes params.yaml."""
+    return plan(
+        arguments.names,
+        seeds=arguments.seeds,
+        backbones=arguments.backbone,
+        dry_run=arguments.dry_run,
+        power=arguments.power,
+        delta=arguments.delta,
+    )
 
 
 def plan(

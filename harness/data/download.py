@@ -17,14 +17,13 @@ from harness.data.tiers import Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of, write_json
 from harness.outputs import Layout, check_folder, new_folder
-from harness.paths import SOURCE_RECORD as RECORD
-from harness.paths import data_roots
+from harness.paths import SOURCE_RECORD, data_roots
 
 
 def folder_of(name: str) -> Path:
     """Returns the folder of a source, which is fetched if it lies in none of the data folders."""
     roots = data_roots()
-    folders = [root / name for root in roots if (root / name / RECORD).is_file()]
+    folders = [root / name for root in roots if (root / name / SOURCE_RECORD).is_file()]
     return folders[0] if folders else fetch(name, roots[-1])
 
 
@@ -83,7 +82,7 @@ def check(name: str, directory: Path) -> None:
     place = record.get("tier")
     if place not in source.tiers:
         raise InputError(
-            f"{folder / RECORD}: tier {place!r}, expected one of {', '.join(source.tiers)}; "
+            f"{folder / SOURCE_RECORD}: tier {place!r}, expected one of {', '.join(source.tiers)}; "
             f"fetch {name} again"
         )
     for file, (_, sha256) in _verify(source, source.tiers[place], folder).items():
@@ -97,7 +96,7 @@ def check(name: str, directory: Path) -> None:
 
 def read_record(folder: Path) -> dict[str, Any]:
     """Returns the source.json of a fetched folder."""
-    path = folder / RECORD
+    path = folder / SOURCE_RECORD
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -117,11 +116,11 @@ def layout_of(source: Source, folder: Path) -> Layout:
         recorded = read_record(folder).get("files", ())
     except InputError:
         recorded = ()
-    return Layout(f"source {source.name}", {RECORD: ()}, (*source.rows, *recorded))
+    return Layout(f"source {source.name}", {SOURCE_RECORD: ()}, (*source.rows, *recorded))
 
 
 def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
-    if not (folder / RECORD).is_file():
+    if not (folder / SOURCE_RECORD).is_file():
         return False
     try:
         check(source.name, folder.parent)
@@ -168,7 +167,7 @@ def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | N
         }
         if place == "hub":
             record["revision"] = revision or tier.revision
-        write_json(part / RECORD, record)
+        write_json(part / SOURCE_RECORD, record)
     return folder
 
 

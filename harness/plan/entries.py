@@ -18,8 +18,8 @@ from pydantic import (
 )
 
 from harness.errors import InputError, near_matches
+from harness.paths import ARTEFACTS, PARAMS
 
-PARAMS = Path("params.yaml")
 KEY = r"^[a-z0-9_-]+$"
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
@@ -53,7 +53,7 @@ class Run(_Strict):
     def backbone_name(self) -> str:
         """Name of the backbone, also where training goes on from the artefact of an earlier run."""
         name = Path(self.backbone).name
-        return name.split("__")[1] if self.backbone.startswith("artefacts/") else name
+        return name.split("__")[1] if Path(self.backbone).parent == ARTEFACTS else name
 
     @property
     def parent_folder(self) -> Path | None:

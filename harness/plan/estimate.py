@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.data.sources import SOURCES
+from harness.paths import BACKBONES
 from harness.plan.entries import Params, Run
 from harness.plan.step_times import (
     BACKWARD,
@@ -103,7 +104,7 @@ class Estimate:
     def data(self) -> Cost:
         """Returns the disk that sources, backbones and derived corpora take."""
         shapes = [self.times.shapes.get(name) for name in self.params.sources]
-        shapes += [self.shape(f"backbones/{name}") for name in self.params.backbones]
+        shapes += [self.shape(f"{BACKBONES}/{name}") for name in self.params.backbones]
         weights = sum(shape.parameters * FLOAT_BYTES for shape in shapes if shape)
         lines = sum(lines_of(name) for name in self.params.sources)
         lines += sum(self.rows(name) * self.texts(name) for name in self.params.corpora)

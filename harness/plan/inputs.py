@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import paths
 from harness.errors import InputError, near_matches
 from harness.plan.entries import Params, Run
 
@@ -31,16 +32,20 @@ def with_needs(
 
     teachers = {}
     for run in runs.values():
-        if run.parent.startswith("teachers/"):
+        if Path(run.parent).parent == paths.TEACHERS:
             name = Path(run.parent).name
             encoder = name.removesuffix("__" + Path(run.corpus).name)
             pooling = declared.get(encoder, {}).get("pooling")
-            teachers[name] = {"encoder": f"backbones/{encoder}", "corpus": run.corpus, "pooling": pooling}
+            teachers[name] = {
+                "encoder": f"{paths.BACKBONES}/{encoder}",
+                "corpus": run.corpus,
+                "pooling": pooling,
+            }
     wanted = {run.backbone for run in runs.values()} | {run.parent for run in runs.values()}
     wanted |= {entry["encoder"] for entry in teachers.values()}
     backbones: dict[str, Any] = {}
     for path in sorted(wanted):
-        if path.startswith("backbones/"):
+        if Path(path).parent == paths.BACKBONES:
             _add_backbone(backbones, Path(path).name, declared)
     reads: dict[str, set[str]] = {"selection": set(), "evaluation": set()}
     for run in runs.values():
@@ -49,10 +54,10 @@ def with_needs(
     corpora: dict[str, Any] = {}
     for run in runs.values():
         _add_corpus(corpora, run.corpus, derived)
-    paths = {entry["origin"] for entry in backbones.values()} | {run.corpus for run in runs.values()}
-    paths |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
-    paths |= {f"data/{name}" for name in set().union(*reads.values())}
-    sources = {path for path in paths if path.startswith("data/")}
+    folders = {entry["origin"] for entry in backbones.values()} | {run.corpus for run in runs.values()}
+    folders |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
+    folders |= {f"{paths.DATA}/{name}" for name in set().union(*reads.values())}
+    sources = {path for path in folders if Path(path).parent == paths.DATA}
     code = {run.method: {"code": _package(run.method), "base": "methods/core"} for run in runs.values()}
     code["tasks"] = {"code": "harness/tasks", "base": "harness/data"}
     code["teacher"] = {"code": "methods/pooled", "base": "methods/core"}
@@ -83,14 +88,14 @@ def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, A
     entry = declared[name]
     if "cut" in entry:
         _add_backbone(backbones, entry["cut"], declared)
-        backbones[name] = {"origin": f"backbones/{entry['cut']}", "layers": entry["layers"]}
+        backbones[name] = {"origin": f"{paths.BACKBONES}/{entry['cut']}", "layers": entry["layers"]}
     else:
-        backbones[name] = {"origin": f"data/{entry['source']}", "layers": None}
+        backbones[name] = {"origin": f"{paths.DATA}/{entry['source']}", "layers": None}
 
 
 def corpus_folder(name: str, derived: Mapping[str, Any]) -> str:
     """Returns where a corpus lies: corpora/NAME if recipes declare it as derived, else data/NAME."""
-    return f"corpora/{name}" if name in derived else f"data/{name}"
+    return f"{paths.CORPORA}/{name}" if name in derived else f"{paths.DATA}/{name}"
 
 
 def _add_corpus(
@@ -101,7 +106,7 @@ def _add_corpus(
     from harness.rewriting.views import needs_tool, read_views
 
     name = Path(path).name
-    if not path.startswith("corpora/") or name in corpora:
+    if Path(path).parent != paths.CORPORA or name in corpora:
         return
     where = f"corpus {name!r} of recipes/{CORPORA}"
     if name in SOURCES:

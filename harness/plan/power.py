@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.paths import PUBLISHED
 from harness.plan.entries import Params
 from harness.report import statistics
 from harness.report.tables.published import KnownSpreads, load_spread
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
-PUBLISHED = Path("leaderboards/published")
 DEV = "STSB-dev"
 
 

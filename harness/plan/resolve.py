@@ -10,14 +10,15 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from harness import paths
 from harness.errors import InputError, near_matches
 from harness.files import write_text
-from harness.plan.entries import PARAMS, Params, Run, first_problem, read_params
+from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
+from harness.plan.entries import Params, Run, first_problem, read_params
 from harness.plan.inputs import BACKBONES, CORPORA, corpus_folder, with_needs
 from harness.plan.ladder import PREFIX
 from harness.plan.names import CellRuns, declared_systems, select
 
-RECIPES = Path("recipes")
 RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
 EVERY_TIER = ["embedded", "system", "mirror", "hub"]
 RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
@@ -210,16 +211,16 @@ def _parent(
     seed: int,
 ) -> str:
     if "teacher" in parent:
-        return f"teachers/{parent['teacher']}__{Path(corpus).name}"
+        return f"{TEACHERS}/{parent['teacher']}__{Path(corpus).name}"
     if "run" in parent:
         if parent["run"] not in every:
             raise InputError(
                 f"parent run {parent['run']!r} is not known{near_matches(parent['run'], list(every))}"
             )
         wanted = parent.get("backbone", backbone), parent.get("seed", seed)
-        return "artefacts/" + _add_run(runs, every, parent["run"], *wanted)
+        return f"{ARTEFACTS}/{_add_run(runs, every, parent['run'], *wanted)}"
     if "backbone" in parent:
-        return f"backbones/{parent['backbone']}"
+        return f"{paths.BACKBONES}/{parent['backbone']}"
     raise InputError(
         f"parent {dict(parent)}: expected one of the keys teacher, run, backbone; mend the recipe"
     )

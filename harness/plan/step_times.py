@@ -14,9 +14,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import InputError
+from harness.paths import STEP_TIMES
 from harness.plan.entries import Run, first_problem
 
-STEP_TIMES = Path("leaderboards/step-times.yaml")
 BASELINE = "simcse"
 """The method that others are compared with, and its run that is measured."""
 TRAINING_LENGTH = 32

@@ -24,10 +24,10 @@ import numpy as np
 from harness.errors import InputError
 from harness.files import sha256_of, write_json
 from harness.outputs import LEAST_ROOM, check_addition
+from harness.paths import STORE_RECORD
 from harness.results.shards import DIGEST_BYTES, ListedVectors, Shard, ShardFile, digests_of
 
 FORMAT = 2
-META = "meta.json"
 FIRST_FORMAT_TEXTS, FIRST_FORMAT_VECTORS = "texts.json", "vectors.npy"
 OWN_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{64}\.npy|vectors\.npy|texts\.json")
 """Files of vectors that stores have written: no other file is ever removed."""
@@ -65,7 +65,7 @@ class EmbeddingStore:
             raise InputError(f"precision {precision!r}: expected {' or '.join(PRECISIONS)}")
         meta = {"format": FORMAT, "encoder": encoder, "precision": precision}
         prefix = _prefix(meta)
-        write_json(folder / META, meta)  # before others are removed: theirs have other prefixes
+        write_json(folder / STORE_RECORD, meta)  # before others are removed: theirs have other prefixes
         shards, damaged = [], []
         for path in sorted(folder.iterdir()):
             if path.name.startswith(prefix) and ShardFile(path).is_whole():
@@ -81,11 +81,13 @@ class EmbeddingStore:
 
         Errors: InputError if a file is missing, damaged or of a format that is not known.
         """
-        meta = _read_json(folder / META)
+        meta = _read_json(folder / STORE_RECORD)
         if isinstance(meta, dict) and meta.get("format") == 1:
             return cls(folder, [_first_format(folder, meta)])
         if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-            raise InputError(f"{folder / META}: not a store of format {FORMAT}; evaluate the model again")
+            raise InputError(
+                f"{folder / STORE_RECORD}: not a store of format {FORMAT}; evaluate the model again"
+            )
         shards = [ShardFile(path) for path in sorted(folder.glob(f"{_prefix(meta)}-*.npy"))]
         for shard in shards:
             if not shard.is_whole():

@@ -9,10 +9,9 @@ import zipfile
 from pathlib import Path
 
 from harness.errors import InputError
+from harness.paths import SCORES
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
-
-SCORES = "reports/scores"
 
 
 def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
@@ -33,7 +32,7 @@ def _of_revision(revision: str, folder: Path) -> list[ResultFile]:
             f"{revision!r} is neither a folder of scores nor a git revision here; expected one of the two, "
             f"for example HEAD~1 or {SCORES}"
         )
-    packed = _git(folder, "archive", "--format=zip", revision, SCORES)
+    packed = _git(folder, "archive", "--format=zip", revision, SCORES.as_posix())
     if packed is None:
         raise InputError(
             f"revision {revision!r} has no {SCORES}, expected committed scores; name another one"

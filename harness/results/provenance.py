@@ -6,7 +6,9 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-DETERMINES = ("methods", "harness", "recipes", "params.yaml", "requirements.lock")
+from harness.paths import PARAMS, RECIPES
+
+DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), "requirements.lock")
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
 
 

@@ -9,19 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.device import resolve_device
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.layouts import CORPUS
 from harness.outputs import check_folder, new_folder, room_of
+from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
 from harness.rewriting.rewriters import Columns, Place, build_rewriter, column_of, read_columns
 from harness.rewriting.views import Copy, Generate, View, needs_tool, read_views
-from harness.stages.train import resolve_device
-
-CORPORA, RESUME = Path("corpora"), Path(".cache/resume/corpora")
-DESCRIPTION, ROWS = "corpus.json", "corpus.tsv"
 
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
@@ -41,7 +39,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     device = resolve_device(device) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
     rows = spread(read_columns(Path(entry.origin)), entry.rows)
-    state = RESUME / identity(params, entry, device)
+    state = CORPUS_RESUME / identity(params, entry, device)
     made, counts = [], []
     for number, view in enumerate(views, 1):
         where = f"corpus {name}, view {number}"
@@ -52,8 +50,8 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
         counts.append(count_outcomes(records, limit=limit, where=where))
         made.append(records)
     with new_folder(folder, CORPUS) as part:
-        _write_rows(part / ROWS, [row[0] for row in rows], made)
-        write_json(part / DESCRIPTION, _description(entry, len(rows), views, counts))
+        _write_rows(part / CORPUS_ROWS, [row[0] for row in rows], made)
+        write_json(part / CORPUS_RECORD, _description(entry, len(rows), views, counts))
     shutil.rmtree(state)
     return folder
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from harness.data.download import RECORD, check, fetch, read_record
+from harness.data.download import check, fetch, read_record
 from harness.data.sources import SOURCES
+from harness.paths import SOURCE_RECORD
 
 
 def fetch_sources(
@@ -48,7 +49,8 @@ def unpinned(folder: Path) -> list[str]:
     if tier.inputs and None not in tier.inputs.values():
         return []
     return [
-        f"  {file}: sha256 {found['sha256']} is not in the sources table; recorded in {folder / RECORD}"
+        f"  {file}: sha256 {found['sha256']} is not in the sources table; recorded in "
+        f"{folder / SOURCE_RECORD}"
         for file, found in record["files"].items()
         if file not in tier.sha256
     ]

@@ -13,9 +13,9 @@ from typing import Any
 from harness import layouts
 from harness.files import write_json
 from harness.outputs import new_folder
+from harness.paths import ENTRIES
 from harness.plan.entries import Params
 
-ENTRIES = Path(".entries")
 EVALUATION = ("tasks", "text", "weights")
 """What of a run's entry its evaluation depends on."""
 

@@ -14,22 +14,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.outputs import check_addition, check_file, new_outputs
+from harness.paths import (
+    COSTS,
+    CURVES,
+    EMBEDDINGS,
+    LAST_WEIGHTS,
+    RUN_LOG,
+    RUN_RECORD,
+    SCORES,
+    STORE_RECORD,
+)
 from harness.plan.entries import Params, Run
-from harness.results.embeddings import META, EmbeddingStore
+from harness.results.embeddings import EmbeddingStore
 from harness.results.provenance import git_state, library_versions
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
-from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
 from harness.tasks.evaluation import evaluate_stored, unique_texts
 from harness.tasks.interface import Score, Task
 from harness.tasks.registry import build_tasks
-
-SCORES, CURVES, EMBEDDINGS = Path("reports/scores"), Path("reports/curves"), Path("embeddings")
-LOG = "train.jsonl"
 
 
 class Artefact(NamedTuple):
@@ -41,9 +48,9 @@ class Artefact(NamedTuple):
 
 def read_artefact(folder: Path) -> Artefact:
     """Returns a run's folder with its description; InputError if the folder is not one of ours."""
-    place = folder / DESCRIPTION
+    place = folder / RUN_RECORD
     if not place.is_file():
-        raise InputError(f"{folder}: no {DESCRIPTION}, expected the artefact of a run; train it first")
+        raise InputError(f"{folder}: no {RUN_RECORD}, expected the artefact of a run; train it first")
     return Artefact(folder, json.loads(place.read_text(encoding="utf-8")))
 
 
@@ -68,7 +75,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
             ]
     with new_outputs(dict.fromkeys(outputs)) as parts:
         write_result(parts[outputs[0]], _result(artefact, tasks, scores))
-        parts[outputs[1]].write_text("".join(_evaluations(folder / LOG)), encoding="utf-8")
+        parts[outputs[1]].write_text("".join(_evaluations(folder / RUN_LOG)), encoding="utf-8")
         write_json(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
     return outputs[0]
 
@@ -87,7 +94,7 @@ def evaluate_folder(
         raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
     tasks = build_tasks(names, text=text)
     if from_store:
-        store = EmbeddingStore.load(folder if (folder / META).is_file() else EMBEDDINGS / folder.name)
+        store = EmbeddingStore.load(folder if (folder / STORE_RECORD).is_file() else EMBEDDINGS / folder.name)
         return evaluate_stored(tasks, store.encode)
     with embedded(folder, tasks, device=device, pooling=pooling) as store:
         return evaluate_stored(tasks, store.encode)
@@ -133,7 +140,7 @@ def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
     """
     import methods.core
 
-    about = ("last", DESCRIPTION, LOG)
+    about = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     names = {path: path.relative_to(folder) for path in files}
     parts = {
@@ -164,7 +171,7 @@ def _loaded(folder: Path, pooling: str | None, device: str) -> Any:
 
 
 def _weights(run: Run, folder: Path) -> list[tuple[Any, Path]]:
-    last = folder / "last"
+    last = folder / LAST_WEIGHTS
     if run.weights == "best-dev" or not last.is_dir():
         return [("best-dev", folder)]
     return [("last", last)] if run.weights == "last" else [("best-dev", folder), ("last", last)]

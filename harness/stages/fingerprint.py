@@ -7,9 +7,8 @@ from pathlib import Path
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of_folder, write_text
 from harness.fingerprint import fingerprint
+from harness.paths import DATA, FINGERPRINTS
 from harness.plan.entries import Params
-
-FOLDER = Path(".fingerprints")
 
 
 def write_code_fingerprint(params: Params, name: str) -> Path:
@@ -17,7 +16,7 @@ def write_code_fingerprint(params: Params, name: str) -> Path:
     if name not in params.code:
         raise InputError(f"{name!r} is not in `code` of params.yaml{near_matches(name, list(params.code))}")
     entry = params.code[name]
-    path = FOLDER / f"{name}.txt"
+    path = FINGERPRINTS / f"{name}.txt"
     write_text(path, fingerprint([Path(entry.code), Path(entry.base)]) + "\n")
     return path
 
@@ -27,7 +26,7 @@ def write_data_fingerprint(params: Params, name: str) -> Path:
     entries = {str(key): value for key, value in params.reads.items()}
     if name not in entries:
         raise InputError(f"{name!r} is not in `reads` of params.yaml; expected one of {', '.join(entries)}")
-    path = FOLDER / f"data-{name}.txt"
-    lines = [f"{source} {sha256_of_folder(Path('data') / source)}\n" for source in entries[name]]
+    path = FINGERPRINTS / f"data-{name}.txt"
+    lines = [f"{source} {sha256_of_folder(DATA / source)}\n" for source in entries[name]]
     write_text(path, "".join(lines))
     return path

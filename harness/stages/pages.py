@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.commands.plan import table_cells
 from harness.files import write_text
 from harness.outputs import new_outputs
+from harness.paths import COSTS, CURVES, LEADERBOARDS, MEASUREMENTS, PUBLISHED, REPORTS, TABLES
 from harness.plan.entries import Params
 from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import declared_systems, fills
@@ -37,10 +38,7 @@ from harness.report.tables.published import Published, load_published, load_spre
 from harness.report.tables.spec import run_name
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
-from harness.stages.evaluate import CURVES
-from harness.stages.train import COSTS
 
-REPORTS, LEADERBOARDS = Path("reports"), Path("leaderboards")
 SMALL = "small"
 SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on the main page; all but the first only where a run fills a cell."""
@@ -52,8 +50,6 @@ PAGES = {
     "Lens": "lens.html",
 }
 SPEED = "benchmarks.html"
-MEASUREMENTS = REPORTS / "benchmarks.json"
-"""What `make bench` wrote; its page is made and linked where it is there."""
 NOTES = (
     "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
     "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
@@ -129,7 +125,7 @@ def site_pages(papers: list[Paper]) -> dict[str, str]:
 
 def papers_of(tables: Mapping[str, Table], runs: Mapping[str, RunDetail]) -> list[Paper]:
     """Returns the papers in the order of their names, each with its tables and charts."""
-    published = load_published(LEADERBOARDS / "published")
+    published = load_published(PUBLISHED)
     found, recipes = [], load_recipes()
     for key, paper in sorted(published.papers.items()):
         own = {name: table for name, table in tables.items() if name.startswith(f"{key}/")}
@@ -198,7 +194,7 @@ def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict
         for entry in declared_systems(recipes).values()
         for backbone in entry["backbones"]
     ]
-    wanted = table_cells(LEADERBOARDS / "tables")
+    wanted = table_cells(TABLES)
     found = {}
     for key in tables:
         cells = dict.fromkeys(wanted.get(key, ()))
@@ -219,7 +215,7 @@ def strip_of(table: Table, published: Published) -> Figure | None:
     column = strip_column(table, list(published.table(table.key).averages))
     if column is None:
         return None
-    spreads = load_spread(LEADERBOARDS / "published")
+    spreads = load_spread(PUBLISHED)
     place = [shown.key for shown in table.columns].index(column)
     values, printed, others = {}, {}, {}
     for row in table.rows:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from harness import layouts
 from harness.errors import InputError
 from harness.files import write_text
-from harness.layouts import TABLES
 from harness.outputs import check_folder, new_folder
+from harness.paths import ARTEFACTS, PUBLISHED, REPORTS, RUN_RECORD, SCORES, TABLES
 from harness.plan.entries import Params
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
@@ -20,9 +21,7 @@ from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_results, to_frame
-from harness.stages.evaluate import SCORES
-from harness.stages.pages import LEADERBOARDS, NOTES, REPORTS, SMALL, build_page, write_pages
-from harness.stages.train import ARTEFACTS, DESCRIPTION
+from harness.stages.pages import NOTES, SMALL, build_page, write_pages
 
 
 def report(params: Params, *, strict: bool) -> int:
@@ -31,10 +30,10 @@ def report(params: Params, *, strict: bool) -> int:
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")
-    check_folder(REPORTS / "tables", TABLES)
+    check_folder(REPORTS / "tables", layouts.TABLES)
     problems = score_problems(results, list(params.runs), present_identities(params))
     tables = build_tables(params, planned)
-    with new_folder(REPORTS / "tables", TABLES) as folder:
+    with new_folder(REPORTS / "tables", layouts.TABLES) as folder:
         for table in tables.values():
             name = table.key.replace("/", "-")
             (folder / f"{name}.md").write_text(to_markdown(table), encoding="utf-8")
@@ -55,15 +54,15 @@ def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
     from harness.tasks.registry import TASKS
     from methods.registry import METHODS
 
-    published = load_published(LEADERBOARDS / "published")
-    specs = load_specs(LEADERBOARDS / "tables")
+    published = load_published(PUBLISHED)
+    specs = load_specs(TABLES)
     for spec in specs.values():
         check_spec(spec, published, methods=list(METHODS), tasks=list(TASKS))
     systems = dict.fromkeys((run.method, run.variant, run.backbone_name) for run in params.runs.values())
     evidence = Evidence(
         scores=to_frame(results),
         published=published,
-        spreads=load_spread(LEADERBOARDS / "published"),
+        spreads=load_spread(PUBLISHED),
         dev=dev_scores(results),
         systems=[Selector(method=method, variant=v, backbone=b) for method, v, b in systems],
     )
@@ -84,7 +83,7 @@ def has_values(table: Table) -> bool:
 
 def present_identities(params: Params) -> dict[str, str]:
     """Returns the identity of every planned run whose artefact is there."""
-    places = {key: ARTEFACTS / key / DESCRIPTION for key in params.runs}
+    places = {key: ARTEFACTS / key / RUN_RECORD for key in params.runs}
     return {
         key: json.loads(place.read_text(encoding="utf-8"))["identity"]
         for key, place in places.items()

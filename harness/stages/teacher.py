@@ -1,13 +1,37 @@
-"""What determines a teacher's vectors, and that a run gets no other teacher's."""
+"""Stage `teacher`: the vectors of a corpus, and that a run gets no other teacher's."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of_folder
+from harness.layouts import TEACHER
+from harness.outputs import check_folder, new_folder
+from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
+
+
+def teach(params: Params, name: str, *, device: str = "auto") -> Path:
+    """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
+    from harness.stages.train import read_rows
+    from methods.core.folders import load_encoder
+    from methods.core.teachers import write_teacher
+
+    entry, folder = planned_teacher(params, name), TEACHERS / name
+    description = describe_teacher(entry)
+    check_folder(folder, TEACHER)
+    rows = read_rows(Path(entry.corpus))
+    quiet()
+    encoder: Any = load_encoder(Path(entry.encoder), pooling=entry.pooling)
+    texts = sum(len(row.columns) for row in rows)
+    check_folder(folder, TEACHER, room=texts * (4 * encoder.dim + 16))
+    with new_folder(folder, TEACHER) as part:
+        write_teacher(part, encoder.to(resolve_device(device)), rows, description)
+    return folder
 
 
 def planned_teacher(params: Params, name: str) -> Teacher:
@@ -42,7 +66,7 @@ def check_teacher(params: Params, folder: Path) -> None:
     Errors: InputError that names the first property in which teachers/NAME differs.
     """
     wanted = describe_teacher(planned_teacher(params, folder.name))
-    place = folder / "teacher.json"
+    place = folder / TEACHER_RECORD
     if not place.is_file():
         raise InputError(f"{place}: no such file, expected a teacher's vectors; run `dvc repro`")
     found = json.loads(place.read_text(encoding="utf-8"))

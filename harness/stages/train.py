@@ -11,19 +11,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.layouts import ARTEFACT
 from harness.outputs import check_file, check_folder, new_folder, room_of
+from harness.paths import COSTS, DATA, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
-
-RESUME = Path(".cache/resume")
-COSTS = Path("reports/costs")
-ARTEFACTS = Path("artefacts")
-DESCRIPTION = "run.json"
 
 
 def read_rows(corpus: Path, *, share: float = 1.0, seed: int = 0) -> list[Any]:
@@ -39,7 +36,7 @@ def read_rows(corpus: Path, *, share: float = 1.0, seed: int = 0) -> list[Any]:
 def identity(params: Params, run: Run) -> str:
     """Returns the sha256 of everything that determines a run: code, settings, data, parents."""
     code = params.code[run.method]
-    needs = {run.backbone, run.corpus, run.parent, *(f"data/{name}" for name in params.reads["selection"])}
+    needs = {run.backbone, run.corpus, run.parent, *(str(DATA / name) for name in params.reads["selection"])}
     parts = {
         "code": fingerprint([Path(code.code), Path(code.base)]),
         "entry": run.training_entry(),
@@ -69,9 +66,9 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     with new_folder(folder, ARTEFACT) as part:
         shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
         if run.weights != "best-dev" and trainer.plan.total:
-            shutil.copytree(trainer.last_folder, part / "last")
-        shutil.copy(state / "train.jsonl", part / "train.jsonl")
-        write_json(part / DESCRIPTION, _description(run, key, named, trainer, len(rows), device))
+            shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
+        shutil.copy(state / RUN_LOG, part / RUN_LOG)
+        write_json(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
     shutil.rmtree(state)
     cost = {
         "train_seconds": round(time.monotonic() - started, 1),
@@ -104,24 +101,13 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
 
     quiet()
     method, config, settings = run.read_settings()
-    if run.parent.startswith("teachers/"):
+    if Path(run.parent).parent == TEACHERS:
         check_teacher(params, Path(run.parent))
     networks = Networks(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
     built = method(config, networks)
     evaluate = dev_evaluation(run.text)
     return Trainer(built, settings, run.seed, evaluate, state, device=device, report=_print_progress)
-
-
-def resolve_device(wanted: str) -> str:
-    """Returns `cpu` or `cuda`; InputError if CUDA is asked for and absent."""
-    import torch
-
-    if wanted == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if wanted == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device cuda: no CUDA device here; use --device cpu or auto")
-    return wanted
 
 
 def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device: str) -> dict[str, Any]:
@@ -162,11 +148,3 @@ def _existing(path: str) -> Path:
 def _print_progress(step: int, total: int, entry: Mapping[str, float]) -> None:
     end = "\r" if sys.stderr.isatty() and step < total else "\n"
     print(f"step {step}/{total}  STS-B dev {100 * entry['score']:.2f}", end=end, file=sys.stderr, flush=True)
-
-
-def quiet() -> None:
-    """Turns off transformers' own progress bars and notes: a stage says what a reader needs."""
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()

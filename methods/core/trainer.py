@@ -14,9 +14,7 @@ import torch
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.method import Method
-from methods.core.optimizer import build_optimizer
-from methods.core.optimizer import set_rate
-from methods.core.optimizer import AdamW
+from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
 from methods.core.train_config import TrainConfig

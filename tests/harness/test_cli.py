@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from harness.cli import main
+from harness.cli import command_files, headline, main
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -155,3 +159,42 @@ def test_lists_are_json_objects_with_a_name(
     entries = json.loads(capsys.readouterr().out)
     assert len(entries) >= 5
     assert all(entry["name"] for entry in entries)
+
+
+@pytest.mark.parametrize("name", sorted(command_files()))
+def test_a_command_is_a_file_with_help_arguments_and_a_function(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(command_files()) >= 18
+    assert f'"""`sentbench {name}`: ' in command_files()[name].read_text()[:80]
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: sentbench {name} ")
+    assert headline(command_files()[name]).split()[-1] in shown
+    assert callable(import_module(f"harness.commands.{name}").execute)
+
+
+def test_every_command_of_the_pipeline_exists() -> None:
+    words = [
+        line.split() for line in (ROOT / "dvc.yaml").read_text().splitlines() if "cmd: sentbench" in line
+    ]
+    assert len(words) == 10
+    assert {line[2] for line in words} <= set(command_files())
+
+
+def test_an_unknown_command_is_one_line_with_a_near_match(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean train, entries?" in refused(capsys, "trian")
+
+
+def test_help_starts_at_once() -> None:
+    """The best of three starts, interpreter included, takes less than 0.3 s."""
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        done = subprocess.run([sys.executable, "-m", "harness.cli", "--help"], cwd=ROOT, capture_output=True)
+        seconds.append(time.perf_counter() - started)
+        assert done.returncode == 0
+        assert all(f"    {name}".encode() in done.stdout for name in command_files())
+    assert min(seconds) < 0.3

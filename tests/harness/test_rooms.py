@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 ALWAYS = {
@@ -85,3 +86,18 @@ def test_light_commands_load_nothing_heavy(command: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_stages_do_not_know_commands() -> None:
+    files = sorted(
+        set((ROOT / "harness/stages").glob("*.py")) - {ROOT / "harness/stages/pages.py"}
+    )  # no stage
+    assert len(files) >= 9
+    for path in files:
+        assert not {name for name in ours(path) if inside(name, {"harness.commands", "harness.cli"})}, path
+
+
+def test_every_stage_of_the_pipeline_is_a_file_of_its_name() -> None:
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    files = {path.stem for path in (ROOT / "harness/stages").glob("*.py")}
+    assert {name.removesuffix("-data") for name in stages} <= files

@@ -12,6 +12,7 @@ import yaml
 
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
+from harness.paths import CORPUS_RESUME
 from harness.plan import resolve as plan
 from harness.plan.entries import Params
 from harness.rewriting import records
@@ -188,7 +189,7 @@ def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: py
     params = resolved(place, "forth")
     derive(params)
     whole = {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()}
-    assert not any(stage.RESUME.iterdir()), "nothing is left behind by a whole run"
+    assert not any(CORPUS_RESUME.iterdir()), "nothing is left behind by a whole run"
     shutil.rmtree("corpora")
     from harness.rewriting.generation import Generator
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import yaml
 
+from harness.paths import ENTRIES
 from harness.plan.entries import Params, read_params
-from harness.stages.entries import ENTRIES, entries_by_part, write_entries
+from harness.stages.entries import entries_by_part, write_entries
 
 ROOT = Path(__file__).parents[3]
 KEY = "simcse-small__minilm-l2__s0"

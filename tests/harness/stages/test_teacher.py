@@ -14,8 +14,7 @@ import yaml
 from harness.errors import InputError
 from harness.plan.entries import Params, Run
 from harness.stages import train
-from harness.stages.backbone import teach
-from harness.stages.teacher import check_teacher
+from harness.stages.teacher import check_teacher, teach
 from tests.methods.congen.sample import RELEASED
 from tests.support import tiny
 

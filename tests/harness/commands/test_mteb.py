@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from harness.cli import main
+from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
-from harness.stages.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.tasks.mteb_adapter import LOCAL_STS
 from harness.tasks.sts_sets import year_task
 from methods.core.folders import load_encoder
@@ -189,7 +189,7 @@ def test_the_order_of_tiers_decides_between_mirror_and_hub(
         return []
 
     monkeypatch.setenv("SENTBENCH_TIERS", tiers)
-    monkeypatch.setattr("harness.stages.mteb.run_mteb", record)
+    monkeypatch.setattr("harness.tasks.mteb_adapter.run_mteb", record)
     run_folder(encoder_folder(tmp_path / "model"), ["STS12", "STS13"], out=tmp_path / "out", device="cpu")
     hub = ["STS13"] if local else ["STS12", "STS13"]
     assert asked == ([(hub, False), (["STS12"], True)] if local else [(hub, False)])
