@@ -125,8 +125,7 @@ def _add_stages(commands: Any) -> None:
     mark = add_command(
         commands, "fingerprint", fingerprint_command, "pipeline stage: identity of code or data"
     )
-    mark.add_argument("name")
-    mark.add_argument("--data", action="store_true", help="NAME is an entry of `reads`, not of `code`")
+    mark.add_argument("--data", metavar="NAME", help="the sources of this entry of `reads`, not the code")
 
 
 def plan_command(arguments: argparse.Namespace) -> int:
@@ -229,10 +228,13 @@ def teach_command(arguments: argparse.Namespace) -> None:
 
 
 def fingerprint_command(arguments: argparse.Namespace) -> None:
-    from harness.stages.fingerprint import write_code_fingerprint, write_data_fingerprint
+    from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
 
-    write = write_data_fingerprint if arguments.data else write_code_fingerprint
-    print(write(_planned(), arguments.name))
+    if arguments.data:
+        print(write_data_fingerprint(_planned(), arguments.data))
+        return
+    for path in write_code_fingerprints(_planned()):
+        print(path)
 
 
 def _planned() -> Any:

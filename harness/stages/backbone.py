@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from typing import Any
 
+from harness.compute.backbone import write_backbone
 from harness.errors import InputError
 from harness.files import atomic_folder
 from harness.plan.entries import Params
 from harness.stages.teacher import describe_teacher, planned_teacher
-from harness.stages.train import quiet, read_rows, resolve_device
+from harness.stages.train import quiet, resolve_device
 
 
 def make_backbone(params: Params, name: str) -> Path:
@@ -23,32 +22,26 @@ def make_backbone(params: Params, name: str) -> Path:
     origin = Path(entry.origin)
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
+    quiet()
     with atomic_folder(folder) as part:
-        if entry.layers is None:
-            shutil.copytree(origin, part, dirs_exist_ok=True)
-        else:
-            from methods.core.folders import cut_layers, load_encoder, save_backbone
-
-            quiet()
-            save_backbone(cut_layers(load_encoder(origin, pooling="mean"), entry.layers), part)
+        write_backbone(origin, entry.layers, part)
     return folder
 
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
-    from methods.core.folders import load_encoder
-    from methods.core.parents import write_teacher
+    from harness.compute.teacher import write_vectors
 
     entry, folder = planned_teacher(params, name), Path("teachers") / name
     description = describe_teacher(entry)
-    rows = read_rows(Path(entry.corpus))
     quiet()
-    encoder: Any = load_encoder(Path(entry.encoder), pooling=entry.pooling)
     with atomic_folder(folder) as part:
-        write_teacher(
+        write_vectors(
+            Path(entry.encoder),
+            Path(entry.corpus),
             part,
-            encoder.to(resolve_device(device)),
-            [(row.text, *row.paraphrase) for row in rows],
-            description,
+            pooling=entry.pooling,
+            device=resolve_device(device),
+            description=description,
         )
     return folder

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
-from harness.files import atomic_folder, sha256_of_folder, write_json
-from harness.fingerprint import fingerprint
+from harness.files import atomic_folder, write_json
+from harness.identity import existing_folder, run_identity
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
+
+if TYPE_CHECKING:
+    from methods.core.trainer import Trainer
 
 RESUME = Path(".cache/resume")
 COSTS = Path("reports/costs")
 ARTEFACTS = Path("artefacts")
 DESCRIPTION = "run.json"
-
-
-def read_rows(corpus: Path, *, share: float = 1.0, seed: int = 0) -> list[Any]:
-    """Returns the corpus as rows; a share of it is a nested random subset that keeps the rows' indices."""
-    from harness.data.corpora import corpus_file, read_corpus
-    from methods.core.interface import Row
-    from methods.core.streams import subset
-
-    rows = [Row(index, text, others) for index, (text, others) in enumerate(read_corpus(corpus_file(corpus)))]
-    return rows if share == 1.0 else [rows[place] for place in subset(seed, len(rows), share)]
-
-
-def identity(params: Params, run: Run) -> str:
-    """Returns the sha256 of everything that determines a run: code, settings, data, parents."""
-    code = params.code[run.method]
-    needs = {run.backbone, run.corpus, run.parent, *(f"data/{name}" for name in params.reads["selection"])}
-    parts = {
-        "code": fingerprint([Path(code.code), Path(code.base)]),
-        "entry": run.training_entry(),
-        "inputs": {path: sha256_of_folder(_existing(path)) for path in sorted(needs)},
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) -> Path:
@@ -52,10 +31,12 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
+    from harness.compute.rows import read_rows
+
     run = params.run(key)
     device = resolve_device(device)
     run.read_settings()
-    named = identity(params, run)
+    named = run_identity(params, run)
     state = RESUME / named
     if not resume:
         shutil.rmtree(state, ignore_errors=True)
@@ -79,40 +60,27 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     return folder
 
 
-def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
-    """Returns the trainer of a run with its method built under the run's initialisation seed."""
-    import torch
-
+def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Trainer:
+    """Returns the trainer of a run; InputError if it lacks a folder or its teacher is not the planned one."""
+    from harness.compute.train import build_trainer
     from methods.core.parents import EncoderFactory
-    from methods.core.streams import INITIALISE, torch_seed
-    from methods.core.trainer import Trainer
 
     quiet()
     method, config, settings = run.read_settings()
     if run.parent.startswith("teachers/"):
         check_teacher(params, Path(run.parent))
-    factory = EncoderFactory(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
-    torch.manual_seed(torch_seed(run.seed, INITIALISE))
-    built = method(config, factory)
-    evaluate = dev_evaluation(run.text)
-    return Trainer(built, settings, run.seed, evaluate, state, device=device, report=_print_progress)
-
-
-def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
-    """Returns what selection measures: STS-B dev Spearman as `score`, alignment and uniformity beside it."""
-    from harness.tasks import build_tasks, evaluate_tasks
-
-    tasks = build_tasks(["STSB-dev", "geometry-dev"], text=text)
-
-    def evaluate(encoder: Any) -> dict[str, float]:
-        scores = {(s.task, s.metric, s.setting): s.value for s in evaluate_tasks(tasks, encoder.encode)}
-        return {
-            "score": scores["STSB-dev", "spearman", "all"],
-            "alignment": next(v for (_, metric, _), v in scores.items() if metric == "alignment"),
-            "uniformity": next(v for (_, metric, _), v in scores.items() if metric == "uniformity"),
-        }
-
-    return evaluate
+    encoders = EncoderFactory(existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+    return build_trainer(
+        method,
+        config,
+        settings,
+        encoders,
+        seed=run.seed,
+        text=run.text,
+        state=state,
+        device=device,
+        report=_print_progress,
+    )
 
 
 def resolve_device(wanted: str) -> str:
@@ -152,13 +120,6 @@ def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device
             "initial_dev": record.initial,
         },
     }
-
-
-def _existing(path: str) -> Path:
-    folder = Path(path)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, the run needs it; make it with `dvc repro`")
-    return folder
 
 
 def _print_progress(step: int, total: int, entry: Mapping[str, float]) -> None:
