@@ -22,6 +22,7 @@ from benchmarks.processes import output_of
 from harness.paths import ENTRIES
 from harness.plan.entries import PARAMS, read_params
 from harness.stages.entries import write_entries
+from methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
 NOTHING_LIMIT, PLAN_LIMIT = 5.0, 10.0
@@ -65,8 +66,8 @@ def planned_copy(folder: Path, wanted: int) -> tuple[Path, int]:
         copy: Any = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / name)
     params = yaml.safe_load((ROOT / PARAMS).read_text(encoding="utf-8"))
-    fixed = len(("entries", "report")) + sum(
-        len(params[part]) for part in ("sources", "backbones", "corpora", "code", "reads", "teachers")
+    fixed = len(("entries", "fingerprint", "report")) + sum(
+        len(params[part]) for part in ("sources", "backbones", "corpora", "reads", "teachers")
     )
     params["runs"] = repeated(params["runs"], max(1, (wanted - fixed) // 2))
     (folder / PARAMS).write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
@@ -98,15 +99,18 @@ def repeated(runs: Mapping[str, dict[str, Any]], wanted: int) -> dict[str, dict[
 
 
 def _outputs(params: dict[str, Any]) -> list[str]:
-    """Returns every output of the plan's stages, and the entries of dvc.yaml's report stage."""
-    report = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]["report"]["outs"]
-    paths = [next(iter(out)) if isinstance(out, dict) else out for out in report]
+    """Returns every output of the plan's stages and what the report reads besides."""
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    single = [out for name in ("fingerprint", "report") for out in stages[name]["outs"]]
+    paths = ["reports/benchmarks.json"]
+    paths += [next(iter(out)) if isinstance(out, dict) else out for out in single]
     paths += [f"{part}/{key}" for part in ("backbones", "corpora", "teachers") for key in params[part]]
     paths += [f"data/{key}" for key in params["sources"]]
-    paths += [f".fingerprints/{key}.txt" for key in params["code"]]
-    paths += [f".fingerprints/data-{key}.txt" for key in params["reads"]]
+    paths += [f".fingerprints/train/{method}.txt" for method in METHODS]
+    paths += [f".fingerprints/data/{key}.txt" for key in params["reads"]]
     for key in params["runs"]:
         paths += [
+            f".fingerprints/evaluate/{key}.txt",
             f"artefacts/{key}",
             f"embeddings/{key}",
             f"reports/scores/{key}.json",

@@ -1,57 +1,162 @@
-"""The identity of code: what it says to the interpreter, not how it is written.
+"""The identity of code: what it says to the interpreter, over all modules that it imports.
 
-A comment, a docstring, a blank line or a README leaves a fingerprint as it is; any other edit changes it.
+Comments, docstrings, spacing and what stands under `if TYPE_CHECKING` leave a fingerprint as it is; any other
+edit changes the fingerprint of everything that imports the module.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.errors import InputError
 
 
-def fingerprint(folders: Sequence[Path]) -> str:
-    """Returns one sha256 over the syntax of all Python files and the bytes of all declarations in `folders`.
+class Import(NamedTuple):
+    """One import: the module it names and, for `from module import ...`, what it takes from there."""
 
-    A file counts with its path relative to its folder, so that a renamed module changes the fingerprint.
-    Errors: InputError if a folder is missing or a file does not parse.
+    module: str
+    names: tuple[str, ...] = ()
+
+
+class Code(NamedTuple):
+    """What a module does: its import statements, and the sha256 of its normal form."""
+
+    imports: tuple[Import, ...]
+    sha256: str
+
+
+class CodeBase:
+    """The Python modules below a folder, each parsed once and only if something imports it.
+
+    packages: the top-level packages that belong to it; all other imports are of libraries and not followed.
+    borders: modules of it that are not followed either.
     """
-    digest = hashlib.sha256()
-    for folder in folders:
-        if not folder.is_dir():
+
+    def __init__(self, root: Path, packages: Collection[str], *, borders: Collection[str] = ()) -> None:
+        self.root, self.packages, self.borders = root, packages, borders
+        self._codes: dict[Path, Code] = {}
+        self._imported: dict[Path, set[Path]] = {}
+        self._located: dict[str, Path | None] = {}
+
+    def fingerprint(self, roots: Iterable[str]) -> str:
+        """Returns one sha256 over the modules `roots` and all modules that they import, directly or not.
+
+        A module counts with its path, so that a renamed one changes the fingerprint.
+        Errors: InputError if a module is missing or does not parse.
+        """
+        digest = hashlib.sha256()
+        for path in self.closure(roots):
+            digest.update(f"{path.relative_to(self.root).as_posix()}\0{self._code(path).sha256}\n".encode())
+        return digest.hexdigest()
+
+    def closure(self, roots: Iterable[str]) -> list[Path]:
+        """Returns the files of the modules `roots` and of all that they import, directly or not, sorted.
+
+        An import inside a function counts. So does the `__init__` of every package on the way to a module:
+        Python runs it first.
+        """
+        found: set[Path] = set()
+        waiting = [path for name in roots for path in self._files(name, needed_by="the list of roots")]
+        while waiting:
+            path = waiting.pop()
+            if path not in found:
+                found.add(path)
+                waiting += self._imports_of(path)
+        return sorted(found)
+
+    def _imports_of(self, path: Path) -> set[Path]:
+        if path not in self._imported:
+            self._imported[path] = {
+                file
+                for statement in self._code(path).imports
+                for name in self._modules_of(statement, path)
+                for file in self._files(name, needed_by=str(path))
+            }
+        return self._imported[path]
+
+    def _modules_of(self, statement: Import, path: Path) -> list[str]:
+        """Returns the modules of this code that a statement imports; a name of `from package` may be one."""
+        if statement.module.split(".")[0] not in self.packages:
+            return []
+        parts = [f"{statement.module}.{name}" for name in statement.names]
+        return [statement.module, *(name for name in parts if self._file(name))]
+
+    def _files(self, name: str, *, needed_by: str) -> Iterator[Path]:
+        """Yields the files that run when module `name` is imported: the packages above it, then its own."""
+        if name in self.borders:
+            name = name.rpartition(".")[0]
+        parts = name.split(".")
+        for length in range(1, len(parts) + 1):
+            path = self._file(".".join(parts[:length]))
+            if path is not None:
+                yield path
+        if path is None and not self.root.joinpath(*parts).is_dir():
             raise InputError(
-                f"{folder}: no such folder, expected a package; run the command in the project root"
+                f"{needed_by} names module {name}, which is not below {self.root}; correct the name"
             )
-        for path in sorted(folder.rglob("*")):
-            if path.suffix == ".py":
-                content = normal_form(path)
-            elif path.suffix in (".yaml", ".yml"):
-                content = path.read_text(encoding="utf-8")
-            else:
-                continue
-            digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\0".encode())
-    return digest.hexdigest()
+
+    def _file(self, name: str) -> Path | None:
+        """Returns the file of a module or package, None if there is none of that name."""
+        if name not in self._located:
+            folder = self.root.joinpath(*name.split("."))
+            places = (folder / "__init__.py", folder.with_suffix(".py"))
+            self._located[name] = next((path for path in places if path.is_file()), None)
+        return self._located[name]
+
+    def _code(self, path: Path) -> Code:
+        if path not in self._codes:
+            package = ".".join(path.relative_to(self.root).parts[:-1])
+            self._codes[path] = _parse(path.read_text(encoding="utf-8"), str(path), package)
+        return self._codes[path]
 
 
-def normal_form(path: Path) -> str:
-    """Returns a module's code without comments, docstrings and spacing."""
+@cache
+def _parse(text: str, path: str, package: str) -> Code:
+    """Returns what a module of `package` does. Errors: InputError with the line that is not Python."""
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = ast.parse(text)
     except SyntaxError as error:
-        raise InputError(f"{path}:{error.lineno}: {error.msg}; expected Python code; mend the file") from None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [part for part in node.body if not _is_text(part)] or [ast.Pass()]
-    return ast.unparse(tree)
+        raise InputError(f"{path}:{error.lineno}: {error.msg}; expected Python code; fix the file") from None
+    imports: list[Import] = []
+    tree.body = list(_executed(tree.body, package, imports))
+    return Code(tuple(imports), hashlib.sha256(ast.unparse(tree).encode()).hexdigest())
 
 
-def _is_text(node: ast.stmt) -> bool:
-    """Returns whether a statement is a bare string: a docstring, or the text under an attribute."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
+def _executed(statements: list[ast.stmt], package: str, imports: list[Import]) -> Iterator[ast.stmt]:
+    """Yields the statements that do something, at every depth, and adds the import statements among them.
+
+    A bare string is a docstring or the text under an attribute. What stands under TYPE_CHECKING never runs.
+    """
+    for node in statements:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node, ast.If) and _is_for_types(node.test):
+            yield from _executed(node.orelse, package, imports)
+            continue
+        if isinstance(node, ast.Import):
+            imports += [Import(alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            imports.append(Import(_absolute(node, package), tuple(alias.name for alias in node.names)))
+        inner = [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+        for part, field in ((part, field) for part in inner for field in ("body", "orelse", "finalbody")):
+            if block := getattr(part, field, None):
+                setattr(part, field, list(_executed(block, package, imports)) or [ast.Pass()])
+        yield node
+
+
+def _is_for_types(test: ast.expr) -> bool:
+    """Returns whether a condition is [typing.]TYPE_CHECKING, which is never true at run time."""
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
     )
+
+
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    """Returns the full name of the module that `from ... import` names inside a package."""
+    above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+    return ".".join([*above, *([node.module] if node.module else [])])

@@ -22,6 +22,7 @@ ARTEFACTS = Path("artefacts")
 EMBEDDINGS = Path("embeddings")
 ENTRIES = Path(".entries")
 FINGERPRINTS = Path(".fingerprints")
+DATA_HASHES = FINGERPRINTS / "data"
 
 REPORTS = Path("reports")
 SCORES = REPORTS / "scores"

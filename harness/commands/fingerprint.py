@@ -9,13 +9,15 @@ from harness.commands import read_plan
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("name")
-    parser.add_argument("--data", action="store_true", help="NAME is an entry of `reads`, not of `code`")
+    parser.add_argument("--data", metavar="NAME", help="the sources of this entry of `reads`, not the code")
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Writes one file of .fingerprints."""
-    from harness.stages.fingerprint import write_code_fingerprint, write_data_fingerprint
+    """Writes files of .fingerprints."""
+    from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
 
-    write = write_data_fingerprint if arguments.data else write_code_fingerprint
-    print(write(read_plan(), arguments.name))
+    if arguments.data:
+        print(write_data_fingerprint(read_plan(), arguments.data))
+        return
+    for path in write_code_fingerprints(read_plan()):
+        print(path)

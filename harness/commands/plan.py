@@ -154,8 +154,9 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     """Returns the closing lines: the sums, what is left to do, and where the numbers come from."""
     fixed = [estimate.teachers() or Cost(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
-    done, stages = sum(system.done for system in found), len(params.sources) + len(params.backbones)
-    stages += len(params.corpora) + len(params.teachers) + len(params.code) + 2 * len(params.runs) + 3
+    done = sum(system.done for system in found)
+    stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
+    stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
     total = _sum([*fixed, *(system.cost for system in found if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in found if s.cost is None})
     lines = [

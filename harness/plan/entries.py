@@ -116,11 +116,14 @@ class Teacher(_Strict):
         return {key: value for key, value in handler(self).items() if value is not None}
 
 
-class Code(_Strict):
-    """Two folders that a fingerprint covers; a file of the first kind is what changes most."""
+class Read(_Strict):
+    """One link of a chain over the sources that a reader reads: DVC takes no list of dependencies.
 
-    code: str
-    base: str
+    The last link has the reader's name; its file has the hashes of all links.
+    """
+
+    source: str = Field(description="folder data/NAME of the source that this link adds")
+    after: str = Field(description="file of the link before; at the first link the source again")
 
 
 class Source(_Strict):
@@ -138,8 +141,7 @@ class Params(_Strict):
     backbones: dict[str, Backbone]
     corpora: dict[str, Corpus]
     teachers: dict[str, Teacher]
-    code: dict[str, Code]
-    reads: dict[Literal["selection", "evaluation"], list[str]] = Field(description="sources each stage reads")
+    reads: dict[str, Read] = Field(description="readers are selection-FORM and evaluation-FORM of text")
     runs: dict[str, Run]
 
     def run(self, key: str) -> Run:
@@ -150,6 +152,15 @@ class Params(_Strict):
                 f"{near_matches(key, sorted(self.runs))}; see `sentbench list runs`"
             )
         return self.runs[key]
+
+    def folders_read(self, reader: str) -> list[str]:
+        """Returns the folders data/NAME that `selection-FORM` or `evaluation-FORM` reads, sorted."""
+        link = self.reads[reader]
+        found = [link.source]
+        while link.after != link.source:
+            link = self.reads[Path(link.after).stem]
+            found.append(link.source)
+        return sorted(found)
 
 
 def read_params(path: Path = PARAMS) -> Params:

@@ -1,10 +1,10 @@
-"""What a set of runs needs besides itself: data, backbones, teachers, and the code that identifies it."""
+"""What a set of runs needs besides itself: data, corpora, backbones and teachers."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from harness.errors import InputError, near_matches
 from harness.plan.entries import Params, Run
 
 BACKBONES, CORPORA = "backbones.yaml", "corpora.yaml"
-SELECTION_TASK = "STSB-dev"
 
 
 def with_needs(
@@ -23,15 +22,15 @@ def with_needs(
     declared: Mapping[str, Any],
     derived: Mapping[str, Any],
 ) -> Params:
-    """Returns the plan: the runs with every source, backbone, corpus, teacher and fingerprint they need.
+    """Returns the plan: the runs with every source, backbone, corpus and teacher they need.
 
     `declared` are the backbones and `derived` the corpora that recipes/ declares.
     """
     from harness.data.sources import SOURCES
-    from harness.tasks.registry import sources_of
 
     teachers = {}
     for run in runs.values():
+        _check_method(run.method)
         if Path(run.parent).parent == paths.TEACHERS:
             name = Path(run.parent).name
             encoder = name.removesuffix("__" + Path(run.corpus).name)
@@ -47,10 +46,7 @@ def with_needs(
     for path in sorted(wanted):
         if Path(path).parent == paths.BACKBONES:
             _add_backbone(backbones, Path(path).name, declared)
-    reads: dict[str, set[str]] = {"selection": set(), "evaluation": set()}
-    for run in runs.values():
-        reads["selection"] |= set(sources_of([SELECTION_TASK], text=run.text, tiers=tiers))
-        reads["evaluation"] |= set(sources_of(run.tasks, text=run.text, tiers=tiers))
+    reads = _reads_of(runs.values(), tiers)
     corpora: dict[str, Any] = {}
     for run in runs.values():
         _add_corpus(corpora, run.corpus, derived)
@@ -58,11 +54,6 @@ def with_needs(
     folders |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
     folders |= {f"{paths.DATA}/{name}" for name in set().union(*reads.values())}
     sources = {path for path in folders if Path(path).parent == paths.DATA}
-    code = {run.method: {"code": _package(run.method), "base": "methods/core"} for run in runs.values()}
-    code["tasks"] = {"code": "harness/tasks", "base": "harness/data"}
-    code["teacher"] = {"code": "methods/pooled", "base": "methods/core"}
-    if corpora:
-        code["corpora"] = {"code": "harness/rewriting", "base": "harness/data"}
     return Params.model_validate(
         {
             "plan": names,
@@ -73,8 +64,7 @@ def with_needs(
             "backbones": backbones,
             "corpora": corpora,
             "teachers": dict(sorted(teachers.items())),
-            "code": dict(sorted(code.items())),
-            "reads": {name: sorted(found) for name, found in reads.items()},
+            "reads": dict(link for reader, found in reads.items() for link in _chain(reader, found)),
             "runs": {key: run.model_dump() for key, run in runs.items()},
         }
     )
@@ -136,9 +126,29 @@ def _entry_hash(sources: Mapping[str, Any], name: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _package(method: str) -> str:
+def _reads_of(runs: Iterable[Run], tiers: Sequence[str]) -> dict[str, list[str]]:
+    """Returns reader -> the sources it reads, sorted: selection and evaluation for each form of text."""
+    from harness.tasks.registry import SELECTION, sources_of
+
+    reads: dict[str, set[str]] = {}
+    for run in runs:
+        for reader, tasks in (("selection", SELECTION), ("evaluation", run.tasks)):
+            found = sources_of(tasks, text=run.text, tiers=tiers)
+            reads.setdefault(f"{reader}-{run.text}", set()).update(found)
+    return {reader: sorted(found) for reader, found in sorted(reads.items())}
+
+
+def _chain(reader: str, sources: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields the links over a reader's sources, one a source; the last has the reader's name."""
+    after = f"{paths.DATA}/{sources[0]}"
+    for number, source in enumerate(sources, 1):
+        name = reader if number == len(sources) else f"{reader}-{number}"
+        yield name, {"source": f"{paths.DATA}/{source}", "after": after}
+        after = (paths.DATA_HASHES / f"{name}.txt").as_posix()
+
+
+def _check_method(method: str) -> None:
     from methods.registry import METHODS
 
     if method not in METHODS:
         raise InputError(f"method {method!r} is not known{near_matches(method, sorted(METHODS))}")
-    return "/".join(METHODS[method].split(".")[:2])

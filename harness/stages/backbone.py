@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
+from harness.compute.backbone import write_backbone
 from harness.device import quiet
 from harness.errors import InputError
 from harness.layouts import BACKBONE
@@ -24,13 +24,7 @@ def make_backbone(params: Params, name: str) -> Path:
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
+    quiet()
     with new_folder(folder, BACKBONE) as part:
-        if entry.layers is None:
-            shutil.copytree(origin, part, dirs_exist_ok=True)
-        else:
-            from methods.core.folders import cut_layers, load_encoder
-            from methods.core.saving import save_backbone
-
-            quiet()
-            save_backbone(cut_layers(load_encoder(origin, pooling="mean"), entry.layers), part)
+        write_backbone(origin, entry.layers, part)
     return folder

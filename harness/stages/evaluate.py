@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from harness.compute import evaluate as compute
+from harness.compute.evaluate import curve_lines, load_model
 from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder, write_json
-from harness.fingerprint import fingerprint
+from harness.identity import vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
-from harness.paths import (
-    COSTS,
-    CURVES,
-    EMBEDDINGS,
-    LAST_WEIGHTS,
-    RUN_LOG,
-    RUN_RECORD,
-    SCORES,
-    STORE_RECORD,
-)
+from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, RUN_RECORD, SCORES, STORE_RECORD
 from harness.plan.entries import Params, Run
 from harness.results.embeddings import EmbeddingStore
-from harness.results.provenance import git_state, library_versions
+from harness.results.provenance import git_state
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
-from harness.tasks.evaluation import evaluate_stored, unique_texts
+from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Score, Task
 from harness.tasks.registry import build_tasks
 
@@ -75,7 +63,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
             ]
     with new_outputs(dict.fromkeys(outputs)) as parts:
         write_result(parts[outputs[0]], _result(artefact, tasks, scores))
-        parts[outputs[1]].write_text("".join(_evaluations(folder / RUN_LOG)), encoding="utf-8")
+        parts[outputs[1]].write_text("".join(curve_lines(folder / RUN_LOG)), encoding="utf-8")
         write_json(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
     return outputs[0]
 
@@ -100,7 +88,6 @@ def evaluate_folder(
         return evaluate_stored(tasks, store.encode)
 
 
-@contextmanager
 def embedded(
     folder: Path,
     tasks: Sequence[Task],
@@ -108,51 +95,19 @@ def embedded(
     device: str = "auto",
     pooling: str | None = None,
     keep: Path | None = None,
-) -> Iterator[EmbeddingStore]:
-    """Yields a store with the vector of every text the tasks will ask for, each unique text encoded once.
+) -> AbstractContextManager[EmbeddingStore]:
+    """Returns the store of a folder's encoder with the vector of every text that the tasks need.
 
-    It lies in `keep`, where a second evaluation of the same encoder finds it and loads no model, or in a
-    folder of the system's for temporary files (TMPDIR) that is removed at the end.
+    It lies in `keep`, or in a temporary folder; see `harness.compute.evaluate.embedded`.
     """
     device = resolve_device(device)
-    model = [] if keep else [_loaded(folder, pooling, device)]  # a wrong folder is told before data is read
+    encoder = vectors_identity(folder, pooling=pooling, device=device) if keep else ""
 
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        if not model:
-            model.append(_loaded(folder, pooling, device))
-        vectors: np.ndarray = model[0].encode(texts, progress=True)
-        return vectors
+    def load() -> Any:
+        quiet()
+        return load_model(folder, pooling=pooling, device=device)
 
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        named = vectors_identity(folder, pooling=pooling, device=device) if keep else ""
-        store = EmbeddingStore.open_or_create(keep or Path(scratch, "store"), encoder=named)
-        for path in store.damaged:
-            print(f"{path}: damaged, expected whole vectors; its texts are encoded again", file=sys.stderr)
-        store.complete(unique_texts(tasks), encode)
-        model.clear()
-        yield store
-
-
-def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
-    """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the libraries.
-
-    Other runs' weights below `last/` and what training wrote about itself do not count.
-    """
-    import methods.core
-
-    about = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    names = {path: path.relative_to(folder) for path in files}
-    parts = {
-        "files": {
-            name.as_posix(): sha256_of(path) for path, name in names.items() if name.parts[0] not in about
-        },
-        "code": fingerprint([Path(methods.core.__file__).parent]),
-        "versions": library_versions(),
-        "pooling": pooling,
-        "device": device,
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return compute.embedded(load, tasks, keep=keep, encoder=encoder)
 
 
 def encoder_hash(folder: Path) -> str:
@@ -161,13 +116,6 @@ def encoder_hash(folder: Path) -> str:
         if (folder / name).is_file():
             return sha256_of(folder / name)
     return sha256_of_folder(folder)
-
-
-def _loaded(folder: Path, pooling: str | None, device: str) -> Any:
-    from methods.core.folders import load_encoder
-
-    quiet()
-    return load_encoder(folder, pooling=pooling).to(device)
 
 
 def _weights(run: Run, folder: Path) -> list[tuple[Any, Path]]:
@@ -199,8 +147,3 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
             text=about["text"],
         ),
     )
-
-
-def _evaluations(log: Path) -> list[str]:
-    """Returns the lines of a training log that are evaluations: what the report's curves need."""
-    return [line for line in log.read_text(encoding="utf-8").splitlines(True) if '"evaluation": true' in line]

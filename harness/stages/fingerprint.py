@@ -1,4 +1,7 @@
-"""Stage `fingerprint`: small files whose bytes stand for code or data; unchanged bytes stop the wave."""
+"""Stages `fingerprint` and `fingerprint-data`: small files whose bytes stand for code or data.
+
+Where the bytes are as before, no stage that depends on the file runs again.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,34 @@ from pathlib import Path
 
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of_folder, write_text
-from harness.fingerprint import fingerprint
-from harness.paths import DATA, FINGERPRINTS
+from harness.identity import code_base, fingerprints
+from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params
 
 
-def write_code_fingerprint(params: Params, name: str) -> Path:
-    """Writes .fingerprints/NAME.txt: the fingerprint of a method with methods/core, or of the tasks."""
-    if name not in params.code:
-        raise InputError(f"{name!r} is not in `code` of params.yaml{near_matches(name, list(params.code))}")
-    entry = params.code[name]
-    path = FINGERPRINTS / f"{name}.txt"
-    write_text(path, fingerprint([Path(entry.code), Path(entry.base)]) + "\n")
-    return path
+def write_code_fingerprints(params: Params) -> list[Path]:
+    """Writes .fingerprints/STAGE.txt, train/METHOD.txt of all methods and evaluate/KEY.txt of all runs."""
+    found = fingerprints({key: run.tasks for key, run in params.runs.items()}, code_base())
+    for name, sha256 in found.items():
+        write_text(FINGERPRINTS / f"{name}.txt", f"{sha256}\n")
+    single = [FINGERPRINTS / f"{name}.txt" for name in found if "/" not in name]
+    return [FINGERPRINTS / "train", FINGERPRINTS / "evaluate", *single]
 
 
 def write_data_fingerprint(params: Params, name: str) -> Path:
-    """Writes .fingerprints/data-NAME.txt: the hashes of the sources that selection or evaluation reads."""
-    entries = {str(key): value for key, value in params.reads.items()}
-    if name not in entries:
-        raise InputError(f"{name!r} is not in `reads` of params.yaml; expected one of {', '.join(entries)}")
-    path = FINGERPRINTS / f"data-{name}.txt"
-    lines = [f"{source} {sha256_of_folder(DATA / source)}\n" for source in entries[name]]
-    write_text(path, "".join(lines))
+    """Writes .fingerprints/data/NAME.txt: a line with the hash of each source of a chain up to this link.
+
+    Errors: InputError if the link is not in `reads`, or its source is not there.
+    """
+    if name not in params.reads:
+        raise InputError(
+            f"{name!r} is not in `reads` of params.yaml, expected one of {', '.join(params.reads)}"
+            f"{near_matches(name, list(params.reads))}"
+        )
+    link = params.reads[name]
+    if not Path(link.source).is_dir():
+        raise InputError(f"{link.source}: no such folder, expected a source; run `dvc repro`")
+    before = "" if link.after == link.source else Path(link.after).read_text(encoding="utf-8")
+    path = DATA_HASHES / f"{name}.txt"
+    write_text(path, f"{before}{link.source} {sha256_of_folder(Path(link.source))}\n")
     return path

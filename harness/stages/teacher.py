@@ -17,9 +17,7 @@ from harness.plan.entries import Params, Teacher
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
-    from harness.stages.train import read_rows
-    from methods.core.folders import load_encoder
-    from methods.core.teachers import write_teacher
+    from harness.compute.teacher import load_encoder, read_rows, write_vectors
 
     entry, folder = planned_teacher(params, name), TEACHERS / name
     description = describe_teacher(entry)
@@ -30,7 +28,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     texts = sum(len(row.columns) for row in rows)
     check_folder(folder, TEACHER, room=texts * (4 * encoder.dim + 16))
     with new_folder(folder, TEACHER) as part:
-        write_teacher(part, encoder.to(resolve_device(device)), rows, description)
+        write_vectors(part, encoder.to(resolve_device(device)), rows, description)
     return folder
 
 

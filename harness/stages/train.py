@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.device import quiet, resolve_device
-from harness.errors import InputError
-from harness.files import sha256_of_folder, write_json
-from harness.fingerprint import fingerprint
+from harness.files import write_json
+from harness.identity import existing_folder, run_identity
 from harness.layouts import ARTEFACT
 from harness.outputs import check_file, check_folder, new_folder, room_of
-from harness.paths import COSTS, DATA, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
+from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 
-
-def read_rows(corpus: Path, *, share: float = 1.0, seed: int = 0) -> list[Any]:
-    """Returns the corpus as rows; a share of it is a nested random subset that keeps the rows' indices."""
-    from harness.data.corpora import corpus_file, read_corpus
-    from methods.core.streams import subset
-    from methods.core.types import Row
-
-    rows = [Row(index, text, others) for index, (text, others) in enumerate(read_corpus(corpus_file(corpus)))]
-    return rows if share == 1.0 else [rows[place] for place in subset(seed, len(rows), share)]
-
-
-def identity(params: Params, run: Run) -> str:
-    """Returns the sha256 of everything that determines a run: code, settings, data, parents."""
-    code = params.code[run.method]
-    needs = {run.backbone, run.corpus, run.parent, *(str(DATA / name) for name in params.reads["selection"])}
-    parts = {
-        "code": fingerprint([Path(code.code), Path(code.base)]),
-        "entry": run.training_entry(),
-        "inputs": {path: sha256_of_folder(_existing(path)) for path in sorted(needs)},
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+if TYPE_CHECKING:
+    from methods.core.trainer import Trainer
 
 
 def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) -> Path:
@@ -51,11 +29,13 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
+    from harness.compute.rows import read_rows
+
     run, cost_file = params.run(key), COSTS / f"{key}.train.json"
     device = resolve_device(device)
     run.read_settings()
-    check_outputs(folder, cost_file, weights=_existing(run.backbone))
-    named = identity(params, run)
+    check_outputs(folder, cost_file, weights=existing_folder(run.backbone))
+    named = run_identity(params, run)
     state = RESUME / named
     if not resume:
         shutil.rmtree(state, ignore_errors=True)
@@ -90,24 +70,27 @@ def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
     check_file(cost_file)
 
 
-def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
-    """Returns the trainer of a run with its method built under the run's initialisation seed."""
-    import torch
-
-    from harness.tasks.selection import dev_evaluation
+def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Trainer:
+    """Returns the trainer of a run; InputError if it lacks a folder or its teacher is not the planned one."""
+    from harness.compute.train import build_trainer
     from methods.core.networks import Networks
-    from methods.core.streams import INITIALISE, torch_seed
-    from methods.core.trainer import Trainer
 
     quiet()
     method, config, settings = run.read_settings()
     if Path(run.parent).parent == TEACHERS:
         check_teacher(params, Path(run.parent))
-    networks = Networks(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
-    torch.manual_seed(torch_seed(run.seed, INITIALISE))
-    built = method(config, networks)
-    evaluate = dev_evaluation(run.text)
-    return Trainer(built, settings, run.seed, evaluate, state, device=device, report=_print_progress)
+    networks = Networks(existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+    return build_trainer(
+        method,
+        config,
+        settings,
+        networks,
+        seed=run.seed,
+        text=run.text,
+        state=state,
+        device=device,
+        report=_print_progress,
+    )
 
 
 def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device: str) -> dict[str, Any]:
@@ -136,13 +119,6 @@ def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device
             "initial_dev": record.initial,
         },
     }
-
-
-def _existing(path: str) -> Path:
-    folder = Path(path)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, the run needs it; make it with `dvc repro`")
-    return folder
 
 
 def _print_progress(step: int, total: int, entry: Mapping[str, float]) -> None:

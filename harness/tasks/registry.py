@@ -14,19 +14,24 @@ from harness.tasks import declared
 from harness.tasks.interface import Declaration, Task
 from harness.tasks.text_forms import check_form
 
+SELECTION = ("STSB-dev",)
+"""The task that `harness.tasks.selection` reads its sentences from."""
 
-def read_declarations() -> dict[str, Declaration]:
-    """Returns every declared task by name, file after file in the order of their names.
+
+def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
+    """Returns every declared task by name, file after file in the order of their names, and its module.
 
     Errors: InputError if two declarations have one name.
     """
     found: dict[str, Declaration] = {}
+    modules: dict[str, str] = {}
     for file in sorted(module.name for module in iter_modules(declared.__path__)):
-        for task in import_module(f"{declared.__name__}.{file}").TASKS:
+        module = f"{declared.__name__}.{file}"
+        for task in import_module(module).TASKS:
             if task.name in found:
                 raise InputError(f"harness/tasks/declared/{file}.py: task {task.name!r} exists; rename it")
-            found[task.name] = task
-    return found
+            found[task.name], modules[task.name] = task, module
+    return found, modules
 
 
 def suites_of(declarations: Iterable[Declaration]) -> dict[str, tuple[str, ...]]:
@@ -38,7 +43,7 @@ def suites_of(declarations: Iterable[Declaration]) -> dict[str, tuple[str, ...]]
     return suites
 
 
-TASKS = read_declarations()
+TASKS, MODULES = read_declarations()
 SUITES = suites_of(TASKS.values())
 """Suite -> its tasks; `sts` is the seven columns that every paper averages."""
 
@@ -66,6 +71,12 @@ def sources_of(names: Sequence[str], *, text: str, tiers: Sequence[str] | None =
     Errors: those of `build_tasks`, but for the arguments of a name.
     """
     return sorted({_declared(name).source_for(text, tiers) for name in _expanded(names, text)})
+
+
+def declaring_modules(names: Sequence[str]) -> list[str]:
+    """Returns the modules that declare these tasks and suites, sorted. Errors: InputError for an unknown name."""
+    tasks = [task for name in names for task in SUITES.get(name, (name,))]
+    return sorted({MODULES[_declared(task).name] for task in tasks})
 
 
 def _expanded(names: Sequence[str], text: str) -> list[str]:

@@ -84,7 +84,7 @@ RUN = "simcse-small__minilm-l2__s0"
         (["data", "fetch", "stbs"], "did you mean stsb"),
         (["backbone", "minilm"], "not in params.yaml"),
         (["teach", "minilm"], "not in params.yaml"),
-        (["fingerprint", "simcs"], "did you mean simcse"),
+        (["fingerprint", "--data", "selection-sentevl"], "did you mean selection-senteval"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(

@@ -24,6 +24,14 @@ ROOMS: dict[str, set[str]] = {
     "harness/data": {"harness.data"},
     "harness/rewriting": {"harness.rewriting", "harness.data"},
     "harness/tasks": {"harness.tasks", "harness.data"},
+    "harness/compute": {
+        "harness.compute",
+        "harness.data",
+        "harness.rewriting",
+        "harness.tasks",
+        "harness.results.embeddings",
+        "methods.core",
+    },
     "harness/results": {"harness.results"},
     "harness/report": {"harness.report", "harness.results"},
 }

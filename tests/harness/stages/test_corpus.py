@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.compute.corpus import spread
+from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
 from harness.paths import CORPUS_RESUME
@@ -17,7 +19,6 @@ from harness.plan import resolve as plan
 from harness.plan.entries import Params
 from harness.rewriting import records
 from harness.stages import corpus as stage
-from harness.stages.train import read_rows
 from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.rewriting.test_generation import SETTINGS as GENERATE
 from tests.harness.rewriting.tiny_models import write_marian, write_masked_model
@@ -83,8 +84,6 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def place(tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").symlink_to(tools)
-    for room in ("harness", "methods"):
-        (tmp_path / room).symlink_to(ROOT / room)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -103,13 +102,7 @@ def test_a_run_names_a_derived_corpus_and_the_plan_has_all_it_is_made_from(tmp_p
     assert params.corpora["words"].tool == params.corpora["words"].origin == "data/wiki-small"
     assert {"wiki-small", "opus-mt-en-de", "opus-mt-de-en"} <= set(params.sources)
     assert "both" not in params.sources
-    assert params.code["corpora"].code == "harness/rewriting"
-
-
-def test_a_plan_without_derived_corpora_needs_no_code_for_them(tmp_path: Path) -> None:
-    params = resolved(tmp_path, "wiki-small")
-    assert params.corpora == {}
-    assert "corpora" not in params.code
+    assert resolved(tmp_path, "wiki-small").corpora == {}
 
 
 @pytest.mark.parametrize(
@@ -241,6 +234,6 @@ def test_a_model_that_only_runs_away_is_refused(place: Path) -> None:
 
 def test_a_count_of_rows_is_spread_over_the_origin() -> None:
     rows = [(letter,) for letter in "abcdefgh"]
-    assert stage.spread(rows, 4) == [("a",), ("c",), ("e",), ("g",)]
-    assert stage.spread(rows[:5], 3) == [("a",), ("b",), ("d",)]
-    assert stage.spread(rows, None) == stage.spread(rows, 8) == stage.spread(rows, 9) == rows
+    assert spread(rows, 4) == [("a",), ("c",), ("e",), ("g",)]
+    assert spread(rows[:5], 3) == [("a",), ("b",), ("d",)]
+    assert spread(rows, None) == spread(rows, 8) == spread(rows, 9) == rows

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from harness.errors import InputError
+from harness.identity import run_identity
 from harness.plan.entries import Params, Run
 from harness.stages import train
 from harness.stages.teacher import check_teacher, teach
@@ -50,8 +51,7 @@ def planned(**changes: Any) -> Params:
             "backbones": {},
             "corpora": {},
             "teachers": {NAME: entry},
-            "code": {"congen": {"code": "methods/congen", "base": "methods/core"}},
-            "reads": {"selection": [], "evaluation": []},
+            "reads": {"selection-senteval": {"source": "data/stsb", "after": "data/stsb"}},
             "runs": {"congen": run},
         }
     )
@@ -67,7 +67,7 @@ def write_corpus(folder: Path, *, seed: int = 1) -> None:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project folder with an encoder, a corpus and the vectors of the one for the other."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "methods").symlink_to(ROOT / "methods")
+    (tmp_path / "data/stsb").mkdir(parents=True)
     tiny.write_backbone(tmp_path / "backbones/model", seed=0)
     write_corpus(tmp_path / "data/words")
     teach(planned(), NAME)
@@ -80,7 +80,7 @@ def build(params: Params) -> None:
 
 def identity(params: Params) -> str:
     run: Run = params.run("congen")
-    return train.identity(params, run)
+    return run_identity(params, run)
 
 
 def test_vectors_of_the_planned_encoder_are_accepted(project: Path) -> None:

@@ -1,0 +1,131 @@
+"""What makes a stage run again: the code, entries and inputs that determine what it writes.
+
+The code of a stage is its file of `harness.compute` with all that this imports; a training adds its method's
+module, an evaluation those that declare the run's tasks. Registries find these modules by name, which is no
+import, so they are looked up here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import InputError
+from harness.files import sha256_of, sha256_of_folder
+from harness.fingerprint import CodeBase
+from harness.paths import LAST_WEIGHTS, RUN_LOG, RUN_RECORD
+from harness.results.provenance import library_versions
+from harness.tasks.registry import declaring_modules
+from methods.registry import METHODS
+
+if TYPE_CHECKING:
+    from harness.plan.entries import Corpus, Params, Run
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("harness", "methods")
+BORDERS = ("harness.data.download", "harness.data.sources")
+"""Modules that choose and bring data. They are not followed: the bytes they bring are hashed themselves."""
+TRAIN = ("harness.compute.rows", "harness.compute.train")
+EVALUATE = ("harness.compute.evaluate", "harness.results.store")
+STAGES: dict[str, tuple[str, ...]] = {
+    "backbone": ("harness.compute.backbone",),
+    "corpus": ("harness.compute.corpus",),
+    "report": ("harness.stages.report",),
+    "teacher": ("harness.compute.teacher",),
+}
+"""Stages whose code is the same for all their entries -> the modules it starts from."""
+ENCODER = ("methods.core.folders",)
+"""Reads any encoder's folder and so imports all that turns texts into vectors."""
+WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
+"""What training writes beside an encoder and no vector of it depends on."""
+
+
+def code_base(root: Path = ROOT) -> CodeBase:
+    """Returns the code that is running, or a copy of it below another folder."""
+    return CodeBase(root, PACKAGES, borders=BORDERS)
+
+
+def training_roots(method: str) -> tuple[str, ...]:
+    """Returns the modules whose imports decide the weights of a method's runs."""
+    return (*TRAIN, METHODS[method].partition(":")[0])
+
+
+def evaluation_roots(tasks: Sequence[str]) -> tuple[str, ...]:
+    """Returns the modules whose imports decide the scores of these tasks and suites."""
+    return (*EVALUATE, *declaring_modules(tasks))
+
+
+def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[str, str]:
+    """Returns the sha256 of the code of every stage: STAGE, train/METHOD, and evaluate/KEY for each run.
+
+    evaluated: the tasks and suites of each run.
+    """
+    roots = dict(STAGES)
+    roots |= {f"train/{method}": training_roots(method) for method in METHODS}
+    roots |= {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
+    known = {modules: code.fingerprint(modules) for modules in set(roots.values())}
+    return {name: known[modules] for name, modules in roots.items()}
+
+
+def run_identity(params: Params, run: Run) -> str:
+    """Returns the sha256 of everything that determines a run: code, settings, data, parents.
+
+    Errors: InputError if a folder that the run needs is missing.
+    """
+    needs = {run.backbone, run.corpus, run.parent, *params.folders_read(f"selection-{run.text}")}
+    return _sha256(
+        {
+            "code": code_base().fingerprint(training_roots(run.method)),
+            "entry": run.training_entry(),
+            "inputs": {path: sha256_of_folder(existing_folder(path)) for path in sorted(needs)},
+        }
+    )
+
+
+def corpus_identity(entry: Corpus, device: str) -> str:
+    """Returns the sha256 of what determines a derived corpus; parts of another one are never continued."""
+    return _sha256(
+        {
+            "code": code_base().fingerprint(STAGES["corpus"]),
+            "entry": entry.model_dump(),
+            "inputs": [sha256_of_folder(Path(entry.origin)), sha256_of_folder(Path(entry.tool))],
+            "device": device,
+        }
+    )
+
+
+def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
+    """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the libraries.
+
+    Other weights of the same run below `last/` and what training wrote about itself do not count.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path: path.relative_to(folder) for path in files}
+    return _sha256(
+        {
+            "files": {
+                name.as_posix(): sha256_of(path)
+                for path, name in names.items()
+                if name.parts[0] not in WRITTEN_BESIDE
+            },
+            "code": code_base().fingerprint(ENCODER),
+            "versions": library_versions(),
+            "pooling": pooling,
+            "device": device,
+        }
+    )
+
+
+def existing_folder(path: str) -> Path:
+    """Returns a folder that a run needs; InputError if it is missing."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder, the run needs it; make it with `dvc repro`")
+    return folder
+
+
+def _sha256(parts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
