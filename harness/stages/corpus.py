@@ -14,7 +14,7 @@ from harness.files import atomic_folder, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.plan.entries import Corpus, Params
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
-from harness.rewriting.rewriters import Columns, Place, build_rewriter, column_of, read_columns
+from harness.rewriting.rewriters import Columns, Context, build_rewriter, column_of, read_columns
 from harness.rewriting.views import Copy, Generate, View, needs_tool, read_views
 from harness.stages.train import resolve_device
 
@@ -43,7 +43,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     for number, view in enumerate(views, 1):
         where = f"corpus {name}, view {number}"
         texts = column_of(rows, 0 if isinstance(view, Copy) else view.column, where=where)
-        rewriter = build_rewriter(view, Place(entry.seed, number, Path(entry.tool)), rows, device=device)
+        rewriter = build_rewriter(view, Context(entry.seed, number, Path(entry.tool)), rows, device=device)
         records = rewrite_all(texts, rewriter, state / str(number))
         limit = view.fallback_limit if isinstance(view, Generate) else None
         counts.append(count_outcomes(records, limit=limit, where=where))

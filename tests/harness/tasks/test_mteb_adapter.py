@@ -100,11 +100,11 @@ def test_local_results_never_carry_the_hub_revision_and_lie_apart(copies: Path, 
 
     model = as_mteb_model(Hashing(0), name="a/b", revision="r", seed=3, experiment={"text": "raw"})
     run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    place = tmp_path / "out/local/results/a__b/r/experiments/seed_3__text_raw/STS12.json"
-    written = json.loads(place.read_text(encoding="utf-8"))
+    result = tmp_path / "out/local/results/a__b/r/experiments/seed_3__text_raw/STS12.json"
+    written = json.loads(result.read_text(encoding="utf-8"))
     assert written["dataset_revision"].startswith("local-")
     assert written["dataset_revision"] != mteb.get_task("STS12").metadata.revision
-    assert (place.parent / "model_meta.json").is_file()
+    assert (result.parent / "model_meta.json").is_file()
 
 
 def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
