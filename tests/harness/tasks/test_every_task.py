@@ -115,7 +115,7 @@ def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_number_of_tasks_covered() -> None:
-    assert len(NAMES) == len(TASKS) == 39
+    assert len(NAMES) == len(TASKS) >= 39
 
 
 @pytest.mark.parametrize("name", NAMES)
