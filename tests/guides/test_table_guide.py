@@ -15,7 +15,9 @@ published: toy/table1
 columns:
   - {key: STSB, task: STSB}
 rows:
-  - {title: a toy, runs: {method: simcse, variant: released, backbone: minilm-l2}, published: "simcse@minilm-l2"}
+  - title: a toy
+    runs: {method: simcse, variant: released, backbone: minilm-l2}
+    published: "simcse@minilm-l2"
 protocol: "Spearman correlation over all pairs."
 """
 PUBLISHED = """
