@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
-from harness.rewriting.rewriters import Columns, Place, build_rewriter, column_of, read_columns
+from harness.rewriting.rewriters import Columns, Context, build_rewriter, column_of, read_columns
 from harness.rewriting.views import Copy, Generate, View
 
 
@@ -39,7 +39,7 @@ def derive_rows(
     for number, view in enumerate(views, 1):
         where = f"corpus {name}, view {number}"
         texts = column_of(rows, 0 if isinstance(view, Copy) else view.column, where=where)
-        rewriter = build_rewriter(view, Place(seed, number, tool), rows, device=device)
+        rewriter = build_rewriter(view, Context(seed, number, tool), rows, device=device)
         records = rewrite_all(texts, rewriter, state / str(number))
         limit = view.fallback_limit if isinstance(view, Generate) else None
         outcomes.append(count_outcomes(records, limit=limit, where=where))
@@ -51,7 +51,7 @@ def spread(rows: Columns, count: int | None) -> Columns:
     """Returns `count` of the rows at even distances, the first among them; all where there are no more."""
     if count is None or count >= len(rows):
         return rows
-    return [rows[place * len(rows) // count] for place in range(count)]
+    return [rows[index * len(rows) // count] for index in range(count)]
 
 
 def write_rows(path: Path, derived: Derived) -> None:

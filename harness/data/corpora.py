@@ -44,7 +44,7 @@ def read_corpus(path: Path) -> list[tuple[str, tuple[str, ...]]]:
             if len(others) != expected or not all((sentence, *others)):
                 raise InputError(
                     f"{path}: line {number} has {sum(map(bool, others))} paraphrases, expected a sentence "
-                    f"and {expected} after tabs; mend or remove the line"
+                    f"and {expected} after tabs; fix or remove the line"
                 )
             rows.append((sentence, tuple(others)))
         else:

@@ -21,13 +21,13 @@ TextForm = Literal["senteval", "raw"]
 Conversion = Literal["gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs"]
 
 TIERS: tuple[TierName, ...] = get_args(TierName)
-"""Every tier, in the order in which they are tried unless another order is asked for."""
+"""Every tier, in the order in which they are tried unless another order is given."""
 
 DECLARATION = Path(__file__).with_name("sources.yaml")
 
 
 class Tier(BaseModel):
-    """One place a source can be had from; what lies there is named by paths below `folder`."""
+    """One way to get a source; what lies there is named by paths below `folder`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -68,14 +68,14 @@ class Source(BaseModel):
 
     @model_validator(mode="after")
     def _tiers_name_files_of_the_source(self) -> Source:
-        for place, tier in self.tiers.items():
+        for name, tier in self.tiers.items():
             unknown = (set(tier.sha256) | set(tier.rows)) - set(self.rows)
             if unknown:
-                raise ValueError(f"{self.name} {place}: {sorted(unknown)} not among its rows")
+                raise ValueError(f"{self.name} {name}: {sorted(unknown)} not among its rows")
             named = {"embedded": tier.wheel, "system": tier.package, "hub": tier.repo}
-            if any((place == tier_name) != (name is not None) for tier_name, name in named.items()):
+            if any((name == owner) != (value is not None) for owner, value in named.items()):
                 raise ValueError(
-                    f"{self.name} {place}: expected wheel for embedded, package for system, repo for hub"
+                    f"{self.name} {name}: expected wheel for embedded, package for system, repo for hub"
                 )
         return self
 

@@ -89,11 +89,11 @@ def read_sick(path: Path) -> list[SickRow]:
     missing = [name for name in SICK_COLUMNS if name not in names]
     if missing:
         raise InputError(f"{path}: line 1 names no column {missing[0]}, expected one; fetch the file again")
-    places = [names.index(name) for name in SICK_COLUMNS]
+    positions = [names.index(name) for name in SICK_COLUMNS]
     rows = []
     for number, fields in lines:
         require_fields(path, number, fields, len(names))
-        first, second, relatedness, entailment = (fields[place] for place in places)
+        first, second, relatedness, entailment = (fields[position] for position in positions)
         if entailment not in SICK_LABELS:
             raise InputError(
                 f"{path}: line {number} says {entailment!r}, expected one of {', '.join(SICK_LABELS)}; "

@@ -22,14 +22,13 @@ from typing import Any
 import numpy as np
 
 from harness.errors import InputError
-from harness.files import sha256_of, write_json
+from harness.files import write_json
 from harness.outputs import LEAST_ROOM, check_addition
 from harness.paths import STORE_RECORD
-from harness.results.shards import DIGEST_BYTES, ListedVectors, Shard, ShardFile, digests_of
+from harness.results.shards import DIGEST_BYTES, Shard, digests_of
 
 FORMAT = 2
-FIRST_FORMAT_TEXTS, FIRST_FORMAT_VECTORS = "texts.json", "vectors.npy"
-OWN_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{64}\.npy|vectors\.npy|texts\.json")
+OWN_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{64}\.npy")
 """Files of vectors that stores have written: no other file is ever removed."""
 PRECISIONS = ("float16", "float32")
 SHARD_TEXTS = 65_536
@@ -68,8 +67,8 @@ class EmbeddingStore:
         write_json(folder / STORE_RECORD, meta)  # before others are removed: theirs have other prefixes
         shards, damaged = [], []
         for path in sorted(folder.iterdir()):
-            if path.name.startswith(prefix) and ShardFile(path).is_whole():
-                shards.append(ShardFile(path))
+            if path.name.startswith(prefix) and Shard(path).is_whole():
+                shards.append(Shard(path))
             elif OWN_NAME.fullmatch(path.name):
                 path.unlink(missing_ok=True)
                 damaged += [path] if path.name.startswith(prefix) else []
@@ -82,13 +81,11 @@ class EmbeddingStore:
         Errors: InputError if a file is missing, damaged or of a format that is not known.
         """
         meta = _read_json(folder / STORE_RECORD)
-        if isinstance(meta, dict) and meta.get("format") == 1:
-            return cls(folder, [_first_format(folder, meta)])
         if not isinstance(meta, dict) or meta.get("format") != FORMAT:
             raise InputError(
                 f"{folder / STORE_RECORD}: not a store of format {FORMAT}; evaluate the model again"
             )
-        shards = [ShardFile(path) for path in sorted(folder.glob(f"{_prefix(meta)}-*.npy"))]
+        shards = [Shard(path) for path in sorted(folder.glob(f"{_prefix(meta)}-*.npy"))]
         for shard in shards:
             if not shard.is_whole():
                 raise InputError(
@@ -98,8 +95,8 @@ class EmbeddingStore:
 
     def missing(self, texts: Sequence[str]) -> list[str]:
         """Returns the texts that are not in the store, in their order."""
-        shard, _ = self._places(texts)
-        return [texts[int(place)] for place in np.flatnonzero(shard < 0)]
+        shard, _ = self._find(texts)
+        return [texts[int(index)] for index in np.flatnonzero(shard < 0)]
 
     def complete(self, texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray]) -> int:
         """Returns how many of the unique texts had to be encoded; each shard is on disk before the next.
@@ -126,14 +123,14 @@ class EmbeddingStore:
                 f"vectors of shape {list(vectors.shape)} for {len(texts)} texts: expected [{len(texts)}, "
                 f"{'d' if not self._shards else width}]; check what the encoder returns"
             )
-        self._shards.append(ShardFile.write(self.folder, self._prefix, texts, vectors, self.precision))
+        self._shards.append(Shard.write(self.folder, self._prefix, texts, vectors, self.precision))
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns the stored vectors of `texts` [N, d], in the precision they are kept in.
 
         Errors: InputError at the first text that is not in the store.
         """
-        shard, row = self._places(texts)
+        shard, row = self._find(texts)
         absent = np.flatnonzero(shard < 0)
         if len(absent) or not self._shards:
             first = f", the first is {texts[absent[0]]!r}" if len(absent) else ""
@@ -152,33 +149,22 @@ class EmbeddingStore:
         """Returns [0, d] in the precision of the vectors."""
         return self._shards[0].take(np.zeros(0, dtype=np.int64))
 
-    def _places(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _find(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Returns the number of the shard that has each text, -1 for none, and its row there; each [N]."""
         wanted = digests_of(texts)
         shard, row = np.full(len(texts), -1, dtype=np.int32), np.zeros(len(texts), dtype=np.int32)
         for number, candidate in enumerate(self._shards):
             left = np.flatnonzero(shard < 0)
             keys = candidate.digests
-            place = np.minimum(np.searchsorted(keys, wanted[left]), len(keys) - 1)
-            hit = keys[place] == wanted[left]
-            shard[left[hit]], row[left[hit]] = number, place[hit]
+            nearest = np.minimum(np.searchsorted(keys, wanted[left]), len(keys) - 1)
+            hit = keys[nearest] == wanted[left]
+            shard[left[hit]], row[left[hit]] = number, nearest[hit]
         return shard, row
 
 
 def _prefix(meta: dict[str, Any]) -> str:
     """Returns what the names of a store's shards start with; stores of two encoders share none."""
     return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _first_format(folder: Path, meta: dict[str, Any]) -> ListedVectors:
-    for name in (FIRST_FORMAT_TEXTS, FIRST_FORMAT_VECTORS):
-        path = folder / name
-        expected = meta.get(f"{path.stem}_sha256")
-        if not path.is_file() or sha256_of(path) != expected:
-            raise InputError(
-                f"{path}: missing or damaged, expected sha256 {expected}; evaluate the model again"
-            )
-    return ListedVectors(folder / FIRST_FORMAT_VECTORS, _read_json(folder / FIRST_FORMAT_TEXTS))
 
 
 def _read_json(path: Path) -> Any:

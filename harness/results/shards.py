@@ -9,7 +9,6 @@ from collections.abc import Collection
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.lib.format import open_memmap
@@ -22,20 +21,7 @@ _ROWS = 4096
 """Rows that are rounded, checked and written together."""
 
 
-class Shard(Protocol):
-    """The vectors of some texts; the order of its rows is that of the digests."""
-
-    @property
-    def digests(self) -> np.ndarray:
-        """The digests of the texts, sorted [n]; they stay in memory, the vectors do not."""
-        ...
-
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the vectors at these places among the sorted digests [len(rows), d]."""
-        ...
-
-
-class ShardFile:
+class Shard:
     """One .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its bytes.
 
     It is mapped to take rows and let go after it, so that none of its pages stays with the process.
@@ -47,7 +33,7 @@ class ShardFile:
     @classmethod
     def write(
         cls, folder: Path, prefix: str, texts: Collection[str], vectors: np.ndarray, precision: str
-    ) -> ShardFile:
+    ) -> Shard:
         """Returns the shard of unique texts and their vectors, rounded; it appears whole or not at all.
 
         Errors: InputError if a text occurs twice or a number is out of the range of the precision.
@@ -75,9 +61,11 @@ class ShardFile:
 
     @cached_property
     def digests(self) -> np.ndarray:
+        """The digests of the texts, sorted [n]; they stay in memory, the vectors do not."""
         return np.ascontiguousarray(self._records()["digest"])
 
     def take(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the vectors of these rows, which are sorted by digest [len(rows), d]."""
         taken: np.ndarray = self._records()["vector"][rows]
         return taken
 
@@ -90,19 +78,6 @@ class ShardFile:
                 "meanwhile; evaluate one after the other"
             ) from None
         return records
-
-
-class ListedVectors:
-    """A .npy file of vectors with the texts of its rows: what stores of format 1 hold."""
-
-    def __init__(self, path: Path, texts: Collection[str]) -> None:
-        digests = digests_of(texts)
-        self.path, self._order = path, digests.argsort()
-        self.digests = digests[self._order]
-
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        taken: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)[self._order[rows]]
-        return taken
 
 
 def digests_of(texts: Collection[str]) -> np.ndarray:

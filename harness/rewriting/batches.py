@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 
 def by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[list[int]]:
-    """Yields places of sequences, longest first; a batch holds `tokens` positions or a single sequence."""
+    """Yields indices of sequences, longest first; a batch holds `tokens` positions or a single sequence."""
     batch: list[int] = []
-    for place in sorted(range(len(ids)), key=lambda place: -len(ids[place])):
+    for index in sorted(range(len(ids)), key=lambda index: -len(ids[index])):
         if batch and (len(batch) + 1) * len(ids[batch[0]]) > tokens:
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch

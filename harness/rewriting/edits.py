@@ -52,7 +52,7 @@ def replace_by_synonyms(
     """
     edited = list(words)
     candidates = sorted({word for word in words if word.lower() not in STOP_WORDS})
-    for word in (candidates[place] for place in rng.permutation(len(candidates))):
+    for word in (candidates[index] for index in rng.permutation(len(candidates))):
         if edits <= 0:
             break
         known = synonyms(word)
@@ -66,7 +66,7 @@ def replace_by_synonyms(
 def insert_synonyms(
     words: Sequence[str], rng: np.random.Generator, *, edits: int, synonyms: Synonyms
 ) -> list[str]:
-    """Returns the words with `edits` synonyms of random words put before random places."""
+    """Returns the words with `edits` synonyms of random words put before random positions."""
     edited = list(words)
     for _ in range(edits):
         for _ in range(TRIES):
@@ -78,7 +78,7 @@ def insert_synonyms(
 
 
 def swap_words(words: Sequence[str], rng: np.random.Generator, *, edits: int) -> list[str]:
-    """Returns the words after `edits` exchanges of two different places."""
+    """Returns the words after `edits` exchanges of two different positions."""
     edited = list(words)
     for _ in range(edits if len(words) > 1 else 0):
         first, second = rng.choice(len(edited), size=2, replace=False)

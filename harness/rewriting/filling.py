@@ -25,7 +25,7 @@ CONTINUES = "##"
 
 
 class Filler:
-    """Masks a share of a text's word pieces and writes the model's in their place; the rest stays as it is.
+    """Masks a share of a text's word pieces and writes the model's instead; the rest stays as it is.
 
     A piece that begins a word is filled by one that does, a continuing piece by a continuing one, and neither
     by a special token; so the borders of words stay where they were.
@@ -57,21 +57,21 @@ class Filler:
             self._draw(pieces, rng) for pieces, rng in zip(encoded["input_ids"], generators, strict=True)
         ]
         rewrites = [judged(text, text) for text in texts]
-        for places in by_length(encoded["input_ids"], tokens=self.settings.batch_tokens):
+        for indices in by_length(encoded["input_ids"], tokens=self.settings.batch_tokens):
             chosen = self._fill(
-                [encoded["input_ids"][place] for place in places],
-                [masked[place] for place in places],
-                [generators[place] for place in places],
+                [encoded["input_ids"][index] for index in indices],
+                [masked[index] for index in indices],
+                [generators[index] for index in indices],
             )
-            for place, filled in zip(places, chosen, strict=True):
-                spans = [encoded["offset_mapping"][place][where] for where in masked[place]]
-                rewrites[place] = judged(texts[place], replace_spans(texts[place], spans, filled))
+            for index, filled in zip(indices, chosen, strict=True):
+                spans = [encoded["offset_mapping"][index][position] for position in masked[index]]
+                rewrites[index] = judged(texts[index], replace_spans(texts[index], spans, filled))
         return rewrites
 
     def _draw(self, pieces: Sequence[int], rng: np.random.Generator) -> list[int]:
-        """Returns the sorted places that are masked: a share of those that hold no special token."""
+        """Returns the sorted positions that are masked: a share of those that hold no special token."""
         special = set(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
-        free = [place for place, piece in enumerate(pieces) if piece not in special]
+        free = [position for position, piece in enumerate(pieces) if piece not in special]
         count = min(len(free), max(1, round(self.settings.share * len(free))))
         return sorted(rng.choice(free, size=count, replace=False).tolist()) if free else []
 
@@ -82,21 +82,21 @@ class Filler:
         masked: Sequence[Sequence[int]],
         generators: Sequence[np.random.Generator],
     ) -> list[list[str]]:
-        """Returns for each text the pieces that fill its masked places, without their marks."""
+        """Returns for each text the pieces that fill its masked positions, without their marks."""
         tokens = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt")
         original = tokens["input_ids"].to(self.model.device)  # [B, L]
         mask = torch.zeros_like(original, dtype=torch.bool)
-        for row, places in enumerate(masked):
-            mask[row, places] = True
+        for row, positions in enumerate(masked):
+            mask[row, positions] = True
         hidden = original.masked_fill(mask, self.tokenizer.mask_token_id)
         logits = self.model(
             input_ids=hidden, attention_mask=tokens["attention_mask"].to(self.model.device)
         ).logits
-        allowed = self._allowed(logits[mask], original[mask])  # [masked places, V]
-        owners = [rng for rng, places in zip(generators, masked, strict=True) for _ in places]
+        allowed = self._allowed(logits[mask], original[mask])  # [masked positions, V]
+        owners = [rng for rng, positions in zip(generators, masked, strict=True) for _ in positions]
         filled = [self._choose(row, rng) for row, rng in zip(allowed, owners, strict=True)]
         pieces = iter(self.tokenizer.convert_ids_to_tokens(filled))
-        return [[next(pieces).removeprefix(CONTINUES) for _ in places] for places in masked]
+        return [[next(pieces).removeprefix(CONTINUES) for _ in positions] for positions in masked]
 
     def _allowed(self, logits: Tensor, original: Tensor) -> Tensor:
         logits = logits[:, : len(self.continues)]

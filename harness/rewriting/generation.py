@@ -48,20 +48,20 @@ class Generator:
         """
         encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_input)["input_ids"]
         rewrites: dict[int, Rewrite] = {}
-        for places in by_length(encoded, tokens=self.settings.batch_tokens):
-            for place, (made, ended) in zip(
-                places, self._generate([encoded[place] for place in places]), strict=True
+        for indices in by_length(encoded, tokens=self.settings.batch_tokens):
+            for index, (made, ended) in zip(
+                indices, self._generate([encoded[index] for index in indices]), strict=True
             ):
-                limit = self.settings.longest_ratio * len(texts[place].split()) + SLACK
+                limit = self.settings.longest_ratio * len(texts[index].split()) + SLACK
                 runaway = not ended or len(made.split()) > limit
-                rewrites[place] = judged(texts[place], made, runaway=runaway)
-        return [rewrites[place] for place in range(len(texts))]
+                rewrites[index] = judged(texts[index], made, runaway=runaway)
+        return [rewrites[index] for index in range(len(texts))]
 
     @torch.no_grad()
     def _generate(self, batch: Sequence[Sequence[int]]) -> list[tuple[str, bool]]:
         """Returns for each input the decoded output and whether it came to its end before the limit.
 
-        The last place does not count: where a model's settings force an end there, it is no end of its own.
+        The last position does not count: an end that the model's settings force there is not its own.
         """
         tokens = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt").to(self.model.device)
         chosen = {"num_beams": self.settings.beams, "length_penalty": self.settings.length_penalty}

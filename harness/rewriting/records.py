@@ -19,7 +19,7 @@ PART = 2048
 
 Outcome = Literal["rewritten", "unchanged", "empty", "runaway"]
 FALLBACKS: tuple[Outcome, ...] = ("empty", "runaway")
-"""Outcomes that keep the input in place of what the model gave."""
+"""Outcomes that keep the input instead of what the model gave."""
 
 
 class Rewrite(NamedTuple):
@@ -61,7 +61,7 @@ def digest(text: str) -> str:
 
 
 def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part: int = PART) -> list[Record]:
-    """Returns one record a row; parts that stand in `folder` already are read instead of made again.
+    """Returns one record a row; parts that are in `folder` already are read instead of made again.
 
     Errors: InputError if a part does not belong to these texts.
     """
@@ -71,7 +71,7 @@ def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part:
             ids = range(start, min(start + part, len(texts)))
             path = folder / f"{start:09d}.jsonl"
             if not path.is_file():
-                _write(path, ids, [texts[place] for place in ids], rewriter)
+                _write(path, ids, [texts[row] for row in ids], rewriter)
             records += _read(path, ids, texts)
             bar.update(len(ids))
     return records

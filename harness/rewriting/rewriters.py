@@ -20,8 +20,8 @@ Columns = list[tuple[str, ...]]
 """For each row its sentence and its views, each on one line."""
 
 
-class Place(NamedTuple):
-    """Where a view stands: the corpus' seed, the view's number from 1, and the folder of its tool."""
+class Context(NamedTuple):
+    """What a view is made with: the corpus' seed, the view's number from 1, and the folder of its tool."""
 
     seed: int
     number: int
@@ -40,24 +40,24 @@ def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
     """Returns one column of every row. Errors: InputError if the corpus has fewer."""
     if column >= len(rows[0]):
         raise InputError(
-            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected 0 to that; mend it"
+            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected 0 to that; fix it"
         )
     return [row[column] for row in rows]
 
 
-def build_rewriter(view: View, place: Place, rows: Columns, *, device: str) -> Rewriter:
+def build_rewriter(view: View, context: Context, rows: Columns, *, device: str) -> Rewriter:
     """Returns the function that makes `view` of rows' texts; models are loaded here."""
     if isinstance(view, Generate):
         from harness.rewriting.generation import Generator
 
-        return Generator(place.tool, view, device=device)
+        return Generator(context.tool, view, device=device)
     if isinstance(view, Fill):
         from harness.rewriting.filling import Filler
 
-        return Filler(place.tool, view, seed=place.seed, number=place.number, device=device)
+        return Filler(context.tool, view, seed=context.seed, number=context.number, device=device)
     if isinstance(view, Copy):
-        return partial(_copy, _copied(view, place, rows))
-    return partial(_edit_rows, view, place, _synonyms(view, place))
+        return partial(_copy, _copied(view, context, rows))
+    return partial(_edit_rows, view, context, _synonyms(view, context))
 
 
 def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.Synonyms) -> str:
@@ -78,37 +78,37 @@ def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.S
 
 
 def _edit_rows(
-    view: Edit, place: Place, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
+    view: Edit, context: Context, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
 ) -> list[Rewrite]:
-    generators = (row_generator(place.seed, place.number, row) for row in ids)
+    generators = (row_generator(context.seed, context.number, row) for row in ids)
     return [
         judged(text, edit_text(text, view, rng, synonyms))
         for text, rng in zip(texts, generators, strict=True)
     ]
 
 
-def _synonyms(view: Edit, place: Place) -> edits.Synonyms:
+def _synonyms(view: Edit, context: Context) -> edits.Synonyms:
     if view.kind not in ("synonym", "insert"):
         return lambda word: ()
     from harness.data.wordnet import WordNet
 
-    return WordNet(place.tool).synonyms
+    return WordNet(context.tool).synonyms
 
 
-def _copied(view: Copy, place: Place, rows: Columns) -> list[str]:
+def _copied(view: Copy, context: Context, rows: Columns) -> list[str]:
     source = rows
     if view.source == "tool":
-        source = read_columns(place.tool)
+        source = read_columns(context.tool)
         differ = [
             row for row, (ours, theirs) in enumerate(zip(rows, source, strict=False)) if ours[0] != theirs[0]
         ]
         if differ or len(rows) != len(source):
             first = differ[0] if differ else min(len(rows), len(source))
             raise InputError(
-                f"{place.tool}: its sentences are not those of the origin, the first at row {first}; "
+                f"{context.tool}: its sentences are not those of the origin, the first at row {first}; "
                 "expected the same in the same order: make both from one corpus"
             )
-    return column_of(source, view.column, where=f"view {place.number}")
+    return column_of(source, view.column, where=f"view {context.number}")
 
 
 def _copy(column: Sequence[str], ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:

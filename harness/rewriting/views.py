@@ -77,14 +77,14 @@ _VIEW: TypeAdapter[View] = TypeAdapter(Annotated[View, Field(discriminator="kind
 def read_views(entries: Sequence[Mapping[str, Any]], *, where: str) -> list[View]:
     """Returns the views of a declaration. Errors: InputError that names `where` and the setting."""
     views = []
-    for place, entry in enumerate(entries, 1):
+    for number, entry in enumerate(entries, 1):
         try:
             views.append(_VIEW.validate_python(dict(entry)))
         except ValidationError as error:
             problem = error.errors()[0]
             setting = ".".join(str(part) for part in problem["loc"]) or "kind"
             raise InputError(
-                f"{where}, view {place}: {setting} is {problem['input']!r:.80}: {problem['msg']}; mend it"
+                f"{where}, view {number}: {setting} is {problem['input']!r:.80}: {problem['msg']}; fix it"
             ) from None
     return views
 

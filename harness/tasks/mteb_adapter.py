@@ -1,4 +1,4 @@
-"""Both ways between this benchmark and mteb: our encoders under its tasks, its models under ours.
+"""Our encoders under the tasks of mteb.
 
 mteb keeps a result under the model's name and revision and returns it without encoding when both are known.
 So the name says what was run, the revision is made from the encoder's bytes, and results lie in a folder of
@@ -17,7 +17,6 @@ import numpy as np
 from harness.data.sts import read_pairs_jsonl
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of
-from harness.tasks.interface import Encode
 from harness.tasks.sts import unit_rows
 
 LOCAL = "local"
@@ -173,34 +172,6 @@ def local_sts_task(name: str, folder: Path) -> Any:
     task.dataset = DatasetDict({"test": Dataset.from_dict(columns)})
     task.data_loaded = True
     return task
-
-
-def encode_with(model: Any, *, batch_size: int = 32) -> Encode:
-    """Returns a model of mteb or sentence-transformers as the function our tasks take.
-
-    Errors: InputError for an object without `encode`.
-    """
-    if not callable(getattr(model, "encode", None)):
-        raise InputError(
-            f"{type(model).__name__} has no encode, expected a model of mteb or SentenceTransformer"
-        )
-    if hasattr(model, "mteb_model_meta"):
-        return lambda texts: _from_mteb(model, texts, batch_size)
-    return lambda texts: np.asarray(
-        model.encode(list(texts), batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False)
-    )
-
-
-def _from_mteb(model: Any, texts: Sequence[str], batch_size: int) -> np.ndarray:
-    from datasets import Dataset
-    from torch.utils.data import DataLoader
-
-    loader: Any = DataLoader(Dataset.from_dict({"text": list(texts)}), batch_size=batch_size)
-    task = _mteb_task("STSBenchmark")
-    answer = model.encode(
-        loader, task_metadata=task.metadata, hf_split="test", hf_subset="default", batch_size=batch_size
-    )
-    return np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
 
 
 def _mteb_task(name: str) -> Any:

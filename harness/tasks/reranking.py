@@ -50,7 +50,7 @@ class RerankingTask:
 
     @cached_property
     def queries(self) -> Queries:
-        """The queries of every group, read once, in the text form asked for."""
+        """The queries of every group, read once, in the text form of the task."""
         folder = self.folder or folder_of(self.source)
         return {
             group: [self._in_form(query) for query in queries] for group, queries in self.read(folder).items()

@@ -25,7 +25,7 @@ class Encoded(NamedTuple):
 def encode_unique(
     encode: Encode, texts: Iterable[str], task: str, *, dtype: type[np.floating] | None = np.float32
 ) -> Encoded:
-    """Returns the vectors of the unique `texts` as `dtype` (None: as given), asked for in one call.
+    """Returns the vectors of the unique `texts` as `dtype` (None: as given), from one call.
 
     Errors: InputError if the answer is not one finite vector of one width for each text.
     """

@@ -37,7 +37,8 @@ def test_every_name_the_rest_relies_on_is_in_the_table() -> None:
 def test_declaration_repeats_no_name() -> None:
     """YAML would silently keep the last of two equal keys, so the top-level keys are counted as text."""
     names = re.findall(r"^([a-z0-9_-]+):", DECLARATION.read_text("utf-8"), re.MULTILINE)
-    assert len(names) == len(SOURCES) == 53
+    assert sorted(names) == sorted(SOURCES)
+    assert len(names) >= 53
 
 
 def test_paths_are_relative_and_weights_are_safetensors_only() -> None:
@@ -55,10 +56,10 @@ def test_paths_are_relative_and_weights_are_safetensors_only() -> None:
 def test_hashes_are_sha256_and_everything_embedded_is_pinned() -> None:
     embedded = 0
     for source in SOURCES.values():
-        for place, tier in source.tiers.items():
+        for name, tier in source.tiers.items():
             hashes = [*tier.sha256.values(), *(value for value in tier.inputs.values() if value)]
             assert all(re.fullmatch(r"[0-9a-f]{64}", value) for value in hashes)
-            if place == "embedded":
+            if name == "embedded":
                 embedded += 1
                 assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+", str(tier.wheel))
                 pinned = tier.inputs.values() if tier.make else [tier.sha256.get(f) for f in source.files]

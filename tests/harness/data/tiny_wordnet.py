@@ -7,28 +7,41 @@ from pathlib import Path
 
 LICENCE = "  1 This is a made up licence line\n  2 of two lines\n"
 SYNSETS: Mapping[str, Sequence[Sequence[str]]] = {
-    "noun": [["dog", "Canis_familiaris"], ["man", "adult_male"], ["goose"], ["goose", "fathead"], ["river"]],
+    "noun": [
+        ["dog", "Canis_familiaris"],
+        ["man", "adult_male"],
+        ["goose"],
+        ["goose", "fathead"],
+        ["river"],
+        ["axis", "axis_vertebra"],
+        ["ax", "axe"],
+    ],
     "verb": [["run", "go", "operate"], ["run", "flee"], ["try", "attempt"]],
     "adj": [["old", "aged(a)"], ["big", "large"]],
     "adv": [["quickly", "fast"]],
 }
-EXCEPTIONS = {"noun": "geese goose\n", "verb": "ran run\n", "adj": "bigger big\n", "adv": "best well\n"}
+EXCEPTIONS = {
+    "noun": "axes axis\ngeese goose\n",
+    "verb": "ran run\n",
+    "adj": "bigger big\n",
+    "adv": "best well\n",
+}
 
 
 def write_wordnet(folder: Path) -> Path:
-    """Writes index, data and exception files; offsets are the real places of the lines in their files."""
+    """Writes index, data and exception files; an offset is where a line begins in its file."""
     folder.mkdir(parents=True, exist_ok=True)
     for part, synsets in SYNSETS.items():
-        lines, offsets = LICENCE, {}
+        lines, offsets, mark = LICENCE, {}, "r" if part == "adv" else part[0]
         for words in synsets:
-            place = len(lines)
+            offset = len(lines)
             for word in words:
-                offsets.setdefault(word.split("(")[0].lower(), []).append(place)
+                offsets.setdefault(word.split("(")[0].lower(), []).append(offset)
             named = " ".join(f"{word} 0" for word in words)
-            lines += f"{place:08d} 05 {part[0]} {len(words):02x} {named} 001 @ 00000001 n 0000 | a gloss\n"
+            lines += f"{offset:08d} 05 {mark} {len(words):02x} {named} 001 @ 00000001 n 0000 | a gloss\n"
         (folder / f"data.{part}").write_text(lines)
         index = [
-            f"{lemma} {part[0]} {len(found)} 1 @ {len(found)} 0 {' '.join(f'{at:08d}' for at in found)}  \n"
+            f"{lemma} {mark} {len(found)} 1 @ {len(found)} 0 {' '.join(f'{at:08d}' for at in found)}  \n"
             for lemma, found in sorted(offsets.items())
         ]
         (folder / f"index.{part}").write_text(LICENCE + "".join(index))

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from harness.errors import InputError
-from harness.files import sha256_of, write_json, write_text
+from harness.files import write_json
 from harness.results import embeddings
 from harness.results.embeddings import EmbeddingStore
 from methods.core import encoder
@@ -337,27 +337,3 @@ def test_a_store_that_does_not_say_what_it_holds_is_refused(how: str, tmp_path: 
         write_json(meta, {**json.loads(meta.read_text()), "format": 3})
     with pytest.raises(InputError, match="evaluate the model"):
         EmbeddingStore.load(tmp_path / "s")
-
-
-def first_format(folder: Path) -> Path:
-    """Writes a store as it was before shards: all texts in one file, all vectors in another."""
-    write_text(folder / "texts.json", json.dumps(TEXTS, ensure_ascii=False, indent=0) + "\n")
-    np.save(folder / "vectors.npy", VECTORS.astype(np.float16))
-    hashes = {f"{name}_sha256": sha256_of(next(folder.glob(f"{name}.*"))) for name in ("texts", "vectors")}
-    write_json(folder / "meta.json", {"format": 1, "encoder_sha256": "ab", "dim": 3, "texts": 4, **hashes})
-    return folder
-
-
-def test_a_store_of_the_first_format_is_read_and_then_replaced(tmp_path: Path) -> None:
-    folder = first_format(tmp_path)
-    kept = EmbeddingStore.load(folder)
-    np.testing.assert_array_equal(kept.encode([TEXTS[2], TEXTS[0], TEXTS[2]]), VECTORS[[2, 0, 2]])
-    assert opened(folder).missing(TEXTS) == TEXTS
-    assert list(contents(folder)) == ["meta.json"]
-
-
-@pytest.mark.parametrize("name", ["texts.json", "vectors.npy"])
-def test_a_damaged_store_of_the_first_format_is_refused(name: str, tmp_path: Path) -> None:
-    damage(first_format(tmp_path) / name, "one bit")
-    with pytest.raises(InputError, match=f"{name}: missing or damaged.*evaluate the model again"):
-        EmbeddingStore.load(tmp_path)

@@ -44,7 +44,7 @@ def test_a_drawn_word_is_replaced_wherever_it_stands_and_stop_words_never() -> N
     assert edited[1] == edited[5] == "aged"
     assert edited[2] in ("adult male", "fellow")
     assert edited[6] == "hound"
-    assert [edited[place] for place in (0, 3, 4, 7, 8, 9)] == ["the", "saw", "the", "near", "the", "river"]
+    assert [edited[index] for index in (0, 3, 4, 7, 8, 9)] == ["the", "saw", "the", "near", "the", "river"]
     more = edits.replace_by_synonyms(WORDS, rng(), edits=9, synonyms=lambda word: ("x",))
     assert [word for word in more if word != "x"] == ["the", "the", "the"]
 
@@ -77,7 +77,7 @@ def test_one_swap_exchanges_two_places_and_a_single_word_stays() -> None:
 
 def test_deletion_drops_each_word_with_the_probability_and_never_all() -> None:
     """Of 20,000 words each goes with probability 0.1: the share is within 0.01 of it, five deviations."""
-    kept = edits.delete_words([str(place) for place in range(20_000)], rng(), probability=0.1)
+    kept = edits.delete_words([str(index) for index in range(20_000)], rng(), probability=0.1)
     assert len(kept) / 20_000 == pytest.approx(0.9, abs=0.01)
     assert [int(word) for word in kept] == sorted(int(word) for word in kept)
     assert edits.delete_words(["a", "b"], rng(), probability=0.999999) in (["a"], ["b"])
@@ -86,7 +86,7 @@ def test_deletion_drops_each_word_with_the_probability_and_never_all() -> None:
 
 def test_a_row_is_edited_alike_whatever_came_before_and_views_are_independent() -> None:
     view = Edit(kind="swap", column=0, share=0.5, at_least=1, clean=False)
-    text = " ".join(str(place) for place in range(40))
+    text = " ".join(str(index) for index in range(40))
     made = [
         edit_text(text, view, row_generator(0, number, row), synonyms) for number in (1, 2) for row in (0, 1)
     ]

@@ -36,7 +36,7 @@ def filler(folder: Path, *, number: int = 1, **changes: Any) -> Filler:
 
 
 def changed(before: str, after: str) -> list[int]:
-    return [place for place, (a, b) in enumerate(zip(before.split(), after.split(), strict=True)) if a != b]
+    return [index for index, (a, b) in enumerate(zip(before.split(), after.split(), strict=True)) if a != b]
 
 
 def test_spans_are_replaced_and_the_rest_stays() -> None:
@@ -61,14 +61,14 @@ def test_the_likeliest_allowed_piece_fills_the_mask(folder: Path) -> None:
     made = filler(folder, share=0.01)
     text = "the man sleeps near the river"
     (rewrite,) = made([5], [text])
-    (place,) = changed(text, rewrite.text)
+    (index,) = changed(text, rewrite.text)
     ids = torch.tensor([made.tokenizer(text)["input_ids"]])
-    ids[0, place + 1] = made.tokenizer.mask_token_id
+    ids[0, index + 1] = made.tokenizer.mask_token_id
     with torch.no_grad():
-        logits = made.model(input_ids=ids).logits[0, place + 1]
+        logits = made.model(input_ids=ids).logits[0, index + 1]
     names = made.tokenizer.convert_ids_to_tokens(range(len(logits)))
     allowed = [i for i, name in enumerate(names) if not name.startswith(("##", "["))]
-    assert rewrite.text.split()[place] == names[max(allowed, key=lambda i: float(logits[i]))]
+    assert rewrite.text.split()[index] == names[max(allowed, key=lambda i: float(logits[i]))]
 
 
 def test_a_piece_is_filled_by_one_of_its_kind_and_never_by_a_special_one(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from harness.errors import InputError
 from harness.rewriting.records import Record, Rewrite, count_outcomes, digest, judged, rewrite_all
 
-TEXTS = [f"text {place}" for place in range(10)]
+TEXTS = [f"text {index}" for index in range(10)]
 
 
 def upper(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:

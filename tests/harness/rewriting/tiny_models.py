@@ -18,7 +18,7 @@ PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
 
 def write_marian(folder: Path, *, seed: int = 0, ends: str = "in time") -> Path:
     """Writes a Marian model over the tiny words that ends `in time`, `at once` or `never`."""
-    vocabulary = {word: place for place, word in enumerate([PAD, END, UNKNOWN, *WORDS])}
+    vocabulary = {word: index for index, word in enumerate([PAD, END, UNKNOWN, *WORDS])}
     core = Tokenizer(WordLevel(vocabulary, unk_token=UNKNOWN))
     core.pre_tokenizer = Whitespace()
     core.post_processor = TemplateProcessing(single=f"$A {END}", special_tokens=[(END, 1)])

@@ -16,7 +16,7 @@ from harness.tasks.registry import TASKS
 
 
 def declared_task(name: str, text: str = "raw", **options: Any) -> Any:
-    """The task of a name with options that its factory takes, such as a folder in place of its source's."""
+    """The task of a name with options that its factory takes, such as a folder instead of its source's."""
     return TASKS[name].factory(text, TASKS[name].source_for(text, ["embedded", "hub"]), **options)
 
 

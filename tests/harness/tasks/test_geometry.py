@@ -39,10 +39,10 @@ def test_uniformity_and_anisotropy_equal_sums_over_all_pairs(count: int) -> None
     vectors = np.random.default_rng(count).normal(size=(count, 6)) + 0.3
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     kernels, cosines = 0.0, 0.0
-    for place in range(count - 1):
-        rest = unit[place + 1 :]
-        kernels += np.exp(-2 * ((unit[place] - rest) ** 2).sum(axis=1)).sum()
-        cosines += (rest @ unit[place]).sum()
+    for index in range(count - 1):
+        rest = unit[index + 1 :]
+        kernels += np.exp(-2 * ((unit[index] - rest) ** 2).sum(axis=1)).sum()
+        cosines += (rest @ unit[index]).sum()
     pairs = count * (count - 1) / 2
     assert uniformity(vectors) == pytest.approx(np.log(kernels / pairs), abs=1e-10)
     assert anisotropy(vectors) == pytest.approx(cosines / pairs, abs=1e-10)

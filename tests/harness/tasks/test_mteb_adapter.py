@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
     as_mteb_model,
-    encode_with,
     identity_of,
     local_sts_task,
     run_mteb,
@@ -100,11 +98,11 @@ def test_local_results_never_carry_the_hub_revision_and_lie_apart(copies: Path, 
 
     model = as_mteb_model(Hashing(0), name="a/b", revision="r", seed=3, experiment={"text": "raw"})
     run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    place = tmp_path / "out/local/results/a__b/r/experiments/seed_3__text_raw/STS12.json"
-    written = json.loads(place.read_text(encoding="utf-8"))
+    result = tmp_path / "out/local/results/a__b/r/experiments/seed_3__text_raw/STS12.json"
+    written = json.loads(result.read_text(encoding="utf-8"))
     assert written["dataset_revision"].startswith("local-")
     assert written["dataset_revision"] != mteb.get_task("STS12").metadata.revision
-    assert (place.parent / "model_meta.json").is_file()
+    assert (result.parent / "model_meta.json").is_file()
 
 
 def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
@@ -118,26 +116,6 @@ def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None
     assert after.value != before.value
     assert after.data_revision != before.data_revision
     assert encoder.calls > asked
-
-
-def test_an_mteb_model_runs_under_our_tasks(copies: Path) -> None:
-    task = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts")
-    wrapped = encode_with(as_mteb_model(Hashing(5), name="a/b", revision="r"))
-    assert evaluate_tasks([task], wrapped) == evaluate_tasks([task], Hashing(5).encode)
-
-
-def test_a_model_with_the_interface_of_sentence_transformers_runs_under_our_tasks(copies: Path) -> None:
-    class Like:
-        def encode(
-            self, inputs: list[str], *, batch_size: int, convert_to_numpy: bool, show_progress_bar: bool
-        ) -> np.ndarray:
-            assert convert_to_numpy
-            return random(1)(inputs)
-
-    task = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts")
-    assert evaluate_tasks([task], encode_with(Like())) == evaluate_tasks([task], random(1))
-    with pytest.raises(InputError, match="has no encode"):
-        encode_with(object())
 
 
 def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Path) -> None:

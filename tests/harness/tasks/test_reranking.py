@@ -112,7 +112,7 @@ def settings_of(task: RerankingTask) -> list[str]:
 
 @pytest.mark.parametrize("name", SUITES["reranking"])
 def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) -> None:
-    """All queries of a small set have one shape, so chance is the mean over all places of the positives."""
+    """All queries of a small set have one shape, so chance is the mean over all ranks of the positives."""
     task = small(name, tmp_path)
     asked = next(iter(task.queries.values()))[0]
     size, hits = len(asked.candidates), sum(asked.relevant)

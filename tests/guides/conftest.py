@@ -1,0 +1,93 @@
+"""A copy of this checkout in which a guide of CONTRIBUTING is followed, and what was touched there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REPORTS = "reports/"
+
+
+class Checkout:
+    """The tracked files of this repository, reports apart, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in _files(ROOT):
+            if not name.startswith(REPORTS) and (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, folder / name)
+        self.before = self._contents()
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Adds files, or replaces them."""
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def append(self, name: str, text: str) -> None:
+        """Adds lines to the end of a file that exists."""
+        with (self.folder / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Replaces a text that occurs once."""
+        path = self.folder / name
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{name}: {old!r} occurs {text.count(old)} times"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def touched(self) -> set[str]:
+        """Returns the paths that were added or changed; empty package markers do not count."""
+        return {
+            name
+            for name, content in self._contents().items()
+            if self.before.get(name) != content and not (name.endswith("__init__.py") and not content)
+        }
+
+    def run(self, *command: str, **environment: str) -> str:
+        """Returns what a Python command prints in the copy; its failure fails the test with that text."""
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def sentbench(self, *arguments: str, **environment: str) -> str:
+        """Returns what a command of the program prints in the copy."""
+        code = f"from harness.cli import main; raise SystemExit(main({list(arguments)!r}))"
+        return self.run("-c", code, **environment)
+
+    def pytest(self, *arguments: str) -> str:
+        """Returns the report of tests in the copy, all of which pass."""
+        return self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+
+    def _contents(self) -> dict[str, bytes]:
+        return {
+            path.relative_to(self.folder).as_posix(): path.read_bytes()
+            for path in self.folder.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+
+
+def _files(root: Path) -> list[str]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    return [name for name in listed.stdout.split("\0") if name]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path / "checkout")

@@ -1,0 +1,68 @@
+"""The guide "Add a table" followed: a spec and the published numbers make a table with both in each cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.guides.conftest import Checkout
+
+pytest.importorskip("harness.report.pages.declared", reason="the report's rooms are not there yet")
+
+SPEC = """
+key: toy/table1
+title: "Toy table 1: one column"
+published: toy/table1
+columns:
+  - {key: STSB, task: STSB}
+rows:
+  - title: a toy
+    runs: {method: simcse, variant: released, backbone: minilm-l2}
+    published: "simcse@minilm-l2"
+protocol: "Spearman correlation over all pairs."
+"""
+PUBLISHED = """
+paper: toy
+title: "A toy paper"
+short: TOY
+venue: "nowhere, 2024"
+works: {}
+notes: []
+tables:
+  table1:
+    about: "one number"
+    metric: spearman
+    scale: 100.0
+    decimals: 2
+    columns: [STSB]
+    rows:
+      - {system: simcse, backbone: minilm-l2, source: this-paper, values: [76.85]}
+"""
+RENDER = """
+from pathlib import Path
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.spec import check_spec, load_specs
+from harness.tasks.registry import TASKS
+from methods import METHODS
+
+root = Path("leaderboards")
+published = load_published(root / "published")
+spec = load_specs(root / "tables")["toy/table1"]
+check_spec(spec, published, methods=list(METHODS), tasks=list(TASKS))
+evidence = Evidence(results=[], published=published, spreads=load_spread(root / "published"))
+table = build_table(spec, evidence)
+print(to_markdown(table), to_latex(table))
+"""
+
+
+def test_a_table_is_its_spec_and_its_published_numbers(checkout: Checkout) -> None:
+    files = {"leaderboards/tables/toy-table1.yaml": SPEC, "leaderboards/published/toy.yaml": PUBLISHED}
+    checkout.write(files)
+    assert checkout.touched() == set(files)
+    assert len(files) == 2
+    assert "toy/table1" in checkout.sentbench("list", "tables")
+    rendered = checkout.run("-c", RENDER)
+    assert "Toy table 1: one column" in rendered
+    assert "76.85" in rendered
