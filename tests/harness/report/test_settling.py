@@ -10,7 +10,7 @@ from scipy import stats
 
 from harness.report.settling import LIKELY, MOST_SEEDS, answer_chances, seeds_to_settle
 from harness.report.statistics import KnownSpread
-from harness.report.verdicts import MARGIN, typical
+from harness.report.verdicts import MARGIN, Typical, typical
 
 
 @pytest.mark.parametrize(
@@ -21,17 +21,27 @@ def test_the_seeds_settle_four_drawn_studies_of_five_and_one_fewer_does_not(
 ) -> None:
     seeds = seeds_to_settle(difference, sd)
     assert seeds is not None
-    wanted = (
-        "confirmed"
-        if abs(difference) < MARGIN
-        else ("lower" if difference < 0 else "higher") + " than printed"
-    )
+    wanted = wanted_for(difference)
     rng = np.random.default_rng(seeds)
     for count, above in ((seeds, True), (seeds - 1, False)):
         draws = rng.normal(75 + difference, sd, size=(2000, count)).tolist()
         share = np.mean([typical(values, 75.0, printed_seeds=1).answer == wanted for values in draws])
         error = 4 * math.sqrt(LIKELY * (1 - LIKELY) / 2000)
         assert share > LIKELY - error if above else share < LIKELY + error
+
+
+def wanted_for(difference: float) -> Typical:
+    """Returns the answer that is true of a difference."""
+    if abs(difference) < MARGIN:
+        return "confirmed"
+    return "lower than printed" if difference < 0 else "higher than printed"
+
+
+@pytest.mark.parametrize(("difference", "sd"), [(0.0, 0.5), (-1.0, 0.84), (1.5, 0.6)])
+def test_the_seeds_are_the_first_count_that_is_enough(difference: float, sd: float) -> None:
+    wanted = wanted_for(difference)
+    first = next(n for n in range(2, 100) if answer_chances(difference, sd, n)[wanted] >= LIKELY)
+    assert seeds_to_settle(difference, sd) == first
 
 
 def test_the_seeds_of_a_number_that_holds_follow_the_textbook_at_large_numbers() -> None:

@@ -234,6 +234,8 @@ BAD: dict[str, tuple[Callable[[Contents], None], str]] = {
     "a path above": (put("../evil.json", b"{}"), "'../evil.json' has no place in a bundle"),
     "an absolute path": (put("/etc/evil.json", b"{}"), "'/etc/evil.json' has no place in a bundle"),
     "a path above within": (put("scores/../../evil.json", b"{}"), "has no place in a bundle"),
+    "an allowed path below another": (put(f"x/scores/{KEY}.json", b"{}"), "has no place in a bundle"),
+    "an allowed path above": (put(f"../scores/{KEY}.json", b"{}"), "has no place in a bundle"),
     "code": (put("scores/run.py", b"print(1)"), "'scores/run.py' has no place in a bundle"),
     "a pickle by name": (put("vectors/run/model.pkl", b""), "has no place in a bundle"),
     "a pickle as an array": (pickled, "is no array of numbers"),
