@@ -42,12 +42,12 @@ def half_width(
 ) -> float | None:
     """Returns half the width of the interval of our expected score minus a printed value; None if not known.
 
-    Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees of
-    freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's spread, t with its
-    degrees of freedom. So a few seeds that happen to agree prove nothing, and a study that does not fit our
-    runs never makes an interval narrower. A printed mean of k = `printed_seeds` seeds adds s^2 / k to the
-    squared error, its seeds being taken to spread like ours; 0 stands for a printed number without error.
-    A study of n = 0 has no error: the system is deterministic.
+    Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees
+    of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's spread, t
+    with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study that does
+    not fit our runs never makes an interval narrower. A printed mean of k = `printed_seeds` seeds adds s^2
+    / k to the squared error, its seeds being taken to spread like ours; 0 stands for a printed number
+    without error. A study of n = 0 has no error: the system is deterministic.
     """
     count = len(values)
     root = math.sqrt(1 / count + (1 / printed_seeds if printed_seeds else 0))
@@ -77,9 +77,9 @@ def prediction_interval(values: Sequence[float], *, confidence: float = 0.95) ->
 def percentile(values: Sequence[float], printed: float, *, rounding: float = 0.0) -> Share:
     """Returns the share of runs below a printed value, ties counted half, with the Clopper-Pearson interval.
 
-    Runs within `rounding` of it are ties. The interval is that of the true share of runs below the value; with
-    ties it reaches from the lower end without to the upper end with all of them. It covers at least 95 %.
-    Errors: ValueError without values.
+    Runs within `rounding` of it are ties. The interval is that of the true share of runs below the value;
+    with ties it reaches from the lower end without to the upper end with all of them. It covers at least 95
+    %. Errors: ValueError without values.
     """
     if not values:
         raise ValueError("the place among no runs is not defined; expected at least one value")

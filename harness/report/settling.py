@@ -32,10 +32,10 @@ def answer_chances(
 ) -> dict[Typical, float]:
     """Returns the chance of each answer of `typical` if our scores are normal and their law is known.
 
-    difference: true expected score minus the printed value, sd: true standard deviation between seeds, both in
-    points. The printed value is given; `printed_seeds` widens the interval as in `typical`, and does not vary.
-    Source: the normal law of the mean, averaged over 400 quantiles of the chi-square law of the variance.
-    Errors: ValueError without a positive sd and a seed.
+    difference: true expected score minus the printed value, sd: true standard deviation between seeds, both
+    in points. The printed value is given; `printed_seeds` widens the interval as in `typical`, and does not
+    vary. Source: the normal law of the mean, averaged over 400 quantiles of the chi-square law of the
+    variance. Errors: ValueError without a positive sd and a seed.
     """
     if sd <= 0 or seeds < 1:
         raise ValueError(f"sd {sd}, {seeds} seeds: expected a positive sd and at least one seed")
@@ -82,9 +82,9 @@ def seeds_to_settle(
 ) -> int | None:
     """Returns the seeds in all with which the number is settled with chance `target`; None above MOST_SEEDS.
 
-    It is planned as if the difference seen were the true one: inside the margin the seeds must confirm, outside
-    they must show the difference. None therefore stands for a difference too near the margin, and for a
-    printed mean of so few seeds that no number of ours can settle it. Errors: as `answer_chances`.
+    It is planned as if the difference seen were the true one: inside the margin the seeds must confirm,
+    outside they must show the difference. None therefore stands for a difference too near the margin, and
+    for a printed mean of so few seeds that no number of ours can settle it. Errors: as `answer_chances`.
     """
     wanted: Typical = (
         "confirmed"

@@ -29,7 +29,7 @@ class Spread(NamedTuple):
 
 
 class KnownSpread(NamedTuple):
-    """A standard deviation between seeds that a study of n seeds gave; n 0 and sd 0 where no seed plays a part."""
+    """A standard deviation between seeds by a study of n seeds; n 0 and sd 0 where no seed plays a part."""
 
     sd: float
     n: int

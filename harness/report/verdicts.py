@@ -1,8 +1,9 @@
 """Does a published number hold? The rules, in one place, for every page and table.
 
 Two questions are answered apart. *Is it typical?* is about our expected score, the mean over endless seeds:
-`typical`. *Is it a plausible draw?* is about a printed single run among single runs: `drawn`. What can be said
-without a run of ours is `by_others`; `finding` puts the answers on the one scale of words that readers see.
+`typical`. *Is it a plausible draw?* is about a printed single run among single runs: `drawn`. What can be
+said without a run of ours is `by_others`; `finding` puts the answers on the one scale of words that readers
+see.
 
 Numbers are in points (raw scores times 100) throughout.
 """
@@ -21,19 +22,19 @@ MARGIN = 0.5
 """Points within which two scores count as the same."""
 
 LEVEL = 0.05
-"""Chance of an error that each one-sided test of `typical` allows at most; its interval covers 1 - 2 LEVEL."""
+"""Chance of an error that each one-sided test of `typical` allows; its interval covers 1 - 2 LEVEL."""
 
 FEW_RUNS = 5
-"""Below this many runs a value inside their prediction interval says nothing: the interval holds almost all."""
+"""Below this many runs a value inside their prediction interval says nothing: it holds almost all."""
 
 FEW_SOURCES = 3
 """Sources without which others' runs settle nothing: one implementation can be wrong in all of its seeds."""
 
 Typical = Literal["confirmed", "lower than printed", "higher than printed", "not settled"]
-"""Our expected score is within the margin of the print, below or above it by more than the margin, or open."""
+"""Our expected score is within the margin of the print, lower or higher by more than that, or open."""
 
 Drawn = Literal["plausible draw", "lucky draw", "unlucky draw", "out of reach", "too few runs"]
-"""A printed single run: among the runs, surely in their upper or lower quarter, or where no run is expected."""
+"""A printed single run: among the runs, surely in their upper or lower quarter, or beyond their reach."""
 
 ByOthers = Literal[
     "others confirm",
@@ -43,11 +44,11 @@ ByOthers = Literal[
     "only its authors",
     "untested",
 ]
-"""What holds without a run of ours. Only its authors: others' runs were looked for and not found, or its authors
-gave it a second time. Untested: nothing beside the print is known."""
+"""What holds without a run of ours. Only its authors: others' runs were looked for and not found, or its
+authors gave it a second time. Untested: nothing beside the print is known."""
 
 Finding = Typical | ByOthers
-"""The one scale of the site. A cell with seeds of ours has a word of `Typical`, any other one of `ByOthers`."""
+"""The one scale of the site: a word of `Typical` for a cell with seeds of ours, of `ByOthers` without."""
 
 FINDINGS: tuple[str, ...] = (*get_args(Typical), *get_args(ByOthers))
 
@@ -100,13 +101,13 @@ def typical(
 ) -> Typicality:
     """Returns whether our expected score is the printed one, by two one-sided tests read off one interval.
 
-    The interval of the difference covers 1 - 2 LEVEL = 90 % (`intervals.half_width`), widened by the rounding of
-    the print. Confirmed: it lies within -+ margin. Lower or higher than printed: it lies beyond. Not settled:
-    neither. So, whatever is true, a difference above the margin is called confirmed in at most 5 % of studies,
-    and one within the margin lower or higher in at most 5 %.
+    The interval of the difference covers 1 - 2 LEVEL = 90 % (`intervals.half_width`), widened by the
+    rounding of the print. Confirmed: it lies within -+ margin. Lower or higher than printed: it lies
+    beyond. Not settled: neither. So, whatever is true, a difference above the margin is called confirmed in
+    at most 5 % of studies, and one within the margin lower or higher in at most 5 %.
 
-    printed_seeds: k where the print is a mean of k >= 2 seeds and has an error of its own. A single printed run,
-    or one of unknown seeds, is a fixed number here: what luck did to it is the question of `drawn`.
+    printed_seeds: k where the print is a mean of k >= 2 seeds and has an error of its own. A single printed
+    run, or one of unknown seeds, is a fixed number here: what luck did to it is the question of `drawn`.
     Errors: ValueError without values or with a margin that is not positive.
     """
     if not values or margin <= 0:
@@ -133,9 +134,9 @@ def _side(interval: Interval, margin: float) -> Typical:
 def drawn(runs: Mapping[str, Sequence[float]], printed: float, *, rounding: float = 0.0) -> Draw:
     """Returns whether a printed single run could be one of `runs`, the single runs of each source.
 
-    Out of reach: outside of the 95 % reach of one more run (`reach_of`). Otherwise, with fewer than FEW_RUNS
-    runs, too few runs. Lucky or unlucky: the Clopper-Pearson interval of the share of runs below the print lies
-    above 3/4 or below 1/4. Plausible: the rest.
+    Out of reach: outside of the 95 % reach of one more run (`reach_of`). Otherwise, with fewer than
+    FEW_RUNS runs, too few runs. Lucky or unlucky: the Clopper-Pearson interval of the share of runs below
+    the print lies above 3/4 or below 1/4. Plausible: the rest.
     """
     some = {source: values for source, values in runs.items() if values}
     values = [value for group in some.values() for value in group]
@@ -183,9 +184,10 @@ def by_others(
 ) -> OthersAnswer:
     """Returns what independent re-runs say, each source counted once however many runs it has.
 
-    sources: one value for each who measured. With FEW_SOURCES or more, Student's interval of their mean minus
-    the print is read as in `typical`; with one or two, nothing is settled. Without any: only its authors if they
-    measured it a second time (`same_authors`) or re-runs were looked for (`searched`), else untested.
+    sources: one value for each who measured. With FEW_SOURCES or more, Student's interval of their mean
+    minus the print is read as in `typical`; with one or two, nothing is settled. Without any: only its
+    authors if they measured it a second time (`same_authors`) or re-runs were looked for (`searched`), else
+    untested.
     """
     values = list(sources.values())
     if not values:
@@ -205,5 +207,5 @@ def by_others(
 
 
 def finding(ours: Typicality | None, others: OthersAnswer) -> Finding:
-    """Returns the one word of a cell: of our seeds where there are any, of others' runs where there are none."""
+    """Returns the one word of a cell: by our seeds where there are any, else by others' runs."""
     return others.answer if ours is None else ours.answer

@@ -1,4 +1,4 @@
-"""Everything that is known of one printed number: what `sentbench verify` prints and a cell's details show."""
+"""Everything that is known of one printed number: what `sentbench verify` prints, and a cell's details."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ OURS = "our seeds"
 class Plan:
     """What it would take to settle a number.
 
-    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so. gpu_hours: of the
-    seeds that are still to run, None if their cost is not known. command: what plans and runs them.
+    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so. gpu_hours: of
+    the seeds that are still to run, None if their cost is not known. command: what plans and runs them.
     """
 
     seeds: int | None
@@ -72,9 +72,9 @@ def verify(
 ) -> Verification:
     """Returns what is known of a printed number.
 
-    values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread that a
-    larger study gives, n = 0 for a deterministic system. A number printed as a mean of seeds is no single draw
-    and gets no `draw`; one that others' and our runs settle gets no plan.
+    values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread
+    that a larger study gives, n = 0 for a deterministic system. A number printed as a mean of seeds is no
+    single draw and gets no `draw`; one that others' and our runs settle gets no plan.
     """
     ours = None
     if values:
@@ -126,7 +126,7 @@ def _plan(
 ) -> Plan:
     """Returns the seeds that would settle the number, if the best guess of its difference is the true one.
 
-    The guess is ours, else others', else none at all: then the seeds are those that confirm a number that holds.
+    The guess is ours, else others', else none: then the seeds are those that confirm a number that holds.
     """
     if known is not None and known.n == 0:
         return _costed(1, len(values), hours_per_seed, command)
@@ -144,7 +144,8 @@ def _plan(
             None,
             None,
             command,
-            f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print rests on too few seeds",
+            f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print is a mean of "
+            "too few",
         )
     return _costed(seeds, len(values), hours_per_seed, command)
 

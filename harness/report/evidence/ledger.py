@@ -1,4 +1,4 @@
-"""Reading the ledger: studies with the numbers that the published tables hold for them, checked as a whole."""
+"""Reading the ledger: studies, with the numbers that published tables hold for them, checked as a whole."""
 
 from __future__ import annotations
 
@@ -123,18 +123,18 @@ def runs_of(score: Score) -> list[float]:
 
 
 def _check_repeats(ledger: Ledger, places: list[str]) -> None:
-    """The same people state a run once: of the studies that hold it, all but one name the column in `repeats`."""
+    """The same people state a run once: all other studies that hold it name the column in `repeats`."""
     holders: dict[tuple[str, ...], set[int]] = {}
     for number, study in enumerate(ledger.studies):
         for column, score in study.scores.items():
-            for value in runs_of(score) or [score]:
-                key = (study.system, study.kind, ledger.measured_by(study), column, repr(value))
+            for value in [repr(run) for run in runs_of(score)] or [repr(score)]:
+                key = (study.system, study.kind, ledger.measured_by(study), column, value)
                 holders.setdefault(key, set()).add(number)
     for (system, _, by, column, value), numbers in holders.items():
         first = [number for number in sorted(numbers) if column not in ledger.studies[number].repeats]
         if len(first) != 1:
             fault = "in two studies" if first else "said to repeat a study, and no other study has it"
             raise InputError(
-                f"{places[max(first or numbers)]}: {system}: {column} {value} by {by} is {fault}; expected one "
-                f"study with the number and `repeats` in all others; correct the file"
+                f"{places[max(first or numbers)]}: {system}: {column} {value} by {by} is {fault}; expected "
+                f"one study with the number and `repeats` in all others; correct the file"
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from harness.declarations import Declaration
 
@@ -15,12 +15,12 @@ COLUMNS: dict[str, str] = {
     **dict.fromkeys(["SICKE", "SNLI"], "accuracy"),
     "gain-over-simcse": "difference",
 }
-"""What a study may have measured, by the published tables' column names, with its metric. `Avg` is the mean of
-the seven STS test sets, `gain-over-simcse` a difference of two such means."""
+"""What a study may have measured, by the published tables' column names, with its metric. `Avg` is the mean
+of the seven STS test sets, `gain-over-simcse` a difference of two such means."""
 
 Kind = Literal["re-run", "other-recipe", "checkpoint", "quoted"]
-"""How a number came about: trained by the published recipe as far as stated, trained with a stated difference,
-measured on released weights, or repeated from print (which is no evidence)."""
+"""How a number came about: trained by the published recipe as far as stated, trained with a stated
+difference, measured on released weights, or repeated from print (which is no evidence)."""
 
 
 class Summary(Declaration):
@@ -52,7 +52,22 @@ class Range(Declaration):
         return self
 
 
-Score = float | list[float] | Summary | Range
+def _form(score: Any) -> str:
+    """Returns which form a score has, so that a fault is told of that form alone."""
+    if isinstance(score, Range) or (isinstance(score, dict) and {"low", "high"} & score.keys()):
+        return "range"
+    if isinstance(score, Summary | dict):
+        return "summary"
+    return "runs" if isinstance(score, list) else "run"
+
+
+Score = Annotated[
+    Annotated[float, Tag("run")]
+    | Annotated[list[float], Tag("runs")]
+    | Annotated[Summary, Tag("summary")]
+    | Annotated[Range, Tag("range")],
+    Discriminator(_form),
+]
 """What a study says of one column, in points: one run, runs in the order of their seeds, or less."""
 
 
@@ -77,8 +92,9 @@ class Settings(Declaration):
 class Printed(Declaration):
     """Numbers that stand in leaderboards/published: they are read from there and not repeated.
 
-    row: the published row, the study's system if empty. columns: columns by name, or for a column of the study
-    the published columns that hold its seeds. seeds: runs behind each value, if the table does not say.
+    row: the published row, the study's system if empty. columns: columns by name, or for a column of the
+    study the published columns that hold its seeds. seeds: runs behind each value, if the table does not
+    say.
     """
 
     table: str
@@ -91,10 +107,10 @@ class Study(Declaration):
     """Numbers that one group measured of one system in one place.
 
     system: key of the published row (`system/variant@backbone`). source: `owner/repository`, a thread of it
-    (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the source.
-    differs: the difference of another recipe. derived: the number follows from the source, which does not state
-    it. doubt: why the study is listed and not counted. repeats: columns whose numbers another study has.
-    unconverged: its spread says nothing about the seeds of the recipe.
+    (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
+    source. differs: the difference of another recipe. derived: the number follows from the source, which
+    does not state it. doubt: why the study is listed and not counted. repeats: columns whose numbers
+    another study has. unconverged: its spread says nothing about the seeds of the recipe.
     """
 
     system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
@@ -164,7 +180,7 @@ class Group(Declaration):
 
 
 class Scope(Declaration):
-    """The file scope.yaml. same: published rows that are another row's system; searched: systems looked for."""
+    """scope.yaml. same: published rows that are another row's system; searched: systems looked for."""
 
     groups: dict[str, Group]
     same: dict[str, str]

@@ -12,8 +12,9 @@ from harness.report.evidence.model import COLUMNS, Range, Study, Summary
 from harness.report.tables.published import Published
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
-"""How a study stands to a printed number: others trained the system by its recipe, those who printed it measured
-it once more, released weights were scored, or somebody trained it by another recipe. Never pooled."""
+"""How a study stands to a printed number: others trained the system by its recipe, those who printed it
+measured it once more, released weights were scored, or somebody trained it by another recipe. Never
+pooled."""
 
 RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
 SEVEN = 7
@@ -74,8 +75,8 @@ def printed_number(
 ) -> PrintedNumber | None:
     """Returns a published cell as evidence is compared with it; None if no study could have measured it.
 
-    That is so where nothing is printed, the metric is another one, or `Avg` is not the mean of the seven sets.
-    Errors: InputError for a table or row that is not known.
+    That is so where nothing is printed, the metric is another one, or `Avg` is not the mean of the seven
+    sets. Errors: InputError for a table or row that is not known.
     """
     found, line = published.table(table), published.row(table, row)
     value = found.compared(line, column) if column in found.columns else None

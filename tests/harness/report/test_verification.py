@@ -1,0 +1,163 @@
+"""`verify`: one number with its answers, plan and sources, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.declarations import LEADERBOARDS
+from harness.report.evidence.ledger import Ledger, load_ledger
+from harness.report.evidence.others import (
+    Others,
+    PrintedNumber,
+    known_spread,
+    others_of,
+    pool,
+    printed_number,
+)
+from harness.report.settling import seeds_to_settle
+from harness.report.statistics import KnownSpread
+from harness.report.tables.published import Published
+from harness.report.verification import Verification, median, to_json, to_text, verify
+
+STUDY = KnownSpread(0.84, 50)
+
+
+@pytest.fixture(scope="module")
+def ledger(published: Published) -> Ledger:
+    return load_ledger(LEADERBOARDS / "evidence", published)
+
+
+@pytest.fixture(scope="module")
+def simcse(ledger: Ledger, published: Published) -> tuple[PrintedNumber, Others]:
+    printed = printed_number(
+        published, ledger, table="pcl/table2", row="simcse@bert-base-uncased", column="Avg"
+    )
+    assert printed is not None
+    return printed, others_of(ledger, printed)
+
+
+def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
+    ledger: Ledger, simcse: tuple[PrintedNumber, Others]
+) -> None:
+    spread = known_spread(ledger, "simcse@bert-base-uncased", "Avg")
+    assert spread is not None
+    found = verify(*simcse, known=spread, hours_per_seed=0.5, command="sentbench plan pcl/table2")
+    assert found.finding == "others find less"
+    assert found.typical is None
+    assert found.plan is not None
+    assert found.by_others.difference is not None
+    assert found.plan.seeds == found.plan.more == seeds_to_settle(found.by_others.difference, spread.sd)
+    assert found.plan.more is not None
+    assert found.plan.gpu_hours == 0.5 * found.plan.more
+
+
+def test_our_seeds_join_the_draw_and_decide_the_finding(simcse: tuple[PrintedNumber, Others]) -> None:
+    """Ten seeds near 75.2 with an sd of 0.2 show a difference of one point."""
+    ours = [75.0, 75.4] * 5
+    before, after = verify(*simcse, known=STUDY), verify(*simcse, values=ours, known=STUDY)
+    assert before.draw is not None
+    assert after.draw is not None
+    assert (after.draw.runs, after.draw.sources) == (before.draw.runs + 10, before.draw.sources + 1)
+    assert after.finding == "lower than printed"
+    assert after.plan is None
+
+
+def test_seeds_that_do_not_settle_say_how_many_more_would(simcse: tuple[PrintedNumber, Others]) -> None:
+    """Three seeds at 75.3 -+ 0.2 are judged by the study's 0.84; the plan counts the three."""
+    found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, hours_per_seed=2.0)
+    assert found.finding == "not settled"
+    needed = seeds_to_settle(-0.95, 0.84)
+    assert needed is not None
+    assert found.plan is not None
+    assert (found.plan.seeds, found.plan.more) == (needed, needed - 3)
+    assert found.plan.gpu_hours == 2.0 * (needed - 3)
+
+
+def nothing_known(seeds: int | None) -> tuple[PrintedNumber, Others]:
+    empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
+    pools = {"independent": empty, "same authors": empty, "checkpoint": empty, "other recipe": empty}
+    printed = PrintedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005)
+    return printed, Others(pools, (), searched=False)  # type: ignore[arg-type]
+
+
+def test_an_unknown_spread_asks_for_two_seeds_first() -> None:
+    found = verify(*nothing_known(1), hours_per_seed=3.0)
+    assert found.finding == "untested"
+    assert found.draw is None
+    assert found.plan is not None
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, 2, 6.0)
+    assert "spread" in found.plan.why
+
+
+def test_a_printed_mean_is_no_draw_and_may_be_beyond_settling() -> None:
+    found = verify(*nothing_known(5), values=[75.0, 75.1], known=STUDY)
+    assert found.draw is None
+    assert found.plan is not None
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, None, None)
+    assert "more than 1000 seeds" in found.plan.why
+
+
+def test_a_deterministic_system_needs_one_run() -> None:
+    exact = KnownSpread(0.0, 0)
+    unrun = verify(*nothing_known(None), known=exact)
+    assert unrun.plan is not None
+    assert unrun.plan.seeds == 1
+    assert verify(*nothing_known(None), values=[75.0], known=exact).finding == "confirmed"
+
+
+def test_the_best_by_dev_is_of_as_many_seeds_as_were_printed() -> None:
+    """Of two seeds the one with the better dev score is 76; a print of one run is a pick of one: 75."""
+    values, dev = [74.0, 76.0], [80.0, 81.0]
+    unknown = verify(*nothing_known(None), values=values, dev=dev)
+    single = verify(*nothing_known(1), values=values, dev=dev)
+    assert unknown.best_by_dev is not None
+    assert single.best_by_dev is not None
+    assert (unknown.best_by_dev.expected, single.best_by_dev.expected) == (76.0, 75.0)
+    assert verify(*nothing_known(1), values=values).best_by_dev is None
+
+
+def example(simcse: tuple[PrintedNumber, Others]) -> Verification:
+    return verify(
+        *simcse,
+        values=[75.1, 75.3, 75.5],
+        dev=[81.0, 82.0, 81.5],
+        known=STUDY,
+        hours_per_seed=2.0,
+        command="sentbench plan pcl/table2 --seeds 22",
+    )
+
+
+def test_json_is_plain_and_holds_every_answer(simcse: tuple[PrintedNumber, Others]) -> None:
+    found = json.loads(json.dumps(to_json(example(simcse)), allow_nan=False))
+    assert found["printed"]["value"] == 76.25
+    assert found["finding"] == found["ours"]["typical"]["answer"] == "not settled"
+    assert found["others"]["answer"]["answer"] == "others find less"
+    assert len(found["others"]["independent"]["sources"]) == 15
+    assert "https://github.com/hppRC/simple-simcse" in found["others"]["independent"]["links"]
+    assert found["draw"]["place"]["interval"]["low"] < found["draw"]["place"]["value"]
+    assert found["best_by_dev"]["expected"] == 75.3
+    assert found["plan"]["more"] == found["plan"]["seeds"] - 3
+
+
+def test_text_names_print_answers_sources_and_command(simcse: tuple[PrintedNumber, Others]) -> None:
+    text = to_text(example(simcse))
+    for part in (
+        "pcl/table2  simcse@bert-base-uncased  Avg",
+        "printed    76.25 (seeds not stated, by simcse)",
+        "our seeds  75.30 +- 0.20 (3), not settled: -0.95, 90 %",
+        "independent: 73 single runs, 15 sources, median of sources 75.27",
+        "checkpoint: 3 single runs",
+        "    https://github.com/princeton-nlp/SimCSE/issues/258",
+        "draw       lucky draw",
+        "GPU hours for",
+        "run        sentbench plan pcl/table2 --seeds 22",
+    ):
+        assert part in text
+
+
+def test_the_median_of_two_is_their_middle_and_of_nothing_none() -> None:
+    assert median([3.0, 1.0]) == 2.0
+    assert median([3.0, 1.0, 2.0]) == 2.0
+    assert median([]) is None
