@@ -20,7 +20,8 @@ from benchmarks.material import backbone, encoder
 from benchmarks.measurement import Disagreement, Result, alternate, share_of_rates, summarised
 from harness.data.sts import ScoredPair
 from harness.data.tiers import mirror_folder
-from harness.tasks import build_tasks, evaluate_tasks
+from harness.tasks.evaluation import evaluate_tasks
+from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
 from methods.core.batching import unique
 from methods.core.encoder import SentenceEncoder

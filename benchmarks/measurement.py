@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from methods.core.linear import linear
+from methods.core.fast.linear import linear
 
 Form = Callable[[], object]
 """One whole run of one side; what it returns is not looked at."""

@@ -133,7 +133,7 @@ def evaluation(short: bool) -> dict[str, float]:
     from benchmarks.material import encoder
     from harness.results.embeddings import SHARD_TEXTS
     from harness.stages.evaluate import embedded
-    from harness.tasks import evaluate_stored, evaluate_tasks, unique_texts
+    from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 
     count = FEW_SENTENCES if short else SENTENCES
     model = encoder(True, "mean")

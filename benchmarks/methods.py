@@ -31,7 +31,8 @@ from harness.plan.entries import Run
 from harness.plan.resolve import load_recipes, resolve
 from harness.plan.step_times import BASELINE
 from methods.core.encoder import SentenceEncoder
-from methods.core.interface import Method, Row
+from methods.core.method import Method
+from methods.core.types import Row
 
 LIMIT = 1.15
 """The most that a step may cost, in what its passes cost."""

@@ -11,10 +11,10 @@ from torch.nn import functional
 
 from benchmarks.measurement import Form, Result, agree, compare
 from methods.core.encoder import SentenceEncoder
-from methods.core.grouping import encode_in_groups, pad_in_groups
+from methods.core.grouping import LENGTH_GROUPS, encode_in_groups, pad_in_groups
 from methods.core.heads import TanhHead
 from methods.core.trainer import to_device
-from methods.pcl.method import LENGTH_GROUPS, PCLConfig
+from methods.pcl.config import PCLConfig
 from methods.pcl.objective import pcl_loss
 
 TAU, LOSS_TARGET = 0.05, 20.0

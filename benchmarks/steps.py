@@ -33,10 +33,12 @@ from harness.plan.resolve import load_recipes, resolve
 from harness.plan.step_times import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
 from harness.stages.train import quiet
 from methods.core import streams
-from methods.core.interface import Method, Row
+from methods.core.method import Method
+from methods.core.networks import Networks
 from methods.core.optimizer import build_optimizer
-from methods.core.parents import EncoderFactory, write_teacher
+from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig, to_device
+from methods.core.types import Row
 
 WORDS = [first + second for first in "bcdfghklmn" for second in ("a", "e", "i", "o", "u", "ad", "er", "in")]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -103,17 +105,17 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
         write_teacher(
             parent,
             RandomTeacher(teacher_dim),
-            [(row.text, *row.paraphrase) for row in rows],
+            rows,
             {"teacher": "random"},
         )
     elif run.parent_folder is not None:
         parent = folder / "parent"
-        EncoderFactory(backbone, pooling=run.pooling)().save(parent)
+        Networks(backbone, pooling=run.pooling).new_encoder().save(parent)
     if run.config.get("queue_start") == "corpus":  # filled from the corpus, which is short here
         run = run.model_copy(update={"config": {**run.config, "queue_size": ROWS // 2}})
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
-    return method(config, EncoderFactory(backbone, pooling=run.pooling, parent=parent))
+    return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
 
 
 def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Namespace) -> float:

@@ -21,11 +21,12 @@ from benchmarks.material import backbone, sentences
 from benchmarks.measurement import Result, agree, gemm_rate, share_of_rates, summarised
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
-from methods.core.interface import Row
 from methods.core.losses import info_nce
-from methods.core.parents import EncoderFactory
+from methods.core.networks import Networks
 from methods.core.trainer import TrainConfig, Trainer
-from methods.simcse.method import SimCSE, SimCSEConfig
+from methods.core.types import Row
+from methods.simcse.config import SimCSEConfig
+from methods.simcse.method import SimCSE
 from tests.support.tiny import TRAIN
 
 BATCH, LENGTH, STEPS, SEED, TEMPERATURE = 64, 32, 6, 0, 0.05
@@ -98,7 +99,7 @@ def simcse(short: bool, texts: list[str], **config: Any) -> TimedSimCSE:
         dropout=config.get("dropout"),
     )
     torch.manual_seed(SEED)
-    method = TimedSimCSE(settings, EncoderFactory(backbone(short), pooling="cls"))
+    method = TimedSimCSE(settings, Networks(backbone(short), pooling="cls"))
     method.ended = []
     method.prepare([Row(index, text) for index, text in enumerate(texts)])
     return method

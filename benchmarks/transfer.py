@@ -17,7 +17,8 @@ from harness.data.tiers import mirror_folder
 from harness.tasks.classifier import BatchedClassifier, classify, outer_fold_accuracies, stratified_folds
 from harness.tasks.features import MatrixFeatures, difference_and_product
 from harness.tasks.protocols import SENTEVAL, Protocol
-from harness.tasks.transfer import TRANSFER_TASKS
+from harness.tasks.registry import build_tasks
+from harness.tasks.transfer import ClassificationTask
 from harness.tasks.vectors import encode_unique
 from tests.harness.tasks import plain_loop
 from tests.harness.tasks.word_vectors import encode_words
@@ -34,7 +35,8 @@ Side = Callable[[], tuple[float, float]]
 
 def task_rows(name: str) -> tuple[np.ndarray, np.ndarray, int]:
     """Returns features, labels and the number of training rows of a task; other rows are its test part."""
-    task = TRANSFER_TASKS[name]("senteval")
+    (task,) = build_tasks([name], text="senteval")
+    assert isinstance(task, ClassificationTask)
     encoded = encode_unique(encode_words, task.texts(), name)
     examples = [texts for part in task.parts.values() for texts in part.texts]
     sides = [torch.from_numpy(encoded.matrix[encoded.rows(side)]) for side in zip(*examples, strict=True)]

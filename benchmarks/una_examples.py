@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from methods.core.interface import Row
+from methods.core.types import Row
 from methods.una.config import UNAConfig
 from methods.una.negatives import Negatives
 

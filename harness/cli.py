@@ -12,19 +12,30 @@ from typing import Any
 
 from harness.commands import add_command, bm25, compare, corpus, cost, entries, mteb, publish
 from harness.errors import InputError
+from harness.files import write_json
+from harness.outputs import check_file
+
+READER_GONE = 141
+"""What a shell reports of a command that the signal SIGPIPE ended."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; returns 0 for good, 1 for a failed check, 2 for bad input (told in one line)."""
-    arguments = build_parser().parse_args(argv)
+    """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     try:
-        return int(arguments.handler(arguments) or 0)
+        arguments = build_parser().parse_args(argv)
+        code = int(arguments.handler(arguments) or 0)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader, `head` for example, has what it wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
     except InputError as error:
         problem = str(error)
     except OSError as error:
         place = error.filename or "a file"
         problem = (
-            f"{place}: {error.strerror or error}; expected to read or write it; free space or mend the path"
+            f"{place}: {error.strerror or error}; expected to read or write it; free space or correct "
+            "the path"
         )
     except KeyboardInterrupt:
         problem = "interrupted; the same command continues a training with --resume"
@@ -174,7 +185,9 @@ def train_command(arguments: argparse.Namespace) -> None:
 
 
 def evaluate_command(arguments: argparse.Namespace) -> None:
-    from harness.files import write_json
+    if not arguments.folder.is_dir() and not arguments.from_store:
+        raise InputError(f"{arguments.folder}: no such folder, expected an encoder folder; check the path")
+    place = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     from harness.stages import evaluate as stage
 
     if arguments.run:
@@ -189,8 +202,8 @@ def evaluate_command(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     found = {"model": str(arguments.folder), "scores": [score._asdict() for score in scores]}
-    if arguments.out:
-        write_json(arguments.out, found)
+    if place:
+        write_json(place, found)
     if arguments.json:
         print(json.dumps(found))
         return

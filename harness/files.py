@@ -1,11 +1,10 @@
-"""Writing files and folders so that nothing half-written is ever seen."""
+"""Writing files so that nothing half-written is ever seen, and the hashes of files and folders."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,21 +25,6 @@ def atomic_path(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def atomic_folder(path: Path) -> Iterator[Path]:
-    """Yields a temporary folder beside `path` that replaces `path` when the block ends without an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
-    try:
-        part.chmod(0o755)
-        yield part
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(part, path)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:

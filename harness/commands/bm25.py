@@ -20,8 +20,8 @@ def add_to(commands: Any) -> None:
 
 def bm25_command(arguments: argparse.Namespace) -> None:
     from harness.errors import InputError
-    from harness.tasks import build_tasks
     from harness.tasks.interface import Score
+    from harness.tasks.registry import build_tasks
     from harness.tasks.reranking import RerankingTask, bm25_scores
 
     scores: list[Score] = []

@@ -15,6 +15,7 @@ import yaml
 
 from harness.errors import InputError
 from harness.files import write_text
+from harness.outputs import check_file
 from harness.results.store import read_scores
 from harness.stages.evaluate import SCORES
 
@@ -30,6 +31,9 @@ HEAD = """\
 
 def measure(path: Path) -> int:
     """Writes the bands of the scores that are there; returns 0."""
+    check_file(path)
+    if path.is_file() and path.stat().st_size:
+        read_bands(path)  # any other file is not written over
     frame = watched(read_scores(SCORES))
     if frame.empty:
         raise InputError(f"{SCORES}: no scores, expected those of the small plan; run `dvc repro` first")
@@ -81,8 +85,8 @@ def read_bands(path: Path) -> list[dict[str, Any]]:
         raise InputError(f"{path}: no such file, expected bands; write them with `sentbench check --measure`")
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not YAML ({' '.join(str(error).split())}); mend the file") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: not YAML ({' '.join(str(error).split())}); correct the file") from None
     bands = raw.get("bands") if isinstance(raw, dict) else None
     if not isinstance(bands, list) or not bands:
         raise InputError(f"{path}: no list `bands`, expected at least one; run `sentbench check --measure`")
@@ -92,7 +96,7 @@ def read_bands(path: Path) -> list[dict[str, Any]]:
             raise InputError(f"{path}: band {number} lacks {', '.join(missing)}; add it")
         if not entry["low"] <= entry["high"]:
             raise InputError(
-                f"{path}: band {number} has low {entry['low']} above high {entry['high']}; mend it"
+                f"{path}: band {number} has low {entry['low']} above high {entry['high']}; correct it"
             )
     return list(bands)
 
@@ -117,7 +121,7 @@ def outside(bands: list[dict[str, Any]], frame: pd.DataFrame) -> list[str]:
 
 def sentinel_problems() -> list[str]:
     """Returns one line for every sentinel encoder that does not score what theory says."""
-    from harness.tasks import build_tasks
+    from harness.tasks.registry import build_tasks
     from harness.tasks.sentinels import problems_of
 
     return [

@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
+from harness.layouts import ARTEFACT, STORE
+from harness.outputs import is_written_by_us
+from harness.paths import ARTEFACTS, COSTS, CURVES, EMBEDDINGS, SCORES
 from harness.plan.entries import Params
 
-PLACES = {
-    "artefacts": "*",
-    "embeddings": "*",
-    "reports/scores": "*.json",
-    "reports/curves": "*.jsonl",
-    "reports/costs": "*.json",
-}
+FOLDERS = {ARTEFACTS: ARTEFACT, EMBEDDINGS: STORE}
+FILES = {SCORES: (".json",), CURVES: (".jsonl",), COSTS: (".train.json", ".evaluate.json", ".encode.json")}
+KEY = re.compile(r".+__.+__s\d+")
+"""The key of a run: system, backbone and seed."""
 
 
-def orphans(params: Params) -> list[Path]:
-    """Returns the files and folders that belong to no run of the plan, sorted."""
-    found = []
-    for place, pattern in PLACES.items():
-        for path in Path(place).glob(pattern):
-            if not path.name.startswith(".") and path.name.split(".")[0] not in params.runs:
-                found.append(path)
-    return sorted(found)
+def orphans(params: Params) -> tuple[list[Path], list[Path]]:
+    """Returns what runs outside the plan have left, and what no run can have written; both sorted."""
+    ours: list[Path] = []
+    others: list[Path] = []
+    for place in (*FOLDERS, *FILES):
+        for path in place.glob("*"):
+            key = path.name.split(".")[0]
+            if key not in params.runs and not path.name.startswith("."):
+                (ours if _is_of_a_run(path, key) else others).append(path)
+    return sorted(ours), sorted(others)
+
+
+def _is_of_a_run(path: Path, key: str) -> bool:
+    if not KEY.fullmatch(key) or path.is_symlink():
+        return False
+    layout = FOLDERS.get(path.parent)
+    if layout is not None:
+        return path.is_dir() and is_written_by_us(path, layout)
+    return path.is_file() and path.name.removeprefix(key) in FILES[path.parent]
 
 
 def clean(params: Params, *, dry_run: bool) -> None:
-    """Removes the orphans, or only names them."""
-    found = orphans(params)
-    for path in found:
+    """Removes the orphans, or only names them; names what it leaves because no run wrote it."""
+    ours, others = orphans(params)
+    for path in ours:
         print(f"{'would remove' if dry_run else 'removed'} {path}")
         if not dry_run:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    if not found:
+    for path in others:
+        print(f"left {path}: no run wrote it")
+    if not ours:
         print("nothing to remove: every result belongs to a run of params.yaml")

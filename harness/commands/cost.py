@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.commands import add_command
+from harness.errors import InputError
+from harness.files import write_json
+from harness.outputs import check_file
 
 
 def add_to(commands: Any) -> None:
@@ -23,7 +26,9 @@ def add_to(commands: Any) -> None:
 
 
 def cost_command(arguments: argparse.Namespace) -> None:
-    from harness.files import write_json
+    if not arguments.folder.is_dir():
+        raise InputError(f"{arguments.folder}: no such folder, expected an encoder folder; check the path")
+    place = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
     from harness.stages.cost import cost_of_folder, record_cost
 
     measured = cost_of_folder(
@@ -36,6 +41,6 @@ def cost_command(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     record_cost(arguments.folder, measured)
-    if arguments.out:
-        write_json(arguments.out, measured)
+    if place:
+        write_json(place, measured)
     print(json.dumps(measured, indent=1))

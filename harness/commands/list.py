@@ -18,13 +18,13 @@ def listing(what: str) -> list[dict[str, Any]]:
 
 
 def _methods() -> list[dict[str, Any]]:
-    from methods import METHODS
+    from methods.registry import METHODS
 
     return [{"name": name, "class": target} for name, target in sorted(METHODS.items())]
 
 
 def _tasks() -> list[dict[str, Any]]:
-    from harness.tasks import TASKS
+    from harness.tasks.registry import TASKS
 
     return [{"name": name} for name in TASKS]
 

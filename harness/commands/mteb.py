@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.commands import add_command
+from harness.errors import InputError
 
 RESULTS = Path(".cache/mteb")
 
@@ -23,6 +24,8 @@ def add_to(commands: Any) -> None:
 
 
 def mteb_command(arguments: argparse.Namespace) -> None:
+    if not arguments.folder.is_dir():
+        raise InputError(f"{arguments.folder}: no such folder, expected an encoder folder; check the path")
     from harness.stages import mteb as stage
 
     asked = stage.DEFAULT_TASKS if arguments.tasks is None else arguments.tasks.split(",")

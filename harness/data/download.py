@@ -15,16 +15,17 @@ from harness.data.lines import decoded_lines
 from harness.data.sources import TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
-from harness.files import atomic_folder, sha256_of, write_json
-
-RECORD = "source.json"
+from harness.files import sha256_of, write_json
+from harness.outputs import Layout, check_folder, new_folder
+from harness.paths import SOURCE_RECORD as RECORD
+from harness.paths import data_roots
 
 
 def folder_of(name: str) -> Path:
-    """Returns the folder of a source below the data root (SENTBENCH_DATA, else `data`), fetched if absent."""
-    root = Path(os.environ.get("SENTBENCH_DATA") or "data")
-    folder = root / name
-    return folder if (folder / RECORD).is_file() else fetch(name, root)
+    """Returns the folder of a source, which is fetched if it lies in none of the data folders."""
+    roots = data_roots()
+    folders = [root / name for root in roots if (root / name / RECORD).is_file()]
+    return folders[0] if folders else fetch(name, roots[-1])
 
 
 def fetch(
@@ -46,6 +47,7 @@ def fetch(
     try:
         if _is_whole(source, folder, revision):
             return folder
+        check_folder(folder, layout_of(source, folder))
         return _fetch_from_first(source, order, folder, revision)
     except OSError as error:
         raise InputError(
@@ -109,6 +111,15 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
+def layout_of(source: Source, folder: Path) -> Layout:
+    """Returns what lies in the folder of a fetched source: its record, and its files by table or record."""
+    try:
+        recorded = read_record(folder).get("files", ())
+    except InputError:
+        recorded = ()
+    return Layout(f"source {source.name}", {RECORD: ()}, (*source.rows, *recorded))
+
+
 def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
     if not (folder / RECORD).is_file():
         return False
@@ -137,7 +148,7 @@ def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revis
 
 def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | None) -> Path:
     tier = source.tiers[place]
-    with atomic_folder(folder) as part:
+    with new_folder(folder, layout_of(source, folder)) as part:
         if tier.make is None:
             bring(place, tier, source.files, part, revision)
         else:

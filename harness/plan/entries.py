@@ -61,8 +61,8 @@ class Run(_Strict):
 
     def read_settings(self) -> tuple[Any, Any, Any]:
         """Returns the method's class, its Config and the TrainConfig; InputError names what is off."""
-        from methods import load_method
-        from methods.core.trainer import TrainConfig
+        from methods.core.train_config import TrainConfig
+        from methods.registry import load_method
 
         method = load_method(self.method)
         try:

@@ -20,7 +20,7 @@ from harness.plan.step_times import (
     Shape,
     StepTimes,
 )
-from harness.tasks import sources_of
+from harness.tasks.registry import sources_of
 
 FLOAT_BYTES, STORED_BYTES = 4, 2
 """Bytes of a number in weights and teacher vectors, and in stored vectors of evaluation sentences."""

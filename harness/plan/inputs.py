@@ -27,7 +27,7 @@ def with_needs(
     `declared` are the backbones and `derived` the corpora that recipes/ declares.
     """
     from harness.data.sources import SOURCES
-    from harness.tasks import sources_of
+    from harness.tasks.registry import sources_of
 
     teachers = {}
     for run in runs.values():
@@ -132,7 +132,7 @@ def _entry_hash(sources: Mapping[str, Any], name: str) -> str:
 
 
 def _package(method: str) -> str:
-    from methods import METHODS
+    from methods.registry import METHODS
 
     if method not in METHODS:
         raise InputError(f"method {method!r} is not known{near_matches(method, sorted(METHODS))}")

@@ -28,6 +28,13 @@ class Spread(NamedTuple):
     known: bool
 
 
+class KnownSpread(NamedTuple):
+    """A standard deviation between seeds that a study of n seeds gave; n 0 and sd 0 where no seed plays a part."""
+
+    sd: float
+    n: int
+
+
 class Comparison(NamedTuple):
     """A comparison of two sets of seeds: difference of the means, its 95 % interval, two-sided p."""
 

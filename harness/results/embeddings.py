@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,19 @@ import numpy as np
 
 from harness.errors import InputError
 from harness.files import sha256_of, write_json
-from harness.results.shards import ListedVectors, Shard, ShardFile, digests_of
+from harness.outputs import LEAST_ROOM, check_addition
+from harness.results.shards import DIGEST_BYTES, ListedVectors, Shard, ShardFile, digests_of
 
 FORMAT = 2
 META = "meta.json"
 FIRST_FORMAT_TEXTS, FIRST_FORMAT_VECTORS = "texts.json", "vectors.npy"
+OWN_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{64}\.npy|vectors\.npy|texts\.json")
+"""Files of vectors that stores have written: no other file is ever removed."""
 PRECISIONS = ("float16", "float32")
 SHARD_TEXTS = 65_536
 """Texts of one shard: as many as an encoder tokenises and sorts together, so the cut moves no vector."""
+WIDEST = 1024
+"""Numbers of a vector of the widest encoder that the recipes have: an estimate before one is computed."""
 
 
 class EmbeddingStore:
@@ -52,7 +58,7 @@ class EmbeddingStore:
     def open_or_create(cls, folder: Path, *, encoder: str, precision: str = "float16") -> EmbeddingStore:
         """Returns the store of an encoder, named by all that determines its vectors, with what it has so far.
 
-        Vectors of another encoder, precision or format are removed, and so are damaged shards.
+        Vectors of another encoder, precision or format are removed, and so are damaged shards; nothing else.
         Errors: InputError if the precision is not float16 or float32.
         """
         if precision not in PRECISIONS:
@@ -64,7 +70,7 @@ class EmbeddingStore:
         for path in sorted(folder.iterdir()):
             if path.name.startswith(prefix) and ShardFile(path).is_whole():
                 shards.append(ShardFile(path))
-            elif path.suffix == ".npy" or path.name == FIRST_FORMAT_TEXTS:
+            elif OWN_NAME.fullmatch(path.name):
                 path.unlink(missing_ok=True)
                 damaged += [path] if path.name.startswith(prefix) else []
         return cls(folder, shards, prefix=prefix, precision=precision, damaged=damaged)
@@ -94,8 +100,13 @@ class EmbeddingStore:
         return [texts[int(place)] for place in np.flatnonzero(shard < 0)]
 
     def complete(self, texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray]) -> int:
-        """Returns how many of the unique texts had to be encoded; each shard is on disk before the next."""
+        """Returns how many of the unique texts had to be encoded; each shard is on disk before the next.
+
+        Errors: InputError, before any text is encoded, if the disk has no room for the vectors.
+        """
         missing = self.missing(texts)
+        text_bytes = DIGEST_BYTES + WIDEST * np.dtype(self.precision).itemsize
+        check_addition(self.folder, room=LEAST_ROOM + text_bytes * len(missing))
         for start in range(0, len(missing), SHARD_TEXTS):
             some = missing[start : start + SHARD_TEXTS]
             self.add(some, encode(some))

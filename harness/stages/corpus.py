@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, near_matches
-from harness.files import atomic_folder, sha256_of_folder, write_json
+from harness.files import sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
+from harness.layouts import CORPUS
+from harness.outputs import check_folder, new_folder, room_of
 from harness.plan.entries import Corpus, Params
 from harness.rewriting.records import Record, count_outcomes, rewrite_all
 from harness.rewriting.rewriters import Columns, Place, build_rewriter, column_of, read_columns
@@ -36,6 +38,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     entry, folder = params.corpora[name], CORPORA / name
     views = read_views(entry.views, where=f"corpus {name}")
     _check_inputs(entry)
+    check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     device = resolve_device(device) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
     rows = spread(read_columns(Path(entry.origin)), entry.rows)
     state = RESUME / identity(params, entry, device)
@@ -48,7 +51,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
         limit = view.fallback_limit if isinstance(view, Generate) else None
         counts.append(count_outcomes(records, limit=limit, where=where))
         made.append(records)
-    with atomic_folder(folder) as part:
+    with new_folder(folder, CORPUS) as part:
         _write_rows(part / ROWS, [row[0] for row in rows], made)
         write_json(part / DESCRIPTION, _description(entry, len(rows), views, counts))
     shutil.rmtree(state)

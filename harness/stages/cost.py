@@ -8,9 +8,13 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.files import write_json
+from harness.paths import is_project
 from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
-from harness.tasks import build_tasks, unique_texts
 from harness.tasks.cost import measure_cost
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
+
+MOST_ROUNDS = 1000
 
 
 def cost_of_folder(
@@ -32,6 +36,10 @@ def cost_of_folder(
 
     from methods.core.folders import load_encoder
 
+    if rounds > MOST_ROUNDS:
+        raise InputError(
+            f"{rounds} rounds, expected at most {MOST_ROUNDS}: a median needs no more; give fewer"
+        )
     if batch_size < 1 or (limit is not None and limit < 1):
         raise InputError(f"batch size {batch_size}, limit {limit}: expected 1 or more; give larger numbers")
     texts = unique_texts(build_tasks([task], text="senteval"))[:limit]
@@ -49,12 +57,12 @@ def cost_of_folder(
 
 
 def record_cost(folder: Path, measured: dict[str, Any]) -> Path | None:
-    """Writes the cost of a run's artefact among the run's costs and returns the place; None for others.
+    """Writes the cost of a run's artefact among the project's costs and returns the place; None for others.
 
     Costs hold clock times: they are a log beside the results, never part of them.
     """
     place = folder / DESCRIPTION
-    if not place.is_file():
+    if not place.is_file() or not is_project():
         return None
     key = json.loads(place.read_text(encoding="utf-8"))["key"]
     write_json(COSTS / f"{key}.encode.json", measured)

@@ -10,7 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.files import atomic_folder, write_json
+from harness import layouts
+from harness.files import write_json
+from harness.outputs import new_folder
 from harness.plan.entries import Params
 
 ENTRIES = Path(".entries")
@@ -20,7 +22,7 @@ EVALUATION = ("tasks", "text", "weights")
 
 def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
     """Writes plan.json, PART/KEY.json for each entry, and `evaluation/KEY.json`, a share of a run's entry."""
-    with atomic_folder(folder) as part:
+    with new_folder(folder, layouts.ENTRIES) as part:
         write_json(part / "plan.json", params.plan)
         for name, entries in entries_by_part(params).items():
             for key, entry in entries.items():

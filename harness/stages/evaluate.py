@@ -15,16 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.errors import InputError
-from harness.files import atomic_path, sha256_of, sha256_of_folder, write_json
+from harness.files import sha256_of, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
+from harness.outputs import check_addition, check_file, new_outputs
 from harness.plan.entries import Params, Run
 from harness.results.embeddings import META, EmbeddingStore
 from harness.results.provenance import git_state, library_versions
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
 from harness.stages.train import COSTS, DESCRIPTION, quiet, resolve_device
-from harness.tasks import build_tasks, evaluate_stored, unique_texts
+from harness.tasks.evaluation import evaluate_stored, unique_texts
 from harness.tasks.interface import Score, Task
+from harness.tasks.registry import build_tasks
 
 SCORES, CURVES, EMBEDDINGS = Path("reports/scores"), Path("reports/curves"), Path("embeddings")
 LOG = "train.jsonl"
@@ -51,6 +53,10 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     if artefact.about["key"] != key:
         raise InputError(f"{folder}: holds run {artefact.about['key']!r}, expected {key!r}; train it again")
     started = time.monotonic()
+    outputs = [SCORES / f"{key}.json", CURVES / f"{key}.jsonl", COSTS / f"{key}.evaluate.json"]
+    for path in outputs:
+        check_file(path)
+    check_addition(EMBEDDINGS / key)
     tasks = build_tasks(run.tasks, text=run.text)
     scores: list[ScoreRecord] = []
     for selection, weights in _weights(run, folder):
@@ -60,11 +66,11 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
                 ScoreRecord(selection=selection, **score._asdict())
                 for score in evaluate_stored(tasks, store.encode)
             ]
-    write_result(SCORES / f"{key}.json", _result(artefact, tasks, scores))
-    with atomic_path(CURVES / f"{key}.jsonl") as part:
-        part.write_text("".join(_evaluations(folder / LOG)), encoding="utf-8")
-    write_json(COSTS / f"{key}.evaluate.json", {"evaluate_seconds": round(time.monotonic() - started, 1)})
-    return SCORES / f"{key}.json"
+    with new_outputs(dict.fromkeys(outputs)) as parts:
+        write_result(parts[outputs[0]], _result(artefact, tasks, scores))
+        parts[outputs[1]].write_text("".join(_evaluations(folder / LOG)), encoding="utf-8")
+        write_json(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
+    return outputs[0]
 
 
 def evaluate_folder(
@@ -169,7 +175,7 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
 
     about = artefact.about
     commit, dirty = git_state()
-    sources = sorted({source for task in tasks for source in task.sources})
+    sources = sorted({task.source for task in tasks})
     return ResultFile(
         schema=SCHEMA,
         run=RunRecord(**{name: about[name] for name in RunRecord.model_fields}),

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from harness.data.tiers import mirror_folder
 from harness.errors import InputError
 from harness.files import sha256_of
+from harness.outputs import check_addition
 from harness.stages.train import DESCRIPTION, quiet, resolve_device
 from harness.tasks.cost import count_parameters
 from harness.tasks.mteb_adapter import LOCAL_STS, MtebScore, as_mteb_model, identity_of, run_mteb
@@ -44,6 +45,7 @@ def run_folder(
 
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
+    check_addition(out)
     quiet()
     encoder = load_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))

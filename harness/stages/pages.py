@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.commands.plan import table_cells
-from harness.files import atomic_folder, write_text
+from harness.files import write_text
+from harness.outputs import new_outputs
 from harness.plan.entries import Params
 from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import declared_systems, fills
@@ -80,10 +81,10 @@ def write_pages(page: Report, params: Params, results: list[ResultFile], tables:
     measured = load_measurements(MEASUREMENTS)
     if measured is not None:
         write_text(REPORTS / SPEED, render_benchmarks(page, measured))
-    with atomic_folder(REPORTS / PAPERS) as folder:
+    with new_outputs({REPORTS / paper.page: None for paper in page.papers}) as parts:
         for paper in page.papers:
             text = render_paper(page, paper, index="../index.html")
-            (folder / f"{paper.key}.html").write_text(text, encoding="utf-8")
+            parts[REPORTS / paper.page].write_text(text, encoding="utf-8")
 
 
 def build_page(

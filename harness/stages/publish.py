@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, near_matches
-from harness.files import atomic_folder
+from harness.layouts import PUBLISHED
+from harness.outputs import check_folder, new_folder, room_of
 from harness.plan.entries import Params, Run
 from harness.report.formats.card import licence_of, median_seed, render_card
 from harness.results.schema import ResultFile
@@ -36,10 +37,9 @@ def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | N
     keys = runs_of(params, names)
     results = [_scores_of(key) for key in keys]
     folders = {key: _loadable(ARTEFACTS / key) for key in keys}
-    if out.exists() and not all((out / name).is_file() for name in ("README.md", "sentbench.json")):
-        raise InputError(f"{out}: there is something else already, expected a new folder; name another --out")
+    check_folder(out, PUBLISHED, room=room_of(*folders.values()))
     chosen = median_seed(results)
-    with atomic_folder(out) as part:
+    with new_folder(out, PUBLISHED) as part:
         shutil.copytree(folders[chosen.run.key], part, ignore=LEFT_OUT, dirs_exist_ok=True)
         others = []
         for result in results:

@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 
 from harness.errors import InputError
-from harness.files import atomic_folder, write_text
+from harness.files import write_text
+from harness.layouts import TABLES
+from harness.outputs import check_folder, new_folder
 from harness.plan.entries import Params
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
@@ -29,9 +31,10 @@ def report(params: Params, *, strict: bool) -> int:
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")
+    check_folder(REPORTS / "tables", TABLES)
     problems = score_problems(results, list(params.runs), present_identities(params))
     tables = build_tables(params, planned)
-    with atomic_folder(REPORTS / "tables") as folder:
+    with new_folder(REPORTS / "tables", TABLES) as folder:
         for table in tables.values():
             name = table.key.replace("/", "-")
             (folder / f"{name}.md").write_text(to_markdown(table), encoding="utf-8")
@@ -49,8 +52,8 @@ def report(params: Params, *, strict: bool) -> int:
 
 def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
     """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
-    from harness.tasks import TASKS
-    from methods import METHODS
+    from harness.tasks.registry import TASKS
+    from methods.registry import METHODS
 
     published = load_published(LEADERBOARDS / "published")
     specs = load_specs(LEADERBOARDS / "tables")

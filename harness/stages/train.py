@@ -7,13 +7,15 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.files import atomic_folder, sha256_of_folder, write_json
+from harness.files import sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
+from harness.layouts import ARTEFACT
+from harness.outputs import check_file, check_folder, new_folder, room_of
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
@@ -27,8 +29,8 @@ DESCRIPTION = "run.json"
 def read_rows(corpus: Path, *, share: float = 1.0, seed: int = 0) -> list[Any]:
     """Returns the corpus as rows; a share of it is a nested random subset that keeps the rows' indices."""
     from harness.data.corpora import corpus_file, read_corpus
-    from methods.core.interface import Row
     from methods.core.streams import subset
+    from methods.core.types import Row
 
     rows = [Row(index, text, others) for index, (text, others) in enumerate(read_corpus(corpus_file(corpus)))]
     return rows if share == 1.0 else [rows[place] for place in subset(seed, len(rows), share)]
@@ -52,9 +54,10 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
-    run = params.run(key)
+    run, cost_file = params.run(key), COSTS / f"{key}.train.json"
     device = resolve_device(device)
     run.read_settings()
+    check_outputs(folder, cost_file, weights=_existing(run.backbone))
     named = identity(params, run)
     state = RESUME / named
     if not resume:
@@ -63,7 +66,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     trainer = build_trainer(params, run, state, device=device)
     rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
     trainer.fit(rows)
-    with atomic_folder(folder) as part:
+    with new_folder(folder, ARTEFACT) as part:
         shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
         if run.weights != "best-dev" and trainer.plan.total:
             shutil.copytree(trainer.last_folder, part / "last")
@@ -75,15 +78,27 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
         "steps": trainer.record.step,
         "device": device,
     }
-    write_json(COSTS / f"{key}.train.json", cost)
+    write_json(cost_file, cost)
     return folder
+
+
+def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
+    """Raises InputError unless all that a training writes can be written.
+
+    weights: the folder of the backbone. An artefact holds it twice, the resume state six times: the selected
+    weights, the last and one copy that is being written, and parameters with two moments.
+    """
+    check_folder(folder, ARTEFACT, room=2 * room_of(weights))
+    check_file(RESUME / "state", room=6 * room_of(weights))
+    check_file(cost_file)
 
 
 def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     """Returns the trainer of a run with its method built under the run's initialisation seed."""
     import torch
 
-    from methods.core.parents import EncoderFactory
+    from harness.tasks.selection import dev_evaluation
+    from methods.core.networks import Networks
     from methods.core.streams import INITIALISE, torch_seed
     from methods.core.trainer import Trainer
 
@@ -91,28 +106,11 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Any:
     method, config, settings = run.read_settings()
     if run.parent.startswith("teachers/"):
         check_teacher(params, Path(run.parent))
-    factory = EncoderFactory(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+    networks = Networks(_existing(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
-    built = method(config, factory)
+    built = method(config, networks)
     evaluate = dev_evaluation(run.text)
     return Trainer(built, settings, run.seed, evaluate, state, device=device, report=_print_progress)
-
-
-def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
-    """Returns what selection measures: STS-B dev Spearman as `score`, alignment and uniformity beside it."""
-    from harness.tasks import build_tasks, evaluate_tasks
-
-    tasks = build_tasks(["STSB-dev", "geometry-dev"], text=text)
-
-    def evaluate(encoder: Any) -> dict[str, float]:
-        scores = {(s.task, s.metric, s.setting): s.value for s in evaluate_tasks(tasks, encoder.encode)}
-        return {
-            "score": scores["STSB-dev", "spearman", "all"],
-            "alignment": next(v for (_, metric, _), v in scores.items() if metric == "alignment"),
-            "uniformity": next(v for (_, metric, _), v in scores.items() if metric == "uniformity"),
-        }
-
-    return evaluate
 
 
 def resolve_device(wanted: str) -> str:

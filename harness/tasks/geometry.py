@@ -1,4 +1,4 @@
-"""The shape of an embedding space: alignment, uniformity, anisotropy; and the pairs whose lengths mislead.
+"""The shape of an embedding space: alignment, uniformity, anisotropy.
 
 Vectors are brought to unit length first, always: figures made without that step do not compare.
 """
@@ -6,24 +6,24 @@ Vectors are brought to unit length first, always: figures made without that step
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from harness.data.sts import ScoredPair, StsbRow
-from harness.errors import InputError, near_matches
+from harness.data.download import folder_of
+from harness.data.sts import StsbRow
+from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
-from harness.tasks.sts import PARTS, StsTask, part_task, read_stsb_split, stsb_source, unit_rows, year_task
+from harness.tasks.sts import unit_rows
+from harness.tasks.stsb import read_stsb_split
 from harness.tasks.vectors import encode_unique
 
-POSITIVE_ABOVE = 4.0
-"""Pairs of STS-B with a gold score above this are the positives of SimCSE's figure and those after it."""
-SPLITS = {
-    "geometry-dev": ("dev",),
-    "geometry-test": ("test",),
-    "geometry-whole": ("train", "dev", "test"),
+POSITIVES: dict[str, Callable[[float], bool]] = {
+    "all": lambda gold: gold > 4.0,
+    "at-least-4": lambda gold: gold >= 4.0,
 }
+"""Setting of an alignment -> which gold scores make a pair of STS-B positive: above 4 in SimCSE's figure and
+those after it, 4 and above in DCLR's code."""
 _ROWS = 1024  # rows of the distance matrix held at once
 
 
@@ -88,32 +88,22 @@ def _at_least_two(vectors: np.ndarray) -> int:
 class GeometryTask:
     """Alignment of the positive pairs of STS-B, uniformity and anisotropy of its distinct sentences.
 
-    Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`; n counts pairs for alignment, else texts.
+    Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`, and for alignment those of POSITIVES;
+    n counts pairs for alignment, else texts.
     """
 
-    suite = "geometry"
-
     def __init__(
-        self,
-        name: str,
-        text: str,
-        *,
-        tiers: Sequence[str] | None = None,
-        folder: Path | None = None,
+        self, name: str, splits: Sequence[str], text: str, source: str, *, folder: Path | None = None
     ) -> None:
-        self.name, self.text, self.folder = name, text, folder
-        self.sources = (stsb_source(text, tiers),)
+        self.name, self.splits, self.text, self.source, self.folder = name, splits, text, source, folder
 
     def rows(self) -> list[StsbRow]:
         """Returns the rows of the splits, in the text form of the task."""
-        from harness.data.download import folder_of
-
-        source = self.sources[0]
-        folder = self.folder or folder_of(source)
+        folder = self.folder or folder_of(self.source)
         return [
             row
-            for split in SPLITS[self.name]
-            for row in read_stsb_split(folder, split, form=self.text, source=source)
+            for split in self.splits
+            for row in read_stsb_split(folder, split, form=self.text, source=self.source)
         ]
 
     def texts(self) -> Iterable[str]:
@@ -123,7 +113,6 @@ class GeometryTask:
 
     def evaluate(self, encode: Encode) -> list[Score]:
         rows = self.rows()
-        positive = [row for row in rows if row.score > POSITIVE_ABOVE]
         encoded = encode_unique(encode, self.texts(), self.name, dtype=np.float64)
         vectors = encoded.matrix
         zero = ~vectors.any(axis=1)
@@ -132,109 +121,13 @@ class GeometryTask:
                 f"{self.name}: {int(zero.sum())} of {len(vectors)} vectors are zero and have no direction; "
                 "expected none, so this encoder has no geometry on these texts"
             )
-        first, second = (
-            vectors[encoded.rows(side)]
-            for side in ((row.first for row in positive), (row.second for row in positive))
-        )
+        scores = []
+        for setting, is_positive in POSITIVES.items():
+            pairs = [(row.first, row.second) for row in rows if is_positive(row.score)]
+            first, second = (vectors[encoded.rows(pair[side] for pair in pairs)] for side in (0, 1))
+            scores.append(Score(self.name, "alignment", setting, alignment(first, second), len(pairs)))
         return [
-            Score(self.name, "alignment", "all", alignment(first, second), len(positive)),
+            *scores,
             Score(self.name, "uniformity", "all", uniformity(vectors), len(vectors)),
             Score(self.name, "anisotropy", "all", anisotropy(vectors), len(vectors)),
         ]
-
-
-def misleading_lengths(
-    pairs: Iterable[ScoredPair], *, positive: float, negative: float, longer: int, closer: int
-) -> list[ScoredPair]:
-    """Returns the pairs that length alone gets wrong: similar ones of unlike length, dissimilar ones of like.
-
-    Source: PT-BERT section 4.4. Kept are pairs with gold >= positive whose word counts differ by more than
-    `longer`, and pairs with gold <= negative whose word counts differ by less than `closer`; words are
-    separated by blanks. The paper states 5 and 2 for the lengths and nothing for the gold scores.
-    """
-    kept = []
-    for pair in pairs:
-        difference = abs(len(pair.first.split()) - len(pair.second.split()))
-        if (pair.score >= positive and difference > longer) or (
-            pair.score <= negative and difference < closer
-        ):
-            kept.append(pair)
-    return kept
-
-
-THRESHOLDS: dict[str, Callable[[str], float]] = {
-    "positive": float,
-    "negative": float,
-    "longer": int,
-    "closer": int,
-}
-
-
-def read_thresholds(name: str, arguments: Sequence[str]) -> dict[str, float]:
-    """Returns the thresholds of `positive=4`, `negative=3`, `longer=5`, `closer=2`: all four, each once.
-
-    Errors: InputError for a missing, repeated or unknown threshold, one that is no number, or negative not
-    below positive.
-    """
-    example = ":".join(f"{key}=NUMBER" for key in THRESHOLDS)
-    found: dict[str, float] = {}
-    for argument in arguments:
-        key, _, value = argument.partition("=")
-        if key not in THRESHOLDS or key in found:
-            problem = "given twice" if key in found else f"not known{near_matches(key, list(THRESHOLDS))}"
-            raise InputError(f"task {name}: threshold {key!r} is {problem}, expected {name}:{example}")
-        try:
-            found[key] = THRESHOLDS[key](value)
-        except ValueError:
-            raise InputError(
-                f"task {name}: {key}={value!r} is no {THRESHOLDS[key].__name__}, expected {name}:{example}"
-            ) from None
-    missing = [key for key in THRESHOLDS if key not in found]
-    if missing:
-        raise InputError(
-            f"task {name}: no threshold {missing[0]!r}, expected {name}:{example}; state all four"
-        )
-    if not found["negative"] < found["positive"]:
-        raise InputError(
-            f"task {name}: negative={found['negative']:g} is not below positive={found['positive']:g}; "
-            "expected two separate ranges of gold scores"
-        )
-    return found
-
-
-def hard_length_task(
-    year: str, text: str, *, arguments: Sequence[str], folder: Path | None = None
-) -> StsTask:
-    """Returns the pairs of a year whose lengths mislead, as one set; its name carries the thresholds."""
-    return _hard_subset(f"{year}-hard-length", year_task(year, text, folder=folder), arguments)
-
-
-def hard_part_task(
-    year: str, text: str, *, arguments: Sequence[str], tiers: Sequence[str] | None = None
-) -> StsTask:
-    """Returns the same of the part of a year that STS-B carries."""
-    return _hard_subset(f"{year}-part-hard-length", part_task(year, text, tiers=tiers), arguments)
-
-
-def _hard_subset(base: str, whole: StsTask, arguments: Sequence[str]) -> StsTask:
-    thresholds = read_thresholds(base, arguments)
-    name = ":".join([base, *(f"{key}={thresholds[key]:g}" for key in THRESHOLDS)])
-
-    def read(path: Path) -> dict[str, list[ScoredPair]]:
-        pairs = [pair for subset in whole.read(path).values() for pair in subset]
-        return {"hard": misleading_lengths(pairs, **thresholds)}  # type: ignore[arg-type]
-
-    return StsTask(name, whole.sources[0], read, folder=whole.folder)
-
-
-GEOMETRY_TASKS: dict[str, Callable[..., GeometryTask]] = {
-    name: partial(GeometryTask, name) for name in SPLITS
-}
-"""Task name to factory; called with the text form and the order of tiers."""
-HARD_TASKS: dict[str, Callable[..., StsTask]] = {
-    f"{year}-hard-length": partial(hard_length_task, year) for year in PARTS
-}
-HARD_PART_TASKS: dict[str, Callable[..., StsTask]] = {
-    f"{year}-part-hard-length": partial(hard_part_task, year) for year in PARTS
-}
-"""Task name to factory; called with the text form and the thresholds as `key=number`."""

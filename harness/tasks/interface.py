@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-Encode = Callable[[Sequence[str]], np.ndarray]
+Encode = Callable[[Sequence[str]], "np.ndarray"]
 """N texts to an array [N, d]; fp32 or fp16. Similarities are always computed in float64."""
 
 
 class Score(NamedTuple):
     """One measured number in raw units: a correlation in [-1, 1], an accuracy or MAP in [0, 1].
 
-    `setting` names what the number is computed over, for example `all`, `mean`, `wmean`, `all/last`.
+    `setting` names what the number is computed over, for example `all`, `mean`, `wmean`, `all/protocol`.
     """
 
     task: str
@@ -28,11 +30,36 @@ class Task(Protocol):
     """One evaluation data set under one protocol."""
 
     name: str
-    suite: str  # "sts" | "transfer" | "reranking" | "nli" | "geometry"
-    sources: Sequence[str]  # keys of harness/data/sources.py
+    source: str  # key of harness/data/sources.yaml
 
     def texts(self) -> Iterable[str]:
-        """Yields every text the task will ask for, so that all tasks are encoded in one pass."""
+        """Yields every text whose vector the task needs, so that all tasks are encoded in one pass."""
         ...
 
     def evaluate(self, encode: Encode) -> list[Score]: ...
+
+
+class Factory(Protocol):
+    """Makes a task; `options` are `arguments` (of the name) and what a task lets its caller choose."""
+
+    def __call__(self, text: str, source: str, **options: object) -> Task: ...
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One task, known before its data or its code is loaded.
+
+    `source` is a key of harness/data/sources.yaml, or gives one for a text form and an order of tiers.
+    `suite` is the group that the task is a column of, None for a task that is only run by its own name.
+    `arguments`: the name takes more after colons, as in `NAME:key=number`, which the factory receives.
+    """
+
+    name: str
+    source: str | Callable[[str, Sequence[str] | None], str]
+    factory: Factory
+    suite: str | None = None
+    arguments: bool = False
+
+    def source_for(self, text: str, tiers: Sequence[str] | None) -> str:
+        """Returns the source that the task reads in this text form, with data from these tiers."""
+        return self.source if isinstance(self.source, str) else self.source(text, tiers)

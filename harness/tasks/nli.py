@@ -6,8 +6,6 @@ The two sets differ in SentEval and here: SICK-E uses [|u-v|; u*v] and searches 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from harness.data.nli import SNLI_TRAIN_ROWS, read_sick_entailment, read_snli
@@ -20,26 +18,24 @@ def by_second_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[o
     return (lengths[1], lengths[0], name)
 
 
-SICK_E = DataSet("SICK-E", "nli", "sickr", read_sick_entailment, combine="difference_and_product")
-SNLI = DataSet(
-    "SNLI", "nli", "snli", read_snli, combine="both_product_and_difference", sort_key=by_second_length
-)
+SICK_E = DataSet("SICK-E", read_sick_entailment, combine="difference_and_product")
+SNLI = DataSet("SNLI", read_snli, combine="both_product_and_difference", sort_key=by_second_length)
 
 
 class SnliTask(ClassificationTask):
     """SNLI; a training part smaller than the published one is named in the setting of its scores."""
 
     def __init__(
-        self, text: str, *, protocol: Protocol = SENTEVAL, device: str = "cpu", folder: Path | None = None
+        self,
+        text: str,
+        source: str,
+        *,
+        protocol: Protocol = SENTEVAL,
+        device: str = "cpu",
+        folder: Path | None = None,
     ) -> None:
-        super().__init__(SNLI, text, protocol=without_search(protocol), device=device, folder=folder)
+        super().__init__(SNLI, text, source, protocol=without_search(protocol), device=device, folder=folder)
 
     def setting(self) -> str:
         whole = len(self.parts["train"].labels) >= SNLI_TRAIN_ROWS
         return self.protocol.name if whole else f"{self.protocol.name}/reduced-train"
-
-
-NLI_TASKS: dict[str, Callable[..., ClassificationTask]] = {
-    "SICK-E": partial(ClassificationTask, SICK_E),
-    "SNLI": SnliTask,
-}

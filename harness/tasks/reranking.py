@@ -1,55 +1,64 @@
 """Re-ranking: candidates ordered by cosine similarity to a query; MAP, P@1, P@5 and MRR.
 
-Ties. Candidates with equal similarity have no order of their own, and the order of a file must not stand in
-for one: where relevant candidates come first, a constant encoder would score 1. Every metric is therefore
-its exact expectation over all orders of tied candidates. An encoder that ties everything scores chance.
-Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals.
+Ties. Candidates of equal similarity have no order of their own, and the order of a file must not stand in
+for one: where relevant candidates come first, a constant encoder would score 1. So there are two settings:
+
+* `expected`, the plain name of a group (`all`, `mean`): each metric is its exact expectation over all orders
+  of tied candidates. Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals. An
+  encoder that ties everything scores chance.
+* `protocol`, as `all/protocol`, `mean/protocol`: the order that the code of the published numbers gives, for
+  sets that have one (AskUbuntu and SciDocs, by USEB). Similarities are compared in single precision, as that
+  code does. An encoder that ties everything scores what BM25's order scores on AskUbuntu.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import comb
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from harness.data.download import folder_of
-from harness.data.reranking import Queries, RankingQuery, read_askubuntu, read_scidocs, read_trecqa
+from harness.data.reranking import Queries, RankingQuery
 from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
-from harness.tasks.transfer import text_form
+from harness.tasks.text_forms import never_empty
 from harness.tasks.vectors import Encoded, encode_unique
 
 TIED_DECIMALS = 12
 METRICS = ("map", "p@1", "p@5", "mrr")
+Ties = Literal["expected", "protocol"]
 
 
 class RerankingTask:
     """One re-ranking set; its groups of queries are settings, averaged without weights as `mean`."""
 
-    suite = "reranking"
-
     def __init__(
         self,
         name: str,
-        source: str,
         read: Callable[[Path], Queries],
         text: str,
+        source: str,
         *,
         folder: Path | None = None,
     ) -> None:
-        self.name, self.sources, self.read, self.folder = name, (source,), read, folder
-        self.as_text = text_form(text)
+        self.name, self.source, self.read, self.folder = name, source, read, folder
+        self.as_text = never_empty(text)
 
     @cached_property
     def queries(self) -> Queries:
         """The queries of every group, read once, in the text form asked for."""
-        folder = self.folder or folder_of(self.sources[0])
+        folder = self.folder or folder_of(self.source)
         return {
             group: [self._in_form(query) for query in queries] for group, queries in self.read(folder).items()
         }
+
+    def has_tie_order(self) -> bool:
+        """Returns whether the set follows a published protocol, which orders equal similarities."""
+        return all(query.tie_order is not None for queries in self.queries.values() for query in queries)
 
     def texts(self) -> Iterable[str]:
         for queries in self.queries.values():
@@ -69,15 +78,24 @@ class RerankingTask:
 def ranking_scores(
     task: RerankingTask, similarities: Callable[[Sequence[RankingQuery]], Iterable[np.ndarray]]
 ) -> list[Score]:
-    """Returns the scores of any ranking of the task's queries: `similarities` gives one array a query."""
-    scores, means = [], {}
+    """Returns the scores of any ranking of the task's queries: `similarities` gives one array a query.
+
+    Settings of ties: `expected`, and `protocol` where the set has one.
+    """
+    given = {group: list(similarities(queries)) for group, queries in task.queries.items()}
+    wanted: tuple[Ties, ...] = ("expected", "protocol") if task.has_tie_order() else ("expected",)
+    return [score for ties in wanted for score in _scores(task, given, ties)]
+
+
+def _scores(task: RerankingTask, given: Mapping[str, Sequence[np.ndarray]], ties: Ties) -> list[Score]:
+    scores, means, suffix = [], {}, "" if ties == "expected" else f"/{ties}"
     for group, queries in task.queries.items():
-        rows = [ranking_metrics(s, query) for query, s in zip(queries, similarities(queries), strict=True)]
+        rows = [ranking_metrics(s, query, ties=ties) for s, query in zip(given[group], queries, strict=True)]
         means[group] = np.mean(rows, axis=0)
-        scores += _as_scores(task.name, group, means[group], len(queries))
+        scores += _as_scores(task.name, group + suffix, means[group], len(queries))
     if len(means) > 1:
         total = sum(len(queries) for queries in task.queries.values())
-        scores += _as_scores(task.name, "mean", np.mean(list(means.values()), axis=0), total)
+        scores += _as_scores(task.name, "mean" + suffix, np.mean(list(means.values()), axis=0), total)
     return scores
 
 
@@ -90,35 +108,45 @@ def bm25_scores(task: RerankingTask) -> list[Score]:
     return ranking_scores(task, _bm25_similarities)
 
 
-def first_stage_scores(task: RerankingTask) -> list[Score]:
-    """Returns the scores of the retrieval that chose the candidates, from the values the set ships."""
-
-    def shipped(queries: Sequence[RankingQuery]) -> Iterator[np.ndarray]:
-        for query in queries:
-            if query.first_stage is None:
-                raise InputError(f"{task.name} ships no first-stage scores; use bm25_scores")
-            yield np.asarray(query.first_stage)
-
-    return ranking_scores(task, shipped)
-
-
-def ranking_metrics(similarities: np.ndarray, query: RankingQuery) -> tuple[float, ...]:
-    """Returns METRICS of one query, each the mean over all orders of equal similarities.
+def ranking_metrics(
+    similarities: np.ndarray, query: RankingQuery, *, ties: Ties = "expected"
+) -> tuple[float, ...]:
+    """Returns METRICS of one query; `ties` says in which order candidates of equal similarity count.
 
     Source: USEB's definitions; average precision divides by all relevant documents, as trec_eval does, and
     P@5 by 5 even if there are fewer candidates.
-    Errors: InputError if the similarities are not one number for each candidate.
+    Errors: InputError if the similarities are not one number for each candidate, or the query has no order
+    of ties and `protocol` is wanted.
     """
     if similarities.shape != (len(query.candidates),) or not np.isfinite(similarities).all():
         raise InputError(
             f"similarities of query {query.text!r} are not {len(query.candidates)} finite numbers, "
             "one for each candidate; check the ranking function"
         )
-    groups = list(_tied_groups(np.round(similarities, TIED_DECIMALS), np.asarray(query.relevant)))
+    comparable = (
+        np.round(similarities, TIED_DECIMALS)
+        if ties == "expected"
+        else _in_protocol_order(similarities, query)
+    )
+    groups = list(_tied_groups(comparable, np.asarray(query.relevant)))
     average = sum(_precision_sum(*group) for group in groups) / query.positives
     at_1, at_5 = (sum(_relevant_above(cut, *group) for group in groups) / cut for cut in (1, 5))
     first = next((group for group in groups if group[3]), None)
     return average, at_1, at_5, _reciprocal_rank(*first) if first else 0.0
+
+
+def _in_protocol_order(similarities: np.ndarray, query: RankingQuery) -> np.ndarray:
+    """Returns numbers without ties that order the candidates as the published protocol does [n]."""
+    if query.tie_order is None:
+        raise InputError(
+            f"query {query.text!r} has no order of ties, expected a set with a published protocol; "
+            "take ties='expected'"
+        )
+    first_to_last = np.array(query.tie_order)
+    ranking = first_to_last[np.argsort(-similarities[first_to_last].astype(np.float32), kind="stable")]
+    falling = np.empty(len(ranking))
+    falling[ranking] = -np.arange(len(ranking))
+    return falling
 
 
 def _tied_groups(similarities: np.ndarray, relevant: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
@@ -136,12 +164,12 @@ def _tied_groups(similarities: np.ndarray, relevant: np.ndarray) -> Iterator[tup
 def _precision_sum(ranked: int, found: int, size: int, hits: int) -> float:
     """Returns the expected sum of precisions at the relevant candidates of a run.
 
-    Place j of the run is relevant with probability hits/size, and then each of the j - 1 places before it
+    Rank j of the run is relevant with probability hits/size, and then each of the j - 1 ranks before it
     with probability (hits - 1)/(size - 1).
     """
     before = (hits - 1) / (size - 1) if size > 1 else 0.0
-    places = range(1, size + 1)
-    return hits / size * sum((found + 1 + (j - 1) * before) / (ranked + j) for j in places)
+    ranks = range(1, size + 1)
+    return hits / size * sum((found + 1 + (j - 1) * before) / (ranked + j) for j in ranks)
 
 
 def _relevant_above(cut: int, ranked: int, found: int, size: int, hits: int) -> float:
@@ -152,10 +180,10 @@ def _relevant_above(cut: int, ranked: int, found: int, size: int, hits: int) -> 
 def _reciprocal_rank(ranked: int, found: int, size: int, hits: int) -> float:
     """Returns the expected 1/rank of the first relevant candidate if it is in this run.
 
-    It is at place j when all others are behind it: in C(size - j, hits - 1) of C(size, hits) orders.
+    It is at rank j when all others are behind it: in C(size - j, hits - 1) of C(size, hits) orders.
     """
-    places = range(1, size - hits + 2)
-    return sum(comb(size - j, hits - 1) / (ranked + j) for j in places) / comb(size, hits)
+    ranks = range(1, size - hits + 2)
+    return sum(comb(size - j, hits - 1) / (ranked + j) for j in ranks) / comb(size, hits)
 
 
 def _similarities(encoded: Encoded, query: RankingQuery) -> np.ndarray:
@@ -186,11 +214,3 @@ def _as_scores(task: str, group: str, values: Sequence[float], n: int) -> list[S
     return [
         Score(task, metric, group, float(value), n) for metric, value in zip(METRICS, values, strict=True)
     ]
-
-
-RERANKING_TASKS: dict[str, Callable[..., RerankingTask]] = {
-    "AskUbuntu": partial(RerankingTask, "AskUbuntu", "askubuntu", read_askubuntu),
-    "SciDocs": partial(RerankingTask, "SciDocs", "scidocs", read_scidocs),
-    "TRECQA": partial(RerankingTask, "TRECQA", "trecqa", read_trecqa),
-}
-"""Task name to factory; called with the text form, and with a folder where it is not the source's own."""

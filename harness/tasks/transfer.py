@@ -1,52 +1,29 @@
-"""The seven transfer tasks: a linear classifier on frozen vectors, in SentEval's schemes.
+"""Classification of texts or pairs: a linear classifier on frozen vectors, in SentEval's schemes.
 
 SentEval sorts the examples of a part by length before it draws folds and batches, so the order is part of the
-protocol. The files hold one text form, already tokenised: `senteval` joins its words by single blanks, `raw`
-only strips the ends of the line. A text without words becomes a full stop, as in SentEval.
+protocol. The files hold texts that are tokenised already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.data.classification import (
-    Examples,
-    Parts,
-    read_cr,
-    read_mpqa,
-    read_mr,
-    read_mrpc,
-    read_sst,
-    read_subj,
-    read_trec,
-)
+from harness.data.classification import Examples, Parts
 from harness.data.download import folder_of
-from harness.errors import InputError, near_matches
+from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
 from harness.tasks.protocols import SENTEVAL, Protocol
+from harness.tasks.text_forms import never_empty
 from harness.tasks.vectors import Encoded, encode_unique
 
 if TYPE_CHECKING:
     from harness.tasks.classifier import Outcome
-
-TEXT_FORMS = {
-    "senteval": lambda text: " ".join(text.split()) or ".",
-    "raw": lambda text: text.strip() or ".",
-}
-
-
-def text_form(name: str) -> Callable[[str], str]:
-    """Returns how a text of a file becomes the text an encoder gets."""
-    if name not in TEXT_FORMS:
-        known = list(TEXT_FORMS)
-        raise InputError(f"unknown text form {name!r}{near_matches(name, known)}; use {' or '.join(known)}")
-    return TEXT_FORMS[name]
 
 
 def by_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
@@ -59,8 +36,6 @@ class DataSet:
     """What one task classifies. `combine` names the features of a pair; None stands for single texts."""
 
     name: str
-    suite: str
-    source: str
     read: Callable[[Path], Parts]
     combine: str | None = None
     sort_key: Callable[[tuple[int, ...], int, str], tuple[object, ...]] = by_length
@@ -74,19 +49,20 @@ class ClassificationTask:
         self,
         dataset: DataSet,
         text: str,
+        source: str,
         *,
         protocol: Protocol = SENTEVAL,
         device: str = "cpu",
         folder: Path | None = None,
     ) -> None:
         self.dataset, self.protocol, self.device, self.folder = dataset, protocol, device, folder
-        self.name, self.suite, self.sources = dataset.name, dataset.suite, (dataset.source,)
-        self.as_text = text_form(text)
+        self.name, self.source = dataset.name, source
+        self.as_text = never_empty(text)
 
     @cached_property
     def parts(self) -> Parts:
         """The examples of every part, read once, in the order and text form of the protocol."""
-        folder = self.folder or folder_of(self.dataset.source)
+        folder = self.folder or folder_of(self.source)
         return {part: self._ordered(examples) for part, examples in self.dataset.read(folder).items()}
 
     def setting(self) -> str:
@@ -158,19 +134,3 @@ def f1_of_class_one(predicted: np.ndarray, gold: np.ndarray) -> float:
     agreed = int(((predicted == 1) & (gold == 1)).sum())
     named = int((predicted == 1).sum() + (gold == 1).sum())
     return 2 * agreed / named if named else 0.0
-
-
-_DATA_SETS = (
-    DataSet("MR", "transfer", "mr", read_mr),
-    DataSet("CR", "transfer", "cr", read_cr),
-    DataSet("SUBJ", "transfer", "subj", read_subj),
-    DataSet("MPQA", "transfer", "mpqa", read_mpqa),
-    DataSet("SST", "transfer", "sst", read_sst),
-    DataSet("TREC", "transfer", "trec", read_trec),
-    DataSet("MRPC", "transfer", "mrpc", read_mrpc, combine="difference_and_product", with_f1=True),
-)
-
-TRANSFER_TASKS: dict[str, Callable[..., ClassificationTask]] = {
-    dataset.name: partial(ClassificationTask, dataset) for dataset in _DATA_SETS
-}
-"""Task name to factory; called with the text form, and with protocol, device and folder where they differ."""

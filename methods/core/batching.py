@@ -11,10 +11,10 @@ MAX_PADDING = 0.02
 
 
 def unique(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Returns the unique texts in order of first use and, for every text, its place among them [N]."""
-    place: dict[str, int] = {}
-    inverse = np.fromiter((place.setdefault(text, len(place)) for text in texts), dtype=np.int64)
-    return list(place), inverse
+    """Returns the unique texts in order of first use and, for every text, its index among them [N]."""
+    index: dict[str, int] = {}
+    inverse = np.fromiter((index.setdefault(text, len(index)) for text in texts), dtype=np.int64)
+    return list(index), inverse
 
 
 def plan_batches(

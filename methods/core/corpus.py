@@ -3,49 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
-
-if TYPE_CHECKING:
-    from methods.core.encoder import SentenceEncoder
-    from methods.core.interface import Row
+from methods.core.types import TEXT, Column, Row
 
 CHUNK = 10_000
 
 
 class TokenizedCorpus:
-    """The word pieces of every row's text in one flat array of 4 bytes each, looked up by `Row.index`."""
+    """The word pieces of some columns of every row, each column one flat array of 4 bytes a piece."""
 
-    def __init__(self, encoder: SentenceEncoder, rows: Sequence[Row], *, max_length: int) -> None:
+    def __init__(
+        self,
+        encoder: SentenceEncoder,
+        rows: Sequence[Row],
+        *,
+        max_length: int,
+        columns: Sequence[Column] = (TEXT,),
+    ) -> None:
+        self._columns = {
+            column: _Pieces(encoder, texts_of(rows, column), max_length) for column in dict.fromkeys(columns)
+        }
+        self._positions = positions_by_index(rows)
+
+    def ids(self, row: Row, column: Column) -> np.ndarray:
+        """Returns the word pieces of one text of a row, special tokens included; int32 [length]."""
+        return self._columns[column].ids(self._positions[row.index])
+
+
+class _Pieces:
+    """The word pieces of N texts, one after the other: flat int32 [pieces], ends [N + 1] with 0 first."""
+
+    def __init__(self, encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> None:
         pieces: list[np.ndarray] = []
         lengths: list[int] = []
-        for start in range(0, len(rows), CHUNK):
-            ids = encoder.token_ids([row.text for row in rows[start : start + CHUNK]], max_length=max_length)
+        for start in range(0, len(texts), CHUNK):
+            ids = encoder.token_ids(texts[start : start + CHUNK], max_length=max_length)
             lengths.extend(len(row) for row in ids)
             pieces.append(np.fromiter((piece for row in ids for piece in row), dtype=np.int32))
         self.flat = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
         self.ends = np.cumsum([0, *lengths])
-        self.place = np.full(max((row.index for row in rows), default=-1) + 1, -1, dtype=np.int64)
-        self.place[[row.index for row in rows]] = np.arange(len(rows))
 
-    def ids(self, row: Row) -> np.ndarray:
-        """Returns the word pieces of one row of the corpus, special tokens included; int32 [length]."""
-        place = self.place[row.index]
-        return self.flat[self.ends[place] : self.ends[place + 1]]
+    def ids(self, position: int) -> np.ndarray:
+        return self.flat[self.ends[position] : self.ends[position + 1]]
 
 
-def rows_of_view(rows: Sequence[Row], view: int) -> list[Row]:
-    """Returns the rows with one view of theirs as text: 0 the sentence itself, p its p-th paraphrase.
+def positions_by_index(rows: Sequence[Row]) -> np.ndarray:
+    """Returns where the row of each index stands among `rows`, -1 for an index that is not there."""
+    indices = [row.index for row in rows]
+    positions = np.full(max(indices, default=-1) + 1, -1, dtype=np.int64)
+    positions[indices] = np.arange(len(rows))
+    return positions
 
-    Errors: InputError if the corpus carries fewer paraphrases.
+
+def texts_of(rows: Sequence[Row], column: Column) -> list[str]:
+    """Returns one text of every row: the sentence itself for column 0, its p-th rewrite for column p.
+
+    Errors: InputError if a row has fewer rewrites.
     """
-    short = next((row for row in rows if len(row.paraphrase) < view), None)
+    short = next((row for row in rows if len(row.rewrites) < column), None)
     if short is not None:
         raise InputError(
-            f"row {short.index} of the corpus has {len(short.paraphrase) or 'no'} paraphrases, expected at "
-            f"least {view} in every row; name a corpus with as many in the recipe"
+            f"row {short.index} of the corpus has {len(short.rewrites) or 'no'} rewrites, expected at "
+            f"least {column} in every row; name a corpus with as many in the recipe"
         )
-    return [row._replace(text=row.paraphrase[view - 1]) if view else row for row in rows]
+    return [row.columns[column] for row in rows]

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from methods.core.errors import InputError
-from methods.core.linear import product, uses_onednn
+from methods.core.fast.linear import product, uses_onednn
 
 SCRATCH = 3 * 2**22
 """Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
@@ -90,7 +90,7 @@ def match_distributions(
 def pick_among_keys(
     online: Tensor, keys: Sequence[Tensor], *, temperature: float, scratch: int = SCRATCH
 ) -> Tensor:
-    """Returns the mean cross-entropy of picking each row's own key: same place, last block.
+    """Returns the mean cross-entropy of picking each row's own key: same index, last block.
 
     InfoNCE with all other keys, queue included, as negatives; the target distribution is one-hot.
     Shapes: online [B, d], each block [N_i, d], the last one at least B rows; returns a scalar in nats.
@@ -193,15 +193,15 @@ def _chunks(batch: int, step: int) -> Iterator[slice]:
 
 def _multiply(queries: Tensor, blocks: Sequence[Tensor], scores: Tensor) -> None:
     """Writes queries [c, d] times all blocks into scores [c, N]."""
-    place = 0
+    start = 0
     for block in blocks:
-        written = scores[:, place : place + len(block)]
+        written = scores[:, start : start + len(block)]
         if uses_onednn(queries, block):
             for keys, part in zip(block.split(PIECE), written.split(PIECE, dim=1), strict=True):
                 part.copy_(product(queries, keys))
         else:
             torch.mm(queries, block.T, out=written)
-        place += len(block)
+        start += len(block)
 
 
 def _against(weights: Tensor, blocks: Sequence[Tensor]) -> Tensor:
@@ -267,7 +267,7 @@ def _as(like: Tensor, blocks: Sequence[Tensor]) -> list[Tensor]:
 def _check_temperatures(*temperatures: float) -> None:
     for temperature in temperatures:
         if temperature <= 0:
-            raise InputError(f"temperature {temperature}, expected a positive number; mend the recipe")
+            raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")
 
 
 def _check_constant(constants: Sequence[Tensor]) -> None:

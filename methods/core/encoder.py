@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,14 +14,10 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
-from methods.core.packed import can_pack, pooled_vectors
+from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.pooling import LAYERS, check_pooling, pool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from methods.core.interface import Tokens
+from methods.core.saving import IDENTITY, TANH, save_encoder
+from methods.core.types import Tokens
 
 EVALUATION_LENGTH = 512
 """Longest input at evaluation in word pieces; training truncates earlier, evaluation must not."""
@@ -32,9 +29,6 @@ SHARD = 65_536
 """Texts that are tokenised and sorted together; the STS sets fit in one."""
 
 TOKENIZED_TOGETHER = 8192
-
-IDENTITY, TANH = "identity", "tanh"
-"""What may follow the output layer."""
 
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
@@ -111,9 +105,9 @@ class SentenceEncoder(nn.Module):
         longest = max(len(row) for row in ids)
         input_ids = np.full((len(ids), longest), self.tokenizer.pad_token_id, dtype=np.int64)
         mask = np.zeros((len(ids), longest), dtype=np.int64)
-        for place, row in enumerate(ids):
-            input_ids[place, : len(row)] = row
-            mask[place, : len(row)] = 1
+        for number, row in enumerate(ids):
+            input_ids[number, : len(row)] = row
+            mask[number, : len(row)] = 1
         return {"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)}
 
     def tokenize(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> Tokens:
@@ -139,7 +133,7 @@ class SentenceEncoder(nn.Module):
     def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
         """Returns pooled vectors [B, d] before the output layer: what training objectives see.
 
-        Padding is not computed where the backbone's layers are known (methods/core/packed.py).
+        Padding is not computed where the backbone's layers are known (methods/core/fast).
         """
         if can_pack(self.backbone, tokens) and set(embeddings) <= {"inputs_embeds"}:
             return pooled_vectors(self.backbone, tokens, self.pooling, **embeddings)
@@ -168,14 +162,12 @@ class SentenceEncoder(nn.Module):
                 ids = self.token_ids(distinct[start : start + SHARD])
                 lengths = np.array([len(row) for row in ids])
                 for batch in plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT):
-                    vectors[start + batch] = self._encode_ids([ids[place] for place in batch])
+                    vectors[start + batch] = self._encode_ids([ids[index] for index in batch])
                     bar.update(len(batch))
         return vectors if len(distinct) == len(inverse) else vectors[inverse]
 
     def save(self, directory: Path) -> None:
         """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""
-        from methods.core.folders import save_encoder
-
         save_encoder(self, directory)
 
     def _encode_ids(self, ids: list[list[int]]) -> np.ndarray:

@@ -1,9 +1,4 @@
-"""Encoder folders: our artefacts, sentence-transformers folders and plain Hugging Face folders.
-
-A folder of ours is a sentence-transformers folder plus `sentbench.json`. Poolings that
-sentence-transformers cannot express without code keep their weights in a sub-folder `transformer/`, so that
-no library can load them under the wrong pooling without an error.
-"""
+"""Encoders read from folders: our artefacts, sentence-transformers folders and plain Hugging Face folders."""
 
 from __future__ import annotations
 
@@ -13,22 +8,16 @@ from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
-from methods.core.encoder import EVALUATION_LENGTH, IDENTITY, TANH, SentenceEncoder
+from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
-from methods.core.pooling import PORTABLE, check_pooling
+from methods.core.pooling import check_pooling
+from methods.core.saving import ACTIVATIONS, FORMAT, IDENTITY, MARKER, MODULES, OWN_MODULES
 from methods.core.word_average import VECTORS as WORD_VECTORS
 from methods.core.word_average import WordAverageEncoder, load_word_average
 
-MARKER = "sentbench.json"
-FORMAT = 1
-_ST = "sentence_transformers.models."
-_ACTIVATIONS = {
-    IDENTITY: "torch.nn.modules.linear.Identity",
-    TANH: "torch.nn.modules.activation.Tanh",
-}
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
@@ -118,35 +107,6 @@ def load_encoder(
     )
 
 
-def save_encoder(encoder: SentenceEncoder, directory: Path) -> None:
-    """Writes an encoder folder; equal encoders give equal bytes."""
-    portable = encoder.pooling in PORTABLE
-    weights = directory if portable else directory / "transformer"
-    save_backbone(encoder, weights)
-    modules = [_module(0, "", "Transformer"), _module(1, "1_Pooling", "Pooling")]
-    _write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
-    if encoder.output is not None:
-        modules.append(_module(2, "2_Dense", "Dense"))
-        _save_dense(encoder.output, directory / "2_Dense", encoder.activation)
-    if encoder.normalize:
-        modules.append(_module(len(modules), f"{len(modules)}_Normalize", "Normalize"))
-        (directory / modules[-1]["path"]).mkdir(exist_ok=True)
-    marker = {"format": FORMAT, "kind": "transformer", "pooling": encoder.pooling}
-    if portable:
-        _write_json(directory / "modules.json", modules)
-    else:
-        marker["transformer"] = "transformer"
-        _write_json(directory / "sentbench-modules.json", modules)
-    _write_json(directory / MARKER, marker)
-
-
-def save_backbone(encoder: SentenceEncoder, directory: Path) -> None:
-    """Writes transformer and tokenizer as a plain Hugging Face folder, which says nothing about pooling."""
-    directory.mkdir(parents=True, exist_ok=True)
-    encoder.backbone.save_pretrained(directory)  # type: ignore[operator]
-    encoder.tokenizer.save_pretrained(directory)
-
-
 def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> SentenceEncoder:
     """Returns the encoder with only its first `layers` transformer layers, in place.
 
@@ -165,32 +125,18 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
     return encoder
 
 
-def _module(index: int, path: str, kind: str) -> dict[str, Any]:
-    return {"idx": index, "name": str(index), "path": path, "type": _ST + kind}
-
-
-def _pooling_config(encoder: SentenceEncoder) -> dict[str, Any]:
-    return {
-        "word_embedding_dimension": encoder.width,
-        "pooling_mode_cls_token": encoder.pooling == "cls",
-        "pooling_mode_mean_tokens": encoder.pooling == "mean",
-        "pooling_mode_max_tokens": False,
-        "pooling_mode_mean_sqrt_len_tokens": False,
-    }
-
-
 def _stated_pooling(folder: Path) -> str | None:
     """Returns the pooling that a sentence-transformers folder states, None where there is no such folder."""
-    if not (folder / "modules.json").is_file():
+    if not (folder / MODULES).is_file():
         return None
-    kinds = [str(module["type"]).rsplit(".", 1)[-1] for module in _read_json(folder / "modules.json")]
+    kinds = [str(module["type"]).rsplit(".", 1)[-1] for module in _read_json(folder / MODULES)]
     unknown = [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Dense", "Normalize")]
     if unknown or kinds[:2] != ["Transformer", "Pooling"]:
         raise InputError(
             f"{folder}: modules {', '.join(kinds)}; expected Transformer, Pooling, optional Dense, Normalize"
         )
-    place = folder / _read_json(folder / "modules.json")[1]["path"] / "config.json"
-    config = _read_json(place) if place.is_file() else {}
+    path = folder / _read_json(folder / MODULES)[1]["path"] / "config.json"
+    config = _read_json(path) if path.is_file() else {}
     modes = [
         key.removeprefix("pooling_mode_")
         for key, on in config.items()
@@ -199,7 +145,7 @@ def _stated_pooling(folder: Path) -> str | None:
     mode = config.get("pooling_mode") or (modes[0] if len(modes) == 1 else None)
     names = {"cls_token": "cls", "cls": "cls", "mean_tokens": "mean", "mean": "mean"}
     if mode not in names:
-        raise InputError(f"{place}: pooling mode {mode!r}, expected cls or mean; give --pooling")
+        raise InputError(f"{path}: pooling mode {mode!r}, expected cls or mean; give --pooling")
     return names[mode]
 
 
@@ -211,7 +157,7 @@ class _OutputLayers(NamedTuple):
 
 def _output_layers(folder: Path) -> _OutputLayers:
     """Returns the output layer of a folder, if any, what follows it, and whether the folder normalises."""
-    names = [name for name in ("modules.json", "sentbench-modules.json") if (folder / name).is_file()]
+    names = [name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()]
     layers = _OutputLayers()
     for module in _read_json(folder / names[0])[2:] if names else []:
         if module["type"].endswith("Dense"):
@@ -221,26 +167,11 @@ def _output_layers(folder: Path) -> _OutputLayers:
     return layers
 
 
-def _save_dense(layer: nn.Linear, directory: Path, activation: str) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    config = {
-        "in_features": layer.in_features,
-        "out_features": layer.out_features,
-        "bias": layer.bias is not None,
-        "activation_function": _ACTIVATIONS[activation],
-    }
-    _write_json(directory / "config.json", config)
-    tensors = {
-        f"linear.{name}": value.detach().cpu().contiguous() for name, value in layer.state_dict().items()
-    }
-    save_file(tensors, directory / "model.safetensors")
-
-
 def _load_dense(directory: Path) -> tuple[nn.Linear, str]:
     config = _read_json(directory / "config.json")
     function = config["activation_function"]
     activation = next(
-        (name for name, kind in _ACTIVATIONS.items() if function.endswith(kind.split(".")[-1])), None
+        (name for name, kind in ACTIVATIONS.items() if function.endswith(kind.split(".")[-1])), None
     )
     if activation is None:
         raise InputError(f"{directory}: activation {function}, expected Identity or Tanh; not supported")
@@ -255,8 +186,3 @@ def _read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a JSON file ({error}); export the encoder again") from None
-
-
-def _write_json(path: Path, value: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -60,8 +60,8 @@ def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor
     both = torch.cat([anchors, positives])  # [2B, d]
     logits = cosine_similarities(both, both) / temperature  # [2B, 2B]
     logits = logits.masked_fill(torch.eye(len(both), dtype=torch.bool, device=both.device), -torch.inf)
-    place = torch.arange(len(both), device=both.device)
-    return functional.cross_entropy(logits, (place + len(anchors)) % len(both))
+    index = torch.arange(len(both), device=both.device)
+    return functional.cross_entropy(logits, (index + len(anchors)) % len(both))
 
 
 def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:
@@ -76,22 +76,6 @@ def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:
         return (unit(vectors) - unit(targets)).square().sum(dim=-1).mean()
 
 
-def alignment(first: Tensor, second: Tensor) -> Tensor:
-    """Returns the mean squared distance of positive pairs of unit vectors (Wang and Isola 2020, alpha 2).
-
-    Shapes: first [N, d], second [N, d]; returns a scalar, 0 for equal directions.
-    """
-    return (unit(first) - unit(second)).square().sum(dim=-1).mean()
-
-
-def uniformity(vectors: Tensor, *, t: float = 2.0) -> Tensor:
-    """Returns log of the mean over distinct pairs of exp(-t |x - y|^2), unit vectors (Wang and Isola 2020).
-
-    Shapes: vectors [N, d] with N >= 2; returns a scalar, 0 when all are equal, never below -4 t.
-    """
-    return torch.pdist(unit(vectors)).square().mul(-t).exp().mean().log()
-
-
 def _check_temperature(temperature: float) -> None:
     if temperature <= 0:
-        raise InputError(f"temperature {temperature}, expected a positive number; mend the recipe")
+        raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")

@@ -11,13 +11,13 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from methods.core.errors import InputError
-from methods.core.heads import INITIAL_SPREAD, TanhHead
-from methods.core.interface import Batch, Loss, Method, MethodConfig, Tokens
+from methods.core.heads import INITIAL_SPREAD, TrainingHead, training_head
 from methods.core.losses import info_nce
+from methods.core.method import Method, MethodConfig
 from methods.core.momentum import ema_update, frozen_copy, reset_weights
-from methods.core.parents import EncoderFactory
-from methods.core.queues import VectorQueue
+from methods.core.networks import Networks
+from methods.core.queues import BatchQueue
+from methods.core.types import Batch, Loss, Tokens
 
 
 class MomentumContrastConfig(MethodConfig):
@@ -28,11 +28,13 @@ class MomentumContrastConfig(MethodConfig):
     momentum_start: Literal["random", "backbone"] = Field(
         description="weights the key encoder starts from; random: not pre-trained, as in the released code"
     )
-    queue_size: int = Field(ge=0, description="keys kept of earlier steps, at least one batch; 0: no queue")
+    queue_size: int = Field(
+        ge=0, description="most keys kept of earlier steps, as whole batches, at least one; 0: no queue"
+    )
     queue_holds_batch: bool = Field(
         description="count the present batch among `queue_size`; off: it comes on top, as released"
     )
-    head: Literal["mlp", "none"] = Field(description="dense layer with tanh during training; never exported")
+    head: TrainingHead
     key_dropout: bool = Field(description="whether dropout is active on the key side")
 
 
@@ -45,15 +47,15 @@ class MomentumContrast(Method):
 
     config: MomentumContrastConfig
 
-    def __init__(self, config: MomentumContrastConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
+    def __init__(self, config: MomentumContrastConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
         width = self.encoder.width
-        self.head = TanhHead(width) if config.head == "mlp" else nn.Identity()
+        self.head = training_head(config.head, width)
         self.key_head = frozen_copy(self.head)
-        self.key_encoder = new_encoder().requires_grad_(False)
+        self.key_encoder = networks.new_encoder().requires_grad_(False)
         if config.momentum_start == "random":
             reset_weights(self.key_encoder.backbone, spread=INITIAL_SPREAD)
-        self.queue = VectorQueue(config.queue_size, width) if config.queue_size else None
+        self.queue = BatchQueue(config.queue_size, width) if config.queue_size else None
         self.fixed_modes = {"key_encoder": config.key_dropout, "key_head": config.key_dropout}
 
     def queries(self, tokens: Tokens) -> Tensor:
@@ -71,7 +73,7 @@ class MomentumContrast(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of the queries and stores the keys for later steps.
 
-        The view `key` of the batch is the key side's; without it both sides read the same tokens and differ
+        The entry `key` of the batch is the key side's; without it both sides read the same tokens and differ
         by dropout and weights only.
         """
         queries = self.queries(batch["anchor"])  # [B, d]
@@ -91,14 +93,7 @@ class MomentumContrast(Method):
         """
         if self.queue is None:
             return None
-        if self.queue.size < batch:
-            raise InputError(
-                f"queue of {self.queue.size} keys is smaller than the batch of {batch}, expected at least "
-                "one batch, or 0 for no queue; mend the recipe"
-            )
-        return self.queue.newest(
-            self.queue.size - batch if self.config.queue_holds_batch else self.queue.size
-        )
+        return self.queue.newest(self.queue.rows_beside(batch, holds_batch=self.config.queue_holds_batch))
 
     def after_step(self, step: int) -> None:
         """Moves the key side towards the weights the optimiser has just set."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
-if TYPE_CHECKING:
-    from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 
 
 def build_optimizer(method: nn.Module, config: TrainConfig) -> torch.optim.AdamW:

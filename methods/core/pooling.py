@@ -37,14 +37,14 @@ def check_pooling(pooling: str) -> str:
 
 
 def masked_mean(hidden: Tensor, mask: Tensor | None) -> Tensor:
-    """Returns the mean over unmasked tokens.
+    """Returns the mean over unmasked tokens, 0 where there is none.
 
     Shapes: hidden [B, L, d], mask [B, L] of 0 and 1 or None for no padding; returns [B, d].
     """
     if mask is None:
         return hidden.mean(dim=1)
     weights = mask.unsqueeze(-1).to(hidden.dtype)
-    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
 
 
 def pool(states: Sequence[Tensor], mask: Tensor | None, pooling: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""A first-in-first-out queue of vectors that lives in registered buffers."""
+"""First-in-first-out queues of vectors that live in registered buffers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from torch import Tensor, nn
 from methods.core.errors import InputError
 
 
-class VectorQueue(nn.Module):
-    """The newest `size` vectors that were pushed, stored detached; part of the state dict.
+class _Ring(nn.Module):
+    """Vectors that were pushed, newest last, stored detached; part of the state dict.
 
     A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows.
-    Shapes: `ring` [size, width]; `next` the place of the next write; `count` filled rows.
+    Shapes: `ring` [size, width]; `next` the row of the next write; `count` filled rows.
     Errors: InputError if the size is not positive.
     """
 
@@ -23,7 +23,7 @@ class VectorQueue(nn.Module):
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
         if size < 1:
-            raise InputError(f"queue size {size}, expected at least 1; mend the recipe")
+            raise InputError(f"queue size {size}, expected at least 1; fix the recipe")
         self.register_buffer("ring", torch.zeros(size, width))
         self.register_buffer("next", torch.zeros((), dtype=torch.long))
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
@@ -39,28 +39,85 @@ class VectorQueue(nn.Module):
     def push(self, vectors: Tensor) -> None:
         """Adds vectors [B, width] as the newest; of more than `size` only the last `size` stay."""
         kept = vectors.detach()[-self.size :].to(self.ring.dtype)
-        places = (int(self.next) + torch.arange(len(kept), device=self.ring.device)) % self.size
-        self.ring[places] = kept
+        rows = (int(self.next) + torch.arange(len(kept), device=self.ring.device)) % self.size
+        self.ring[rows] = kept
         self.next.fill_((int(self.next) + len(kept)) % self.size)
         self.count.fill_(min(self.size, int(self.count) + len(kept)))
 
-    def stored(self) -> Tensor:
-        """Returns the filled rows in storage order, a view; [count, width]."""
-        return self.ring[: int(self.count)]
-
     def oldest_first(self) -> Tensor:
         """Returns the filled rows from oldest to newest; [count, width]."""
-        if int(self.count) < self.size:
-            return self.stored()
-        return torch.roll(self.ring, -int(self.next), dims=0)
+        return self.newest(self.size)
 
     def newest(self, count: int) -> Tensor:
         """Returns the newest `count` rows, or all there are, from oldest to newest; [<= count, width]."""
-        return self.oldest_first()[max(0, len(self) - count) :]
+        return torch.cat([self.ring[:0], *self.newest_blocks(count)])
 
     def newest_blocks(self, count: int) -> list[Tensor]:
-        """Returns the rows of `newest(count)`, oldest first, as at most two views: nothing is copied."""
+        """Returns the rows of `newest(count)`, oldest first, as at most two slices: nothing is copied."""
         taken = min(count, len(self))
         start = (int(self.next) - taken) % self.size
         parts = [self.ring[start : start + taken], self.ring[: max(0, start + taken - self.size)]]
         return [part for part in parts if len(part)]
+
+    def check_holds(self, batch: int) -> None:
+        """Raises InputError if the queue cannot hold the `batch` vectors that one step brings."""
+        if self.size < batch:
+            raise InputError(
+                f"queue of {self.size} vectors is smaller than the {batch} of one step, expected at least "
+                "these, or 0 for no queue; fix the recipe"
+            )
+
+    def rows_beside(self, batch: int, *, holds_batch: bool) -> int:
+        """Returns how many rows at most a step that brings `batch` vectors is compared with.
+
+        holds_batch: the batch counts among `size`; off: it comes on top.
+        Errors: InputError if the queue cannot hold what one step brings.
+        """
+        self.check_holds(batch)
+        return self.size - batch if holds_batch else self.size
+
+
+class VectorQueue(_Ring):
+    """The newest `size` vectors that were pushed."""
+
+    def stored(self) -> Tensor:
+        """Returns the filled rows in storage order, not copied; [count, width]."""
+        return self.ring[: int(self.count)]
+
+
+class BatchQueue(_Ring):
+    """The newest batches that were pushed: the oldest go as a whole until the others fit into `size` rows.
+
+    Source: PT-BERT's released code, whose queue is a list of at most q batches. The rows are those of that
+    list where `size` is q times the batch size and at most one of any q + 1 batches is incomplete.
+    Shapes: `lengths` [size] the rows of each batch, oldest first, then zeros.
+    """
+
+    lengths: Tensor
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__(size, width)
+        self.register_buffer("lengths", torch.zeros(size, dtype=torch.long))
+
+    @torch.no_grad()
+    def push(self, vectors: Tensor) -> None:
+        """Adds vectors [B, width] as the newest batch; of more than `size` only the last `size` stay."""
+        super().push(vectors)
+        lengths = _last_within([*self._batches(), min(len(vectors), self.size)], self.size)
+        self.lengths.zero_()
+        self.lengths[: len(lengths)] = self.lengths.new_tensor(lengths)
+        self.count.fill_(sum(lengths))
+
+    def newest_blocks(self, count: int) -> list[Tensor]:
+        """Returns the newest whole batches of at most `count` rows together, as at most two slices."""
+        return super().newest_blocks(sum(_last_within(self._batches(), count)))
+
+    def _batches(self) -> list[int]:
+        return [length for length in self.lengths.tolist() if length]
+
+
+def _last_within(lengths: list[int], rows: int) -> list[int]:
+    """Returns as many of the last lengths as have a sum of at most `rows`."""
+    while sum(lengths) > rows:
+        lengths = lengths[1:]
+    return lengths

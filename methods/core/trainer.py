@@ -1,66 +1,24 @@
-"""The only training loop: row order, random streams, autocast, backward, clipping, selection, resume, log."""
+"""The only training loop: row order, random streams, autocast, backward, clipping, selection, log."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch, Encoder, Loss, Method, Row
+from methods.core.method import Method
 from methods.core.optimizer import build_optimizer, set_rate
+from methods.core.resume import TrainingFolder
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
-
-STATE, LOG, BEST, LAST = "state.pt", "train.jsonl", "best", "last"
-
-
-class TrainConfig(BaseModel):
-    """How a run is trained. Every number comes from its recipe; nothing is rescaled."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    steps: int | None = Field(
-        ge=0, description="optimiser steps; null where `epochs` is given; 0 trains nothing"
-    )
-    epochs: int | None = Field(ge=1, description="passes over the corpus; null where `steps` is given")
-    batch_size: int = Field(ge=1, description="sentences per step")
-    drop_last: bool = Field(description="leave out the incomplete batch at the end of an epoch")
-    learning_rate: float = Field(gt=0, description="peak learning rate")
-    schedule: Literal["linear", "cosine", "constant"]
-    warmup_share: float = Field(
-        ge=0, lt=1, description="share of all steps in which the rate rises, rounded up"
-    )
-    betas: tuple[float, float] = Field(strict=False, description="Adam's decay rates")
-    epsilon: float = Field(gt=0, description="Adam's epsilon")
-    bias_correction: bool = Field(description="off reproduces optimisers without Adam's bias correction")
-    weight_decay: float = Field(ge=0, description="decoupled weight decay")
-    decay_everything: bool = Field(description="off exempts biases and layer norms from weight decay")
-    max_grad_norm: float | None = Field(
-        gt=0, description="joint gradient norm is clipped to this; null: never"
-    )
-    precision: Literal["fp32", "bf16"]
-    eval_every: int = Field(ge=1, description="steps between two evaluations on the dev set")
-    eval_epoch_ends: bool = Field(description="also evaluate when an epoch is complete")
-    patience: int | None = Field(
-        ge=1, description="stop after this many epoch ends below the best; null: never"
-    )
-    save_every: int = Field(ge=1, description="steps between two resume points; does not affect results")
-
-    @model_validator(mode="after")
-    def _one_length(self) -> Self:
-        if (self.steps is None) == (self.epochs is None):
-            raise ValueError("give exactly one of steps and epochs, the other null")
-        return self
+from methods.core.train_config import TrainConfig
+from methods.core.types import Batch, Encoder, Loss, Row
 
 
 @dataclass
@@ -94,15 +52,16 @@ class Trainer:
     report: Callable[[int, int, Mapping[str, float]], None] = lambda step, total, entry: None
     record: TrainRecord = field(default_factory=TrainRecord, init=False)
     plan: StepPlan = field(init=False)
+    folder: TrainingFolder = field(init=False)
     optimizer: torch.optim.Optimizer | None = field(default=None, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.
 
-        Errors: InputError if the loss is not finite, naming the step and the parts; resume state of another
-        method; too few rows.
+        Errors: InputError if the loss is not finite, naming the step and the parts; a resume point that is
+        damaged or of another run; too few rows.
         """
-        self.directory.mkdir(parents=True, exist_ok=True)
+        self.folder = TrainingFolder(self.directory, self._settings())
         rows = self.method.prepare(rows)
         self.method.to(self.device).train()
         self.plan = plan_steps(
@@ -113,14 +72,13 @@ class Trainer:
             epochs=self.config.epochs,
         )
         self.optimizer = build_optimizer(self.method, self.config) if self.plan.total else None
-        self._restore()
-        if math.isnan(self.record.initial):
-            self._evaluate()
+        if not self._restored():
+            self._finish_step([])
         for step, batch in self._batches(rows):
-            self._train_step(step, batch)
+            entry = self._train_step(step, batch)
             self.record.step = step + 1
-            self._after_step(step + 1)
-        self._keep(self.directory / LAST)
+            self._finish_step([entry])
+        self.folder.keep_last(self.method.exported())
         return self.record
 
     def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[int, Batch]]:
@@ -146,7 +104,8 @@ class Trainer:
                 upcoming = ahead.submit(collate, step + 1) if step + 1 < self.plan.total else None
                 yield step, to_device(batch, self.device)
 
-    def _train_step(self, step: int, batch: Batch) -> None:
+    def _train_step(self, step: int, batch: Batch) -> dict[str, float]:
+        """Returns the step's line of the log."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
         rate = set_rate(self.optimizer, self.config, step=step, factor=self._factor(step))
@@ -154,7 +113,7 @@ class Trainer:
             torch.device(self.device).type, torch.bfloat16, enabled=self.config.precision == "bf16"
         ):
             loss = self.method.loss(batch)
-        entry = {"step": step, "learning_rate": rate, **self._finite(step, loss)}
+        entry: dict[str, float] = {"step": step, "learning_rate": rate, **self._finite(step, loss)}
         self.optimizer.zero_grad(set_to_none=True)
         loss.total.backward()
         parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
@@ -163,7 +122,7 @@ class Trainer:
             entry["grad_norm"] = float(norm)
         self.optimizer.step()
         self.method.after_step(step)
-        self._log(entry)
+        return entry
 
     def _factor(self, step: int) -> float:
         warmup = math.ceil(self.config.warmup_share * self.plan.total)
@@ -175,96 +134,97 @@ class Trainer:
         values = torch.stack([loss.total.detach().float(), *(part.float() for part in loss.parts.values())])
         parts = dict(zip(names, values.tolist(), strict=True))
         if not math.isfinite(parts["loss"]):
-            told = ", ".join(f"{name} {value:.6g}" for name, value in parts.items())
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in parts.items())
             raise InputError(
-                f"step {step}: the loss is not finite ({told}); expected finite numbers; "
-                "lower the learning rate or mend the recipe"
+                f"step {step}: the loss is not finite ({shown}); expected finite numbers; "
+                "lower the learning rate or fix the recipe"
             )
         return parts
 
-    def _after_step(self, done: int) -> None:
-        epoch_end = self.plan.ends_epoch(done)
-        final = done == self.plan.total
-        if done % self.config.eval_every == 0 or final or (epoch_end and self.config.eval_epoch_ends):
-            self._evaluate()
-            if epoch_end:
-                self._count_epochs_below()
-        elif done % self.config.save_every == 0:
-            self._save()
+    def _finish_step(self, entries: list[dict[str, Any]]) -> None:
+        """Evaluates where that is due, logs, and makes all of it one resume point, or logs only.
 
-    def _evaluate(self) -> None:
-        entry = dict(self.evaluate(self.method.exported()))
-        score, record = entry["score"], self.record
+        Nothing that the step decides is left for after the commit: a training killed here goes on as if it
+        had never been stopped.
+        """
+        record, evaluation = self.record, None
+        if self._evaluation_is_due(record.step):
+            evaluation = dict(self.evaluate(self.method.exported()))
+            entries = [*entries, {"step": record.step, "evaluation": True, **evaluation}]
+            self._select(evaluation["score"])
+            if self.plan.ends_epoch(record.step):
+                self._count_epochs_below(evaluation["score"])
+        self.folder.log(entries)
+        if evaluation is not None or record.step % self.config.save_every == 0:
+            self._commit()
+        if evaluation is not None:
+            self.report(record.step, self.plan.total, evaluation)
+
+    def _evaluation_is_due(self, done: int) -> bool:
+        if done in (0, self.plan.total) or done % self.config.eval_every == 0:
+            return True
+        return self.config.eval_epoch_ends and self.plan.ends_epoch(done)
+
+    def _select(self, score: float) -> None:
+        """Notes the score, and keeps the encoder if it is the best after at least one step."""
+        record = self.record
         record.last = score
         if record.step == 0:
             record.initial = score
         if score > record.best and (record.step > 0 or self.plan.total == 0):
             record.best, record.best_step = score, record.step
-            self._keep(self.directory / f"{BEST}-{record.step}")
-        self._log({"step": record.step, "evaluation": True, **entry})
-        self.report(record.step, self.plan.total, entry)
-        self._save()
-        for stale in self.directory.glob(f"{BEST}-*"):
-            if stale.name != f"{BEST}-{record.best_step}":
-                shutil.rmtree(stale)
+            self.folder.keep_best(self.method.exported(), record.step)
 
-    def _count_epochs_below(self) -> None:
+    def _count_epochs_below(self, score: float) -> None:
         """Stops training after `patience` epoch ends below the best one."""
         record = self.record
-        record.epochs_below = 0 if record.last > record.epoch_best else record.epochs_below + 1
-        record.epoch_best = max(record.epoch_best, record.last)
+        record.epochs_below = 0 if score > record.epoch_best else record.epochs_below + 1
+        record.epoch_best = max(record.epoch_best, score)
         record.stopped = self.config.patience is not None and record.epochs_below >= self.config.patience
-        self._save()
 
     @property
     def best_folder(self) -> Path:
         """The folder of the encoder with the highest dev score."""
-        return self.directory / f"{BEST}-{self.record.best_step}"
+        return self.folder.best(self.record.best_step)
 
     @property
     def last_folder(self) -> Path:
         """The folder of the encoder after the last step."""
-        return self.directory / LAST
+        return self.folder.last
 
-    def _keep(self, folder: Path) -> None:
-        part = folder.with_name(folder.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        self.method.exported().save(part)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(part, folder)
-
-    def _log(self, entry: Mapping[str, Any]) -> None:
-        with (self.directory / LOG).open("a", encoding="utf-8") as log:
-            log.write(json.dumps(entry) + "\n")
-
-    def _save(self) -> None:
-        """Writes the resume point: no random state, for every stream is keyed by the step."""
-        state = {
-            "record": asdict(self.record),
-            "method": self.method.state_dict(),
-            "optimizer": self.optimizer.state_dict() if self.optimizer else None,
-            "log_bytes": (self.directory / LOG).stat().st_size if (self.directory / LOG).exists() else 0,
+    def _settings(self) -> dict[str, Any]:
+        """Returns what makes a run another run, as JSON values."""
+        config = self.method.config
+        return {
+            "method": f"{type(config).__module__}.{type(config).__qualname__}",
+            "config": config.model_dump(mode="json"),
+            "train": self.config.model_dump(mode="json", exclude={"save_every"}),
+            "seed": self.seed,
         }
-        part = self.directory / (STATE + ".part")
-        torch.save(state, part)
-        os.replace(part, self.directory / STATE)
 
-    def _restore(self) -> None:
-        place, log = self.directory / STATE, self.directory / LOG
-        if not place.exists():
-            log.unlink(missing_ok=True)
-            return
-        state = torch.load(place, map_location=self.device, weights_only=True)
+    def _commit(self) -> None:
+        self.folder.commit(
+            {
+                "record": asdict(self.record),
+                "method": self.method.state_dict(),
+                "optimizer": self.optimizer.state_dict() if self.optimizer else None,
+            }
+        )
+
+    def _restored(self) -> bool:
+        """Takes over the last resume point and returns whether there was one."""
+        content = self.folder.restore(self.device)
+        if content is None:
+            return False
         try:
-            self.method.load_state_dict(state["method"])
-        except RuntimeError as error:
-            line = str(error).splitlines()[0]
-            raise InputError(f"{place}: state of another method ({line}); delete the folder") from None
-        if self.optimizer and state["optimizer"]:
-            self.optimizer.load_state_dict(state["optimizer"])
-        self.record = TrainRecord(**state["record"])
-        with log.open("ab") as file:
-            file.truncate(state["log_bytes"])
+            self.method.load_state_dict(content["method"])
+            if self.optimizer:
+                self.optimizer.load_state_dict(content["optimizer"])
+            self.record = TrainRecord(**content["record"])
+        except (RuntimeError, ValueError, TypeError, LookupError) as error:
+            line = " ".join(str(error).split())[:200]
+            raise self.folder.refusal(f"the state in {self.directory} has other weights ({line})") from None
+        return True
 
 
 def to_device(value: Any, device: str) -> Any:

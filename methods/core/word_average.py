@@ -34,7 +34,7 @@ class WordAverageEncoder(nn.Module):
         super().__init__()
         self.register_buffer("vectors", vectors, persistent=False)
         self.vocabulary = list(vocabulary)
-        self.place = {word: number for number, word in enumerate(self.vocabulary)}
+        self.index = {word: number for number, word in enumerate(self.vocabulary)}
         self.output = output
 
     @property
@@ -48,8 +48,8 @@ class WordAverageEncoder(nn.Module):
         return self.width if self.output is None else self.output.out_features
 
     def words(self, text: str) -> list[int]:
-        """Returns the places of the known words of a text."""
-        return [self.place[word] for word in _WORD.findall(text.lower()) if word in self.place]
+        """Returns the indices of the known words of a text."""
+        return [self.index[word] for word in _WORD.findall(text.lower()) if word in self.index]
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
         """Returns [N, dim] fp32."""

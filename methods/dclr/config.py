@@ -1,4 +1,4 @@
-"""The settings of DCLR, one switch for every place where paper and released code part."""
+"""The settings of DCLR, one switch for every point in which paper and released code differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from methods.core.interface import MethodConfig
+from methods.core.method import MethodConfig
 from methods.dclr.complement import ComplementVector
 from methods.dclr.noise import Denominator
 from methods.dclr.objective import Comparison, MaskedPair
@@ -20,7 +20,7 @@ class DCLRConfig(MethodConfig):
         description="the released loss, the paper's with the positive in the denominator, or as printed"
     )
     masked_pair: MaskedPair = Field(
-        description="a pair of weight 0 keeps its place with logit 0 (released code), or leaves (paper)"
+        description="a pair of weight 0 keeps its column with logit 0 (released code), or leaves (paper)"
     )
     student_from: Literal["backbone", "parent"] = Field(
         description="what training starts from; parent: the run's parent is start and complement in one"

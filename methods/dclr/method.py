@@ -9,13 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
-from methods.core.heads import TanhHead
-from methods.core.interface import Batch, Loss, Method, Row, Tokens
+from methods.core.heads import TanhHead, pooler_head
 from methods.core.losses import cosine_similarities
-from methods.core.parents import EncoderFactory
-from methods.core.views import shuffle_inside
-from methods.dclr import noise, objective, views
-from methods.dclr.complement import load_complement, take_pooler
+from methods.core.method import Method
+from methods.core.networks import Networks
+from methods.core.token_edits import shuffle_inside
+from methods.core.types import Batch, Loss, Row, Tokens
+from methods.dclr import cutoff, noise, objective
+from methods.dclr.complement import load_complement
 from methods.dclr.config import DCLRConfig
 
 TWENTY = 20.0
@@ -28,19 +29,19 @@ class DCLR(Method):
     Config = DCLRConfig
     config: DCLRConfig
 
-    def __init__(self, config: DCLRConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
+    def __init__(self, config: DCLRConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
         keeps_pooler = config.head.startswith("pooler")
         if config.student_from == "parent":
-            self.encoder = new_encoder.parent_encoder(
-                "dclr", pooling=new_encoder.pooling, hf_pooler=keeps_pooler
+            self.encoder = networks.parent_encoder(
+                "dclr", pooling=networks.pooling, hf_pooler=keeps_pooler
             ).train()
         elif keeps_pooler:
-            self.encoder = new_encoder(hf_pooler=True)
+            self.encoder = networks.new_encoder(hf_pooler=True)
         self.head = build_head(config.head, self.encoder)
         self.complement = (
             load_complement(
-                new_encoder, self.encoder, vector=config.complement_vector, dropout=config.complement_dropout
+                networks, self.encoder, vector=config.complement_vector, dropout=config.complement_dropout
             )
             if config.has_complement
             else None
@@ -67,7 +68,7 @@ class DCLR(Method):
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the weighted contrast of B sentences with each other and with M noise vectors."""
-        first, second = self.views(batch)
+        first, second = self.vectors(batch)
         pairs = cosine_similarities(first, second)  # [B, B]
         against = cosine_similarities(first, self.moved_noise(batch, first, second))  # [B, M]
         scores = pairs.detach() if self.complement is None else self.complement_scores(batch["anchor"])
@@ -90,8 +91,8 @@ class DCLR(Method):
             parts["distillation"] = distance.detach()
         return Loss(total, parts)
 
-    def views(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Returns the two views after the head, each [B, d], from one pass over 2B rows."""
+    def vectors(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Returns the vectors of the two views after the head, each [B, d], from one pass over 2B rows."""
         first, second = batch["anchor"], batch.get("positive") or batch["anchor"]
         twice = self._attended({name: torch.cat([first[name], second[name]]) for name in first})  # [2B, L]
         embeddings = {}
@@ -143,8 +144,8 @@ class DCLR(Method):
 
     def _keep(self, lengths: list[int], rate: float, rng: np.random.Generator) -> Tensor:
         if self.config.positive == "feature-cutoff":
-            return views.cut_features(len(lengths), self.encoder.width, rate=rate, rng=rng)
-        cut = views.cut_tokens if self.config.positive == "token-cutoff" else views.cut_span
+            return cutoff.cut_features(len(lengths), self.encoder.width, rate=rate, rng=rng)
+        cut = cutoff.cut_tokens if self.config.positive == "token-cutoff" else cutoff.cut_span
         return cut(lengths, rate=rate, rng=rng)
 
 
@@ -152,5 +153,5 @@ def build_head(kind: str, encoder: SentenceEncoder) -> nn.Module:
     """Returns the training head; a pooler moves from the backbone into it and is not exported."""
     if kind == "mlp":
         return TanhHead(encoder.width)
-    below = take_pooler(encoder) if kind.startswith("pooler") else TanhHead(encoder.width)
+    below = pooler_head(encoder) if kind.startswith("pooler") else TanhHead(encoder.width)
     return below if kind == "pooler" else nn.Sequential(below, TanhHead(encoder.width))

@@ -51,20 +51,6 @@ def ascend(
     return noise
 
 
-def non_uniformity(
-    noise: Tensor, anchors: Tensor, positives: Tensor, *, temperature: float, denominator: Denominator
-) -> Tensor:
-    """Returns the loss that the noise climbs, DCLR eq. 2 averaged over anchors, in nats.
-
-    Shapes: as for `ascend`; returns a scalar. Gradients flow to every argument.
-    """
-    anchors, positives = unit(anchors), unit(positives)
-    fixed = anchors @ positives.T / temperature
-    against = anchors @ unit(noise).T / temperature
-    columns = against if denominator == "noise-only" else torch.cat([fixed, against], dim=1)
-    return (columns.logsumexp(dim=1) - fixed.diagonal()).mean()
-
-
 def _direction(noise: Tensor, anchors: Tensor, fixed: Tensor, temperature: float) -> Tensor:
     """Returns the unit gradient of every noise vector [M, d]; a row of nan where the gradient is zero."""
     along = unit(noise)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from methods.core.errors import InputError
-from methods.core.interface import Method, MethodConfig, Row
-from methods.core.parents import EncoderFactory
+from methods.core.method import Method, MethodConfig
+from methods.core.networks import Networks
+from methods.core.types import Row
 from methods.core.word_average import WordAverageEncoder
 
 
@@ -15,11 +16,11 @@ class Glove(Method):
 
     Config = MethodConfig
 
-    def __init__(self, config: MethodConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
+    def __init__(self, config: MethodConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
         if not isinstance(self.encoder, WordAverageEncoder):
             raise InputError(
-                f"{new_encoder.backbone} is a transformer, glove expects word vectors; "
+                f"{networks.backbone} is a transformer, glove expects word vectors; "
                 "use glove-6b-50d or glove-6b-300d as backbone, or the method pooled"
             )
 

@@ -8,44 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self
 
 import numpy as np
 import torch
-from pydantic import Field, model_validator
 
 from methods.core.corpus import TokenizedCorpus
-from methods.core.errors import InputError
-from methods.core.interface import Batch, Loss, Row, Tokens
-from methods.core.momentum_contrast import MomentumContrast, MomentumContrastConfig
-from methods.core.parents import EncoderFactory
-from methods.core.views import Edit, duplicate_in_place, hidden_places, reorder_after_first
+from methods.core.momentum_contrast import MomentumContrast
+from methods.core.networks import Networks
+from methods.core.token_edits import TokenEdit, duplicate_in_place, hidden_positions, reorder_after_first
+from methods.core.types import TEXT, Batch, Loss, Row, Tokens
+from methods.moco.config import MoCoConfig
 from methods.moco.roles import read_rewritten, rewrite_all
-
-
-class MoCoConfig(MomentumContrastConfig):
-    """Settings of one MoCo run."""
-
-    key_view: Literal["same", "duplication", "deletion", "reorder", "roles"] = Field(
-        description="what the key side reads: the same tokens, an edit of them, or the sentence's roles"
-    )
-    edit_share: float = Field(
-        ge=0, le=1, description="share of the tokens that duplication or deletion edits"
-    )
-    unedited_share: float = Field(
-        ge=0, le=1, description="share of the sentences whose key view stays the same tokens"
-    )
-    role_file: str | None = Field(
-        description="file of `sentence<TAB>rewritten` lines for `roles`; null: tag the corpus with HanLP"
-    )
-
-    @model_validator(mode="after")
-    def _file_is_read(self) -> Self:
-        if self.role_file is not None and self.key_view != "roles":
-            raise InputError(
-                f"role_file with key_view {self.key_view}, expected key_view roles; mend the recipe"
-            )
-        return self
 
 
 class MoCo(MomentumContrast):
@@ -54,22 +27,22 @@ class MoCo(MomentumContrast):
     Config = MoCoConfig
     config: MoCoConfig
 
-    def __init__(self, config: MoCoConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
+    def __init__(self, config: MoCoConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
         self.rewritten: TokenizedCorpus | None = None
-        self.edits: dict[str, Edit] = {
+        self.edits: dict[str, TokenEdit] = {
             "duplication": partial(duplicate_in_place, share=config.edit_share),
             "reorder": reorder_after_first,
         }
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Tokenises the corpus and, for the view `roles`, its rewritten sentences."""
+        """Tokenises the corpus and, where the key side reads roles, its rewritten sentences."""
         rows = super().prepare(rows)
         if self.config.key_view == "roles":
             texts = [row.text for row in rows]
             file = self.config.role_file
-            views = rewrite_all(texts) if file is None else read_rewritten(Path(file), texts)
-            changed = [Row(row.index, view) for row, view in zip(rows, views, strict=True)]
+            by_roles = rewrite_all(texts) if file is None else read_rewritten(Path(file), texts)
+            changed = [Row(row.index, text) for row, text in zip(rows, by_roles, strict=True)]
             self.rewritten = TokenizedCorpus(self.encoder, changed, max_length=self.config.max_length)
         return rows
 
@@ -86,19 +59,19 @@ class MoCo(MomentumContrast):
         """Returns the same tokens with some hidden by the attention mask; positions stay (deletion)."""
         ids = self.token_ids(rows)
         tokens = self.encoder.pad(ids)
-        for place in np.flatnonzero(edited).tolist():
-            kept = hidden_places(len(ids[place]), rng, share=self.config.edit_share)
-            tokens["attention_mask"][place, : len(kept)] = torch.from_numpy(kept)
+        for index in np.flatnonzero(edited).tolist():
+            kept = hidden_positions(len(ids[index]), rng, share=self.config.edit_share)
+            tokens["attention_mask"][index, : len(kept)] = torch.from_numpy(kept)
         return tokens
 
     def rewritten_view(self, rows: Sequence[Row], edited: np.ndarray, rng: np.random.Generator) -> Tokens:
         """Returns other word pieces for the edited rows: duplicated, reordered or the sentence's roles."""
         ids = self.token_ids(rows)
-        for place in np.flatnonzero(edited).tolist():
+        for index in np.flatnonzero(edited).tolist():
             if self.rewritten is not None:
-                ids[place] = self.rewritten.ids(rows[place])
+                ids[index] = self.rewritten.ids(rows[index], TEXT)
             else:
-                ids[place] = self.edits[self.config.key_view](ids[place], rng)
+                ids[index] = self.edits[self.config.key_view](ids[index], rng)
         return self.encoder.pad(ids)
 
     def loss(self, batch: Batch) -> Loss:

@@ -71,7 +71,7 @@ def rewrite_all(sentences: Sequence[str]) -> list[str]:
 
 
 def read_rewritten(file: Path, sentences: Sequence[str]) -> list[str]:
-    """Returns each sentence's view from a file of two columns; one that the file lacks stays as it is.
+    """Returns each sentence's rewrite from a file of two columns; one that the file lacks stays as it is.
 
     Errors: InputError if there is no such file, a line has not two columns, or no sentence is in the file.
     """
@@ -80,19 +80,19 @@ def read_rewritten(file: Path, sentences: Sequence[str]) -> list[str]:
             f"{file}: no such file, role_file expects `sentence<TAB>rewritten` lines; "
             "make it with a role tagger or name another"
         )
-    views: dict[str, str] = {}
+    rewritten: dict[str, str] = {}
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             columns = line.rstrip("\n").split("\t")
             if len(columns) != 2 or not columns[1].strip():
                 raise InputError(
                     f"{file}, line {number}: {len(columns)} columns, expected `sentence<TAB>rewritten`, "
-                    "both filled; mend the line"
+                    "both filled; fix the line"
                 )
-            views[columns[0]] = columns[1]
-    if not any(sentence in views for sentence in sentences):
+            rewritten[columns[0]] = columns[1]
+    if not any(sentence in rewritten for sentence in sentences):
         raise InputError(
             f"{file}: none of the {len(sentences)} training sentences is in its first column; "
             "give the file that was made from this corpus"
         )
-    return [views.get(sentence, sentence) for sentence in sentences]
+    return [rewritten.get(sentence, sentence) for sentence in sentences]

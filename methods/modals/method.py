@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any
 
 import torch
-from pydantic import Field, model_validator
-from torch import Tensor, nn
+from torch import Tensor
 
-from methods.core.heads import TanhHead
-from methods.core.interface import Batch, Loss, Method, MethodConfig
+from methods.core.heads import training_head
 from methods.core.losses import nt_xent
-from methods.core.parents import EncoderFactory
+from methods.core.method import Method
+from methods.core.networks import Networks
+from methods.core.types import Batch, Loss
 from methods.modals.augmentation import AUGMENTATIONS, jitter
-
-
-class ModalsConfig(MethodConfig):
-    """Settings of one run."""
-
-    temperature: float = Field(gt=0, description="tau, divides the cosine")
-    head: Literal["mlp", "none"] = Field(description="dense layer with tanh during training; never exported")
-    positive: Literal[
-        "interpolation", "extrapolation", "linear-sampling", "gaussian-noise", "pca-jittering"
-    ] = Field(description="what is done to the second pass' vectors, or to its token embeddings")
-    magnitude: float = Field(ge=0, description="m, how far the positive is moved; 0: SimCSE with NT-Xent")
-    directions: int | None = Field(ge=1, description="principal directions of the jitter; else null")
-
-    @model_validator(mode="after")
-    def _directions_belong_to_the_jitter(self) -> Self:
-        if (self.positive == "pca-jittering") != (self.directions is not None):
-            raise ValueError("directions go with positive: pca-jittering, expected both or null; mend one")
-        return self
+from methods.modals.config import ModalsConfig
 
 
 class Modals(Method):
@@ -39,17 +22,17 @@ class Modals(Method):
     Config = ModalsConfig
     config: ModalsConfig
 
-    def __init__(self, config: ModalsConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
-        self.head = TanhHead(self.encoder.width) if config.head == "mlp" else nn.Identity()
+    def __init__(self, config: ModalsConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
+        self.head = training_head(config.head, self.encoder.width)
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the symmetric contrastive loss of B sentences and logs how far positives were moved."""
-        anchors, positives, moved = self.views(batch)
+        anchors, positives, moved = self.vectors(batch)
         total = nt_xent(anchors, positives, temperature=self.config.temperature)
         return Loss(total, {"moved": moved.detach()})
 
-    def views(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    def vectors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Returns anchors and positives after the head, each [B, d], and how far positives were moved."""
         twice = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}  # [2B, L]
         if self.config.positive == "pca-jittering":

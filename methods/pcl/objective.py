@@ -6,17 +6,13 @@ M = K + B - 1 candidates of one distribution, d width; m main network, p peer ne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core.interface import Loss
 from methods.core.losses import info_nce, unit
-
-if TYPE_CHECKING:
-    from methods.pcl.method import PCLConfig
+from methods.core.types import Loss
+from methods.pcl.config import PCLConfig
 
 KL_PAIRS = {
     "consistency-agreement": {"kl_consistency": ("mm", "pp"), "kl_agreement": ("mp", "pm")},

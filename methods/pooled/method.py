@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from methods.core.interface import Method, MethodConfig, Row
+from methods.core.method import Method, MethodConfig
+from methods.core.types import Row
 
 
 class Pooled(Method):

@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
-
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
-from methods.core.errors import InputError
-from methods.core.interface import Encoder, Tokens
 from methods.core.momentum import frozen_copy
-from methods.core.momentum_contrast import MomentumContrast, MomentumContrastConfig
-from methods.core.parents import EncoderFactory
+from methods.core.momentum_contrast import MomentumContrast
+from methods.core.networks import Networks
 from methods.core.pooling import pool
-from methods.ptbert.block import Form, PseudoTokenBlock
-
-
-class PTBertConfig(MomentumContrastConfig):
-    """Settings of one PT-BERT run."""
-
-    pseudo_length: int = Field(ge=1, description="m, number of pseudo tokens")
-    pseudo_heads: int = Field(ge=1, description="H, attention heads; a divisor of the width")
-    pseudo_dropout: float = Field(ge=0, lt=1, description="p, dropout of the block's attention weights")
-    pseudo_source: Literal["pooled", "tokens"] = Field(
-        description="keys and values of the first attention: the sentence vector, or all token states"
-    )
-    pseudo_form: Form = Field(
-        description="factorised and plain compute equal numbers, collapsed is the block without dropout"
-    )
-    key_second_attention: Literal["online", "momentum"] = Field(
-        description="weights of the key side's second attention; online: the trained ones, as released"
-    )
-    export: Literal["pooled", "output"] = Field(
-        description="what is evaluated: the pooled vector, or the block's output without dropout"
-    )
-
-    @model_validator(mode="after")
-    def _tokens_have_one_form(self) -> Self:
-        if self.pseudo_source == "tokens" and (self.pseudo_form, self.export) != ("plain", "pooled"):
-            raise InputError(
-                f"pseudo_source tokens with form {self.pseudo_form} and export {self.export}, expected plain "
-                "and pooled: only a single source can be factorised or folded; mend the recipe"
-            )
-        return self
+from methods.core.types import Encoder, Tokens
+from methods.ptbert.block import PseudoTokenBlock
+from methods.ptbert.config import PTBertConfig
 
 
 class PTBert(MomentumContrast):
@@ -52,8 +20,8 @@ class PTBert(MomentumContrast):
     Config = PTBertConfig
     config: PTBertConfig
 
-    def __init__(self, config: PTBertConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
+    def __init__(self, config: PTBertConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
         self.block = PseudoTokenBlock(
             self.encoder.width,
             length=config.pseudo_length,

@@ -7,8 +7,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from methods.core.errors import InputError
-from methods.core.interface import MethodConfig
-from methods.core.mapping import Mapping
+from methods.core.method import MethodConfig
+from methods.core.teacher_mapping import TeacherMapping
 
 
 class _Part(BaseModel):
@@ -43,7 +43,7 @@ class Distillation(_Part):
     loss: Literal["distributions", "squared-error"] = Field(
         description="cross-view KL over queues of teacher vectors, or 2 - 2 cos, view by view"
     )
-    mapping: Mapping = Field(description="layer from student to teacher width, kept at inference")
+    mapping: TeacherMapping = Field(description="layer from student to teacher width, kept at inference")
 
 
 class SCTConfig(MethodConfig):
@@ -52,7 +52,7 @@ class SCTConfig(MethodConfig):
     views: list[int] = Field(
         min_length=2,
         max_length=2,
-        description="texts of a row that are its two views: 0 the sentence, p its p-th paraphrase",
+        description="texts of a row that are its two views: 0 the sentence, p its p-th rewrite",
     )
     online_temperature: float = Field(gt=0, description="tau of the trained side, divides the cosine")
     reference_temperature: float = Field(gt=0, description="tau of the target distributions")
@@ -69,5 +69,5 @@ class SCTConfig(MethodConfig):
         if self.self_supervision is None and self.distillation is None:
             raise InputError("neither self_supervision nor distillation is set, expected at least one")
         if min(self.views) < 0:
-            raise InputError(f"views {self.views}, expected 0 for the sentence or p for its p-th paraphrase")
+            raise InputError(f"views {self.views}, expected 0 for the sentence or p for its p-th rewrite")
         return self

@@ -12,22 +12,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from methods.core.corpus import TokenizedCorpus, rows_of_view
 from methods.core.encoder import evaluating
-from methods.core.errors import InputError
 from methods.core.grouping import encode_in_groups, pad_in_groups
-from methods.core.interface import Batch, Loss, Method, Row
 from methods.core.losses import unit, unit_squared_error
-from methods.core.mapping import add_mapping
+from methods.core.method import Method
 from methods.core.momentum import ema_update
-from methods.core.parents import EncoderFactory
+from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
+from methods.core.teacher_mapping import add_mapping
+from methods.core.teachers import TeacherVectors
+from methods.core.types import Batch, Loss, Row
 from methods.sct.config import Distillation, SCTConfig, SelfSupervision
 from methods.sct.objective import cross_view_loss
 from methods.sct.projector import Projector
-
-LENGTH_GROUPS = 4
-"""Blocks a batch is encoded in; more save little padding and cost launches."""
 
 
 class SCT(Method):
@@ -39,12 +36,11 @@ class SCT(Method):
 
     Config = SCTConfig
     config: SCTConfig
-    vectors: np.ndarray
-    other: TokenizedCorpus
 
-    def __init__(self, config: SCTConfig, new_encoder: EncoderFactory) -> None:
-        super().__init__(config, new_encoder)
-        self.new_encoder = new_encoder
+    def __init__(self, config: SCTConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
+        self.columns = config.views
+        self.vectors: TeacherVectors | None = None
         self.projector, self.reference, self.queues = nn.Sequential(), None, nn.ModuleList()
         own = config.self_supervision
         if own is not None:
@@ -52,33 +48,28 @@ class SCT(Method):
             self.projector = Projector(width, blocks=own.projector_blocks, factor=own.projector_factor)
             self.queues = random_queues(config.queue_size, width, count=2 if own.queues == "two" else 1)
             if own.momentum is not None:
-                self.reference = new_encoder().requires_grad_(False)
+                self.reference = networks.new_encoder().requires_grad_(False)
                 self.fixed_modes = {"reference": own.reference_dropout}
         self.teacher_queues = nn.ModuleList()
         if config.distillation is not None:
-            target = new_encoder.teacher_dim("sct with distillation")
+            self.vectors = networks.teacher_vectors("sct with distillation")
+            target = self.vectors.dim
             add_mapping(self.encoder, config.distillation.mapping, teacher_dim=target)
             if config.distillation.loss == "distributions":
                 self.teacher_queues = random_queues(config.queue_size, target, count=2)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Tokenises both views, and opens the teacher's vectors, which were computed once for the corpus."""
-        first, second = self.config.views
-        super().prepare(rows_of_view(rows, first))
-        length = self.config.max_length
-        self.other = TokenizedCorpus(self.encoder, rows_of_view(rows, second), max_length=length)
-        if self.config.distillation is not None:
-            self.vectors = self.new_encoder.teacher_vectors(rows, "sct with distillation")
-        return rows
+        if self.vectors is not None:
+            self.vectors.open(rows)
+        return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens, all first views before all second ones, and the teacher's vectors [2, B, t]."""
-        texts = [*self.token_ids(rows), *(self.other.ids(row) for row in rows)]
-        batch: Batch = {"views": pad_in_groups(self.encoder, texts, groups=LENGTH_GROUPS)}
-        if self.config.distillation is not None:
-            places = [row.index for row in rows]
-            found = np.stack([self.vectors[places, view] for view in self.config.views])
-            batch["teacher"] = torch.from_numpy(found.astype(np.float32))
+        ids = [ids for column in self.columns for ids in self.token_ids(rows, column)]
+        batch: Batch = {"views": pad_in_groups(self.encoder, ids)}
+        if self.vectors is not None:
+            batch["teacher"] = torch.stack([self.vectors.of(rows, column) for column in self.columns])
         return batch
 
     def loss(self, batch: Batch) -> Loss:
@@ -86,11 +77,11 @@ class SCT(Method):
         pooled = encode_in_groups(self.encoder, batch["views"])  # [2B, d]
         total, parts = pooled.new_zeros((), dtype=torch.float32), {}
         if self.config.self_supervision is not None:
-            value, told = self.own_loss(pooled, batch, self.config.self_supervision)
-            total, parts = total + value, told
+            value, logged = self.own_loss(pooled, batch, self.config.self_supervision)
+            total, parts = total + value, logged
         if self.config.distillation is not None:
-            value, told = self.teacher_loss(pooled, batch, self.config.distillation)
-            total, parts = total + value, {**parts, **told}
+            value, logged = self.teacher_loss(pooled, batch, self.config.distillation)
+            total, parts = total + value, {**parts, **logged}
         return Loss(self.config.loss_weight * total, parts)
 
     def own_loss(
@@ -142,24 +133,22 @@ class SCT(Method):
         )
         push(self.teacher_queues, targets)
         keys = match.total.new_tensor(float(match.keys))
-        told = {"teacher": match.total.detach(), "teacher_entropy": match.entropy, "teacher_keys": keys}
-        return match.total, told
+        logged = {"teacher": match.total.detach(), "teacher_entropy": match.entropy, "teacher_keys": keys}
+        return match.total, logged
 
     def earlier(self, queues: nn.ModuleList, batch: int, *, views: int) -> list[list[Tensor]]:
         """Returns the queue rows that the keys of a batch start with, as blocks for each view.
 
         Errors: InputError if a queue cannot hold what one step brings.
         """
-        size, brought = self.config.queue_size, batch * 2 // views
-        if size == 0:
+        if not len(queues):
             return [[] for _ in range(views)]
-        if size < brought:
-            raise InputError(
-                f"queue of {size} vectors is smaller than the {brought} of one step, expected at least "
-                "these, or 0 for no queue; mend the recipe"
-            )
-        taken = size - brought if self.config.queue_holds_batch else size
-        return [queue.newest_blocks(taken) for queue in queues]  # type: ignore[operator]
+        brought, blocks = batch * 2 // views, []
+        for queue in queues:
+            assert isinstance(queue, VectorQueue)
+            count = queue.rows_beside(brought, holds_batch=self.config.queue_holds_batch)
+            blocks.append(queue.newest_blocks(count))
+        return blocks
 
     def after_step(self, step: int) -> None:
         """Moves a momentum reference towards the weights the optimiser has just set."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from methods.core.linear import linear
+from methods.core.fast.linear import linear
 
 
 class Projector(nn.Sequential):

@@ -6,16 +6,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from methods.core.interface import MethodConfig
+from methods.core.heads import TrainingHead
+from methods.core.method import MethodConfig
 
 
 class UNAConfig(MethodConfig):
     """Settings of one UNA run."""
 
     temperature: float = Field(gt=0, description="tau, divides the cosine")
-    head: Literal["mlp", "none"] = Field(description="dense layer with tanh during training; never exported")
+    head: TrainingHead
     positive: Literal["dropout", "paraphrase"] = Field(
-        description="the positive: the sentence again, or the first paraphrase that the corpus carries"
+        description="the positive: the sentence again, or the first rewrite that the corpus carries"
     )
     period: int = Field(
         ge=0, description="alpha: steps 0, alpha, 2 alpha... carry corrupted copies; 0: no step does"

@@ -30,11 +30,11 @@ class Corruption(NamedTuple):
     repaired: np.ndarray
 
 
-def take(positions: Positions, places: np.ndarray) -> Positions:
-    """Returns the word positions of some documents, in the order of `places` [B]."""
-    starts = positions.ends.take(places)
-    lengths = positions.ends.take(places + 1) - starts
-    ends = np.zeros(len(places) + 1, dtype=np.int64)
+def take(positions: Positions, indices: np.ndarray) -> Positions:
+    """Returns the word positions of some documents, in the order of `indices` [B]."""
+    starts = positions.ends.take(indices)
+    lengths = positions.ends.take(indices + 1) - starts
+    ends = np.zeros(len(indices) + 1, dtype=np.int64)
     lengths.cumsum(out=ends[1:])
     flat = np.arange(ends[-1])
     flat += (starts - ends[:-1]).repeat(lengths)
@@ -97,7 +97,7 @@ def corrupt(
     radius: int | None,
     repair: bool,
 ) -> Corruption:
-    """Returns the sentences with some words replaced; as many words, the others untouched and in place.
+    """Returns the sentences with some words replaced; as many words, the others untouched where they stand.
 
     repair: a sentence whose words are all as before has its top word replaced by another term.
     """

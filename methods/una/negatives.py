@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from methods.core.corpus import positions_by_index
+from methods.core.types import Row
+from methods.una.config import UNAConfig
 from methods.una.corruption import corrupt, force_top, take
 from methods.una.sampling import draw_any
 from methods.una.style import matched, spaced
-from methods.una.terms import rank_terms, read_documents, score_positions
-
-if TYPE_CHECKING:
-    from methods.core.interface import Row
-    from methods.una.config import UNAConfig
-    from methods.una.terms import Positions
+from methods.una.terms import Positions, rank_terms, read_documents, score_positions
 
 
 class Copies(NamedTuple):
@@ -36,7 +34,7 @@ class Negatives:
     def __init__(self, rows: Sequence[Row], config: UNAConfig) -> None:
         self.config = config
         further = (
-            chain.from_iterable(row.paraphrase for row in rows)
+            chain.from_iterable(row.rewrites for row in rows)
             if config.statistics == "corpus-and-paraphrases"
             else ()
         )
@@ -45,13 +43,12 @@ class Negatives:
         self.positions = score_positions(documents, self.ranking, count=len(rows), unit=config.unit)
         if config.select == "tfidf":
             force_top(self.positions, config.magnitude)
-        self.place = np.zeros(max(row.index for row in rows) + 1, dtype=np.int64)
-        self.place[[row.index for row in rows]] = np.arange(len(rows))
+        self.documents = positions_by_index(rows)
 
     def write(self, rows: Sequence[Row], rng: np.random.Generator) -> Copies:
         """Returns the copies of a batch: a pure function of the rows and the generator."""
         config = self.config
-        sentences = take(self.positions, self.place[[row.index for row in rows]])
+        sentences = take(self.positions, self.documents[[row.index for row in rows]])
         corruption = corrupt(
             sentences,
             self.ranking,
@@ -81,17 +78,17 @@ class Negatives:
         ]
 
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
-        """Puts one drawn term in the place of copies that need it; returns how many.
+        """Exchanges copies that need it for one drawn term; returns how many.
 
         A sentence without words needs one; with `unchanged: single-term` so does a copy equal to its row.
         """
         unchanged = self.config.unchanged == "single-term"
-        places = [
-            place
-            for place, (row, text) in enumerate(zip(rows, texts, strict=True))
+        short = [
+            index
+            for index, (row, text) in enumerate(zip(rows, texts, strict=True))
             if not text.strip() or (unchanged and text == row.text)
         ]
-        if places:
-            for place, rank in zip(places, draw_any(self.ranking, len(places), rng), strict=True):
-                texts[place] = self.ranking.terms[rank]
-        return len(places)
+        if short:
+            for index, rank in zip(short, draw_any(self.ranking, len(short), rng), strict=True):
+                texts[index] = self.ranking.terms[rank]
+        return len(short)

@@ -35,7 +35,7 @@ def column_loss(anchors: Tensor, positives: Tensor, negatives: Tensor, *, temper
     """
     both = torch.cat([anchors, positives])  # [2B, d]
     logits = cosine_similarities(both, torch.cat([both, negatives])) / temperature  # [2B, 3B]
-    place = torch.arange(len(both), device=both.device)
-    itself = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, place[:, None], True)
-    partner = (place + len(anchors)) % len(both)
+    index = torch.arange(len(both), device=both.device)
+    itself = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, index[:, None], True)
+    partner = (index + len(anchors)) % len(both)
     return functional.cross_entropy(logits.masked_fill(itself, -torch.inf), partner)

@@ -1,58 +1,10 @@
-"""Replacements drawn by relevance: prefix sums, and a table that finds most draws without a search.
-
-Legend: V terms by rank, K buckets of the table, n draws. Randomness comes from the given generator alone.
-"""
+"""Replacements drawn by relevance. V terms by rank, n draws; randomness comes from the generator alone."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from methods.una.terms import Ranking
-
-BUCKETS = 8
-"""Buckets per term: a bucket takes 4 bytes, and at most one draw in so many needs the search."""
-
-SEVERAL = -1
-"""Entry of a bucket in which more than one term begins or ends."""
-
-
-class PrefixSums(NamedTuple):
-    """The sums of the first 0, 1, ..., V weights, divided into K buckets of equal width.
-
-    Shapes: sums [V + 1], guide [K + 1] int32: the one term that a bucket lies in, or SEVERAL.
-    """
-
-    sums: np.ndarray
-    guide: np.ndarray
-
-    def locate(self, targets: np.ndarray) -> np.ndarray:
-        """Returns the term that each target falls on: the last i with sums[i] <= target; [n] int32.
-
-        Facts: a search in `sums`, exactly, as one monotone step finds the bucket of a target and of a sum.
-        """
-        found = self.guide.take(bucket_of(targets, self.sums[-1], len(self.guide) - 1))
-        rest = np.flatnonzero(found == SEVERAL)
-        found[rest] = self.sums.searchsorted(targets.take(rest), side="right") - 1
-        return found
-
-
-def prefix_sums(weights: np.ndarray) -> PrefixSums:
-    """Returns the sums of weights [V] that are at least 0 and not all 0."""
-    sums = np.zeros(len(weights) + 1)
-    np.cumsum(weights, out=sums[1:])
-    size = BUCKETS * len(weights)
-    ends = np.bincount(bucket_of(sums, sums[-1], size), minlength=size + 1)
-    guide = np.cumsum(ends, dtype=np.int32) - np.int32(1)
-    guide[ends > 0] = SEVERAL
-    return PrefixSums(sums, guide)
-
-
-def bucket_of(targets: np.ndarray, total: float, size: int) -> np.ndarray:
-    """Returns the number of the bucket that a target lies in, `size` for the total itself."""
-    return (targets * (size / total)).astype(np.intp)
+from methods.una.terms import Ranking
 
 
 def draw(

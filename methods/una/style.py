@@ -41,8 +41,8 @@ def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:
 def find_word(lowered: str, word: str, start: int) -> tuple[int, int]:
     """Returns where the next occurrence of a word token begins and ends; any quotation mark for a quote."""
     forms = QUOTES if word in QUOTES else (word,)
-    place, form = min((place, form) for form in forms if (place := lowered.find(form, start)) >= 0)
-    return place, place + len(form)
+    begin, form = min((begin, form) for form in forms if (begin := lowered.find(form, start)) >= 0)
+    return begin, begin + len(form)
 
 
 def in_case_of(old: str, new: str) -> str:

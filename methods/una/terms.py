@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.core.errors import InputError
-from methods.una.sampling import PrefixSums, prefix_sums
+from methods.una.prefix_sums import PrefixSums, prefix_sums
 from methods.una.words import words
 
 CHUNK = 5_000

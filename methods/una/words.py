@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 DOTTED_I = "\u0130"
-"""The one letter that is longer in lower case, so that a word would no longer be found at its place."""
+"""The one letter that is longer in lower case, so that a word would no longer be found where it stands."""
 
 PLAIN = re.compile(
     r"(?!.*(?:cannot|gimme|gonna|gotta|lemme|wanna))"

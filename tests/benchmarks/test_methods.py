@@ -14,7 +14,7 @@ from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
 from benchmarks.steps import chosen_runs
 from harness.plan.entries import Params
 from harness.plan.resolve import load_recipes, resolve
-from methods.core.interface import Tokens
+from methods.core.types import Tokens
 from tests.support import tiny
 
 

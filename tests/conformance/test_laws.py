@@ -5,28 +5,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
-from methods import METHODS
 from methods.core import streams
 from methods.core.folders import load_encoder
-from methods.core.interface import Method, Row
+from methods.registry import METHODS
 from tests.support import tiny
+from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
 from tests.support.tiny import Sample
-
-
-def samples_of(name: str) -> list[Sample]:
-    package = METHODS[name].split(".")[1]
-    found: list[Sample] = import_module(f"tests.methods.{package}.sample").SAMPLES
-    return found
-
 
 SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
 TRAINED = [sample for sample in SAMPLES if sample.trained]
@@ -38,41 +29,10 @@ every_trained = pytest.mark.parametrize(
 )
 
 
-class Ground(NamedTuple):
-    """The folders and rows a sample is built on."""
-
-    backbone: Path
-    parent: Path | None
-    rows: list[Row]
-
-
 @pytest.fixture(scope="session")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
     """Returns what a sample is built on; backbones and parents are written once."""
-    top = tmp_path_factory.mktemp("ground")
-    corpus = tiny.rows(paraphrases=2)
-    backbones = {"bert": tiny.write_backbone(top / "bert"), "words": write_words(top / "words")}
-    parents = {
-        kind: tiny.write_parent(top / str(kind), kind, corpus) for kind in (None, "teacher", "encoder")
-    }
-    return lambda sample: Ground(backbones[sample.backbone], parents[sample.parent], corpus)
-
-
-def write_words(folder: Path) -> Path:
-    folder.mkdir()
-    vectors = torch.randn(len(tiny.WORDS), 16, generator=torch.Generator().manual_seed(5))
-    save_file({"vectors": vectors}, folder / "vectors.safetensors")
-    (folder / "vocab.txt").write_text("\n".join(tiny.WORDS) + "\n", encoding="utf-8")
-    (folder / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}', encoding="utf-8")
-    return folder
-
-
-def make(sample: Sample, base: Ground, seed: int = 3) -> Method:
-    return tiny.build(sample, base.backbone, parent=base.parent, seed=seed)
-
-
-def steps_of(sample: Sample) -> int:
-    return tiny.TRAIN["steps"] if sample.trained else 0
+    return Grounds(tmp_path_factory.mktemp("ground")).of
 
 
 def fit(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Any:
@@ -85,10 +45,6 @@ def flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return {prefix: value}
     return {k: t for name, entry in value.items() for k, t in flat(entry, f"{prefix}/{name}").items()}
-
-
-def folder_bytes(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def test_every_method_has_samples_and_none_is_counted_twice() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from methods import METHODS
+from methods.registry import METHODS
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = [

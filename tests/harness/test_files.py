@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import atomic_folder, atomic_path, sha256_of_folder, write_by_hash, write_json, write_text
+from harness.files import atomic_path, sha256_of_folder, write_by_hash, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -20,16 +20,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
         raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
-
-
-def test_a_failed_folder_leaves_the_old_folder_and_no_other(tmp_path: Path) -> None:
-    with atomic_folder(tmp_path / "a") as part:
-        (part / "x").write_text("old")
-    with suppress(RuntimeError), atomic_folder(tmp_path / "a") as part:
-        (part / "x").write_text("new")
-        raise RuntimeError
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-    assert (tmp_path / "a/x").read_text() == "old"
 
 
 def test_a_file_named_by_its_bytes_appears_whole_or_not_at_all(tmp_path: Path) -> None:

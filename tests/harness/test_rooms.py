@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ALWAYS = {"harness.errors", "harness.files", "harness.declarations", "methods.core.errors"}
+ALWAYS = {
+    "harness.declarations",
+    "harness.errors",
+    "harness.files",
+    "harness.outputs",
+    "harness.paths",
+    "methods.core.errors",
+}
 ROOMS: dict[str, set[str]] = {
     "methods/core": {"methods.core"},
     "harness/data": {"harness.data"},

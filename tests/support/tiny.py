@@ -11,9 +11,11 @@ import torch
 
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
-from methods.core.interface import Encoder, Method, Row
-from methods.core.parents import EncoderFactory, write_teacher
+from methods.core.method import Method
+from methods.core.networks import Networks
+from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig, Trainer
+from methods.core.types import Encoder, Row
 
 WORDS = [
     "a",
@@ -118,7 +120,7 @@ def write_backbone(
         ".",
         ",",
     ]
-    core = Tokenizer(WordPiece({word: place for place, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    core = Tokenizer(WordPiece({word: number for number, word in enumerate(vocabulary)}, unk_token="[UNK]"))
     core.normalizer = BertNormalizer(lowercase=True)
     core.pre_tokenizer = BertPreTokenizer()
     core.post_processor = TemplateProcessing(
@@ -143,13 +145,13 @@ def write_backbone(
     return folder
 
 
-def rows(count: int = 24, *, paraphrases: int = 0, seed: int = 1) -> list[Row]:
-    """Returns sentences of 2 to 9 known words, each with shuffled copies as paraphrases."""
+def rows(count: int = 24, *, rewrites: int = 0, seed: int = 1) -> list[Row]:
+    """Returns sentences of 2 to 9 known words, each with shuffled copies as rewrites."""
     rng = np.random.default_rng(seed)
     made = []
     for index in range(count):
         words = list(rng.choice(WORDS, size=rng.integers(2, 10)))
-        others = tuple(" ".join(rng.permutation(words)) for _ in range(paraphrases))
+        others = tuple(" ".join(rng.permutation(words)) for _ in range(rewrites))
         made.append(Row(index, " ".join(words), others))
     return made
 
@@ -165,7 +167,7 @@ def write_parent(folder: Path, kind: str | None, corpus: Sequence[Row]) -> Path 
     folder = folder / "parent"
     folder.mkdir(parents=True)
     if kind == "teacher":
-        write_teacher(folder, encoder, [(row.text, *row.paraphrase) for row in corpus], {"teacher": "tiny"})
+        write_teacher(folder, encoder, corpus, {"teacher": "tiny"})
     else:
         encoder.save(folder)
     return folder
@@ -175,12 +177,12 @@ def build(
     sample: Sample, backbone: Path, *, parent: Path | None, seed: int = 3, pooling: str = "mean"
 ) -> Method:
     """Returns the sample's method with weights drawn from the seed."""
-    from methods import load_method
+    from methods.registry import load_method
 
     method = load_method(sample.method)
     torch.manual_seed(streams.torch_seed(seed, streams.INITIALISE))
     return method(
-        method.Config.model_validate(sample.config), EncoderFactory(backbone, pooling=pooling, parent=parent)
+        method.Config.model_validate(sample.config), Networks(backbone, pooling=pooling, parent=parent)
     )
 
 
@@ -197,4 +199,4 @@ def trainer(method: Method, folder: Path, *, seed: int = 3, **train: Any) -> Tra
 
 def sentence_encoder(folder: Path, pooling: str = "mean") -> SentenceEncoder:
     """Returns the encoder of a tiny backbone in training mode."""
-    return EncoderFactory(folder, pooling=pooling)()
+    return Networks(folder, pooling=pooling).new_encoder()

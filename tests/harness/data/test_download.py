@@ -158,6 +158,12 @@ def test_check_needs_a_sound_record(
     path.unlink() if record is None else path.write_text(record)
     with pytest.raises(InputError, match=message):
         check("tiny", Path("data"))
+    if record is None:
+        with pytest.raises(
+            InputError, match=r"data/tiny: there is something else already \(no source\.json\)"
+        ):
+            fetch("tiny", Path("data"))
+        return
     fetch("tiny", Path("data"))
     check("tiny", Path("data"))
 
@@ -178,7 +184,7 @@ def test_folder_of_fetches_once_below_the_data_root(
 def test_folder_that_cannot_be_made_is_one_clear_line(mirrored: Path, declare: Declare) -> None:
     declare(MIRROR)
     Path("file").write_text("not a folder")
-    with pytest.raises(InputError, match=r"cannot be written \(.*SENTBENCH_DATA") as caught:
+    with pytest.raises(InputError, match=r"cannot be written \(Not a directory\)") as caught:
         fetch("tiny", Path("file/data"))
     assert "\n" not in str(caught.value)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from harness.plan.names import FULL_SCALE, fills
 from harness.plan.resolve import Recipe, load_recipes
 from harness.report.tables.spec import ColumnSpec, Selector, TableSpec, run_name
-from harness.tasks import SUITES
+from harness.tasks.registry import SUITES
 
 RECIPES = load_recipes(Path(__file__).parents[3] / "recipes")
 

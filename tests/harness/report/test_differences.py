@@ -14,7 +14,7 @@ from harness.report.pages.audit import Difference, MethodAudit, load_audits, mea
 from harness.report.pages.page import Report, RunDetail
 from harness.report.pages.render import render_audit
 from harness.results.schema import Selection
-from methods import METHODS
+from methods.registry import METHODS
 
 DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])
 AUDIT = MethodAudit(method="m", title="Method", reading="released", differences=[DIFFERENCE])

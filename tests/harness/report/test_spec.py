@@ -10,8 +10,8 @@ import yaml
 from harness.errors import InputError
 from harness.report.tables.published import Published
 from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
-from harness.tasks import TASKS
-from methods import METHODS
+from harness.tasks.registry import TASKS
+from methods.registry import METHODS
 
 SMALL = {f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer")}
 """Tables that take their rows from the runs."""

@@ -161,7 +161,7 @@ def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Pa
     assert translated != returned
     assert sum(a != b for a, b in zip(origin, returned, strict=True)) > 10
     rows = read_rows(Path("corpora/both"))
-    assert (rows[3].index, rows[3].text, len(rows[3].paraphrase)) == (3, origin[3], 2)
+    assert (rows[3].index, rows[3].text, len(rows[3].rewrites)) == (3, origin[3], 2)
 
 
 def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.tasks import build_tasks, unique_texts
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
 from tests.harness.test_cli import write_stsb
 from tests.support import tiny
@@ -41,6 +42,7 @@ def test_cost_prints_what_was_measured_and_on_what(folder: Path, capsys: pytest.
 
 def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "run.json").write_text(json.dumps({"key": "tiny__bert__s0"}))
+    Path("params.yaml").write_text("plan: [small]\n")
     assert main(["cost", str(folder), "--rounds", "1", "--limit", "5", "--device", "cpu"]) == 0
     kept = json.loads(Path("reports/costs/tiny__bert__s0.encode.json").read_text())
     assert kept == json.loads(capsys.readouterr().out)
@@ -51,6 +53,7 @@ def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.
     ("options", "said"),
     [
         (["--rounds", "0"], "at least one of each"),
+        (["--rounds", "1000000000"], "expected at most 1000"),
         (["--limit", "0"], "expected 1 or more"),
         (["--batch-size", "0"], "expected 1 or more"),
         (["--task", "STSBB"], "did you mean STSB"),

@@ -19,6 +19,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "words.txt").write_bytes(TEXT)
     monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text("plan: [small]\n")
     monkeypatch.setenv("SENTBENCH_MIRROR", "mirror")
     wheel = {"wheel": "tiny-words==1.0", "folder": "tiny_words", "sha256": {"words.txt": sha256(TEXT)}}
     for name, tiers in {"pinned": {"embedded": wheel}, "loose": {"mirror": {}}}.items():

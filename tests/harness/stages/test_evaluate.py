@@ -15,8 +15,9 @@ import pytest
 from harness.cli import main
 from harness.results import embeddings
 from harness.stages.evaluate import embedded, evaluate_run
-from harness.tasks import build_tasks, evaluate_stored, evaluate_tasks, unique_texts
+from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.mteb_adapter import encode_with
+from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
 from tests.harness.tasks.layouts import LAYOUTS

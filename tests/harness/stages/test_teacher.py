@@ -60,7 +60,7 @@ def planned(**changes: Any) -> Params:
 
 def write_corpus(folder: Path, *, seed: int = 1) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    lines = ["\t".join((row.text, *row.paraphrase)) for row in tiny.rows(paraphrases=2, seed=seed)]
+    lines = ["\t".join(row.columns) for row in tiny.rows(rewrites=2, seed=seed)]
     (folder / "words.tsv").write_text("\n".join(lines) + "\n")
 
 

@@ -15,11 +15,10 @@ from harness.tasks.geometry import (
     GeometryTask,
     alignment,
     anisotropy,
-    hard_length_task,
-    misleading_lengths,
-    read_thresholds,
     uniformity,
 )
+from harness.tasks.hard_length import hard_length_task, misleading_lengths, read_thresholds
+from harness.tasks.sts_sets import year_task
 
 SQUARE = np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -5.0]])
 
@@ -80,21 +79,25 @@ def write_stsb(folder: Path, rows: Sequence[tuple[float, str, str]]) -> None:
     (folder / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
 
 
-def test_positive_pairs_are_strictly_above_four_and_texts_count_once(tmp_path: Path) -> None:
-    """Gold 4 is no positive pair; of six sentences four are distinct."""
+def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_path: Path) -> None:
+    """Of six sentences four are distinct. Positive above 4 is one pair at a right angle, squared distance 2;
+    from 4 on also one of opposite vectors, squared distance 4: alignment (2 + 4) / 2.
+    """
     write_stsb(tmp_path, [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")])
     directions = dict(zip("enws", SQUARE, strict=True))
-    task = GeometryTask("geometry-dev", "raw", tiers=["embedded"], folder=tmp_path)
+    task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
     scores = task.evaluate(lambda texts: np.stack([directions[text] for text in texts]))
-    assert {score.metric: score.n for score in scores} == {"alignment": 1, "uniformity": 4, "anisotropy": 4}
-    assert {score.metric: score.value for score in scores} == pytest.approx(
-        {"alignment": 2.0, "uniformity": uniformity(SQUARE), "anisotropy": -1 / 3}
-    )
+    assert {(score.metric, score.setting): (score.value, score.n) for score in scores} == {
+        ("alignment", "all"): (pytest.approx(2.0), 1),
+        ("alignment", "at-least-4"): (pytest.approx(3.0), 2),
+        ("uniformity", "all"): (pytest.approx(uniformity(SQUARE)), 4),
+        ("anisotropy", "all"): (pytest.approx(-1 / 3), 4),
+    }
 
 
 def test_a_zero_vector_has_no_geometry(tmp_path: Path) -> None:
     write_stsb(tmp_path, [(5.0, "e", "n")])
-    task = GeometryTask("geometry-dev", "raw", tiers=["embedded"], folder=tmp_path)
+    task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
     with pytest.raises(InputError, match="2 of 2 vectors are zero"):
         task.evaluate(lambda texts: np.zeros((len(texts), 2)))
 
@@ -121,7 +124,7 @@ def test_thresholds_are_part_of_the_name(tmp_path: Path) -> None:
         {"sentence1": "a", "sentence2": "c", "score": 3},
     ]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    task = hard_length_task("STS13", "raw", arguments=THRESHOLDS, folder=tmp_path)
+    task = hard_length_task(year_task("STS13", "raw", "sts13-raw", folder=tmp_path), THRESHOLDS)
     assert task.name == "STS13-hard-length:positive=4:negative=2.5:longer=5:closer=2"
     assert task.pairs == [("a", "b", 1.0)]
 
@@ -153,5 +156,6 @@ def test_hard_subsets_have_the_sizes_counted_on_the_public_files(
     year: str, negative: int, size: int, mirror: Path
 ) -> None:
     arguments = ["positive=4", f"negative={negative}", "longer=5", "closer=2"]
-    task = hard_length_task(year, "raw", arguments=arguments, folder=mirror / f"mteb/{year.lower()}-sts")
+    whole = year_task(year, "raw", "none", folder=mirror / f"mteb/{year.lower()}-sts")
+    task = hard_length_task(whole, arguments)
     assert len(task.pairs) == size

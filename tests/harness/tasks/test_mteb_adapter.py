@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.tasks import evaluate_tasks
+from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
     as_mteb_model,
@@ -20,7 +20,7 @@ from harness.tasks.mteb_adapter import (
     run_mteb,
 )
 from harness.tasks.sentinels import random
-from harness.tasks.sts import year_task
+from harness.tasks.sts_sets import year_task
 
 SHA = {"first": "a" * 64, "second": "b" * 64}
 
@@ -80,7 +80,7 @@ def test_mteb_scores_equal_native_scores_of_raw_text(copies: Path, tmp_path: Pat
     name, revision = identity_of("model", SHA["first"])
     model = as_mteb_model(Hashing(0), name=name, revision=revision)
     (through_mteb,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    native = year_task("STS12", "raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
+    native = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
     assert through_mteb.value == pytest.approx(native[0].value, abs=1e-4)
 
 
@@ -121,7 +121,7 @@ def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None
 
 
 def test_an_mteb_model_runs_under_our_tasks(copies: Path) -> None:
-    task = year_task("STS12", "raw", folder=copies / "sts12-sts")
+    task = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts")
     wrapped = encode_with(as_mteb_model(Hashing(5), name="a/b", revision="r"))
     assert evaluate_tasks([task], wrapped) == evaluate_tasks([task], Hashing(5).encode)
 
@@ -134,7 +134,7 @@ def test_a_model_with_the_interface_of_sentence_transformers_runs_under_our_task
             assert convert_to_numpy
             return random(1)(inputs)
 
-    task = year_task("STS12", "raw", folder=copies / "sts12-sts")
+    task = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts")
     assert evaluate_tasks([task], encode_with(Like())) == evaluate_tasks([task], random(1))
     with pytest.raises(InputError, match="has no encode"):
         encode_with(object())
@@ -167,7 +167,8 @@ def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
     model = as_mteb_model(Bags(0), name="a/b", revision="r")
     scores = run_mteb(model, list(LOCAL_STS), out=tmp_path, local=mirror / "mteb")
     assert len(scores) == 7
+    # one layout for all seven
     for score, (name, folder) in zip(scores, LOCAL_STS.items(), strict=True):
-        task = year_task("STS12", "raw", folder=mirror / "mteb" / folder)  # one layout for all seven
+        task = year_task("STS12", "raw", "sts12-raw", folder=mirror / "mteb" / folder)
         native = task.evaluate(Bags(0).encode)[0].value
         assert 100 * score.value == pytest.approx(100 * native, abs=0.01), name

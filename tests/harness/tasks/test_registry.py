@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,8 +15,11 @@ import pytest
 from harness.data.sources import SOURCES
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
-from harness.tasks import SUITES, TASKS, build_tasks, evaluate_tasks, sources_of, unique_texts
+from harness.tasks import declared
+from harness.tasks.evaluation import evaluate_tasks, unique_texts
+from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations, sources_of
 from harness.tasks.sts import StsTask
+from tests.harness.test_rooms import ROOT, imports
 
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
 
@@ -24,14 +28,19 @@ def full(name: str) -> str:
     return name + THRESHOLDS if name.endswith("hard-length") else name
 
 
-def test_every_listed_name_has_a_factory_and_every_factory_is_listed() -> None:
-    tables = {group.factories for group in TASKS.values()}
-    found = set()
-    for table in tables:
-        module, _, name = table.partition(":")
-        found |= set(getattr(import_module(module), name))
-    assert found == set(TASKS)
-    assert len(TASKS) == 9 + 5 + 7 + 2 + 3 + 3 + 5 + 5
+def test_every_file_of_declarations_is_found_and_no_name_is_declared_twice() -> None:
+    files = sorted(
+        path.stem for path in Path(declared.__file__).parent.glob("*.py") if path.stem != "__init__"
+    )
+    tasks = [task.name for file in files for task in import_module(f"{declared.__name__}.{file}").TASKS]
+    assert tasks == list(TASKS)
+    assert len(TASKS) == len(set(tasks)) == 9 + 5 + 7 + 2 + 3 + 3 + 5 + 5
+
+
+def test_a_name_that_is_declared_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.tasks.declared.nli.TASKS", (TASKS["MR"], TASKS["MR"]))
+    with pytest.raises(InputError, match=r"declared/nli\.py: task 'MR' exists; rename it"):
+        read_declarations()
 
 
 @pytest.mark.parametrize("form", ["senteval", "raw"])
@@ -39,16 +48,17 @@ def test_tasks_have_the_name_they_are_asked_by_and_known_sources(form: str) -> N
     names = [full(name) for name in TASKS]
     tasks = build_tasks(names, text=form, tiers=["embedded", "mirror", "hub"])
     assert [task.name for task in tasks] == names
-    for task in tasks:
-        assert task.suite in ("sts", "transfer", "nli", "reranking", "geometry")
-        assert set(task.sources) <= set(SOURCES)
+    for task, name in zip(tasks, names, strict=True):
+        assert task.source in SOURCES
+        assert [task.source] == sources_of([name], text=form, tiers=["embedded", "mirror", "hub"])
 
 
 def test_suites_expand_in_order_and_once() -> None:
     names = [task.name for task in build_tasks(["STSB", "sts"], text="raw", tiers=["embedded"])]
     assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
     assert set(SUITES) == {"sts", "sts-part", "transfer", "nli", "reranking", "geometry"}
-    assert {name for suite in SUITES.values() for name in suite} <= set(TASKS)
+    assert SUITES["geometry"] == ("geometry-dev", "geometry-test")
+    assert SUITES["sts"] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
 
 
 def test_sources_follow_text_form_and_tiers() -> None:
@@ -110,7 +120,45 @@ def test_evaluating_together_keeps_double_precision() -> None:
     assert scores[0].value == pytest.approx(1.0)
 
 
-def test_listing_tasks_loads_neither_numpy_nor_torch() -> None:
-    code = "import sys, harness.tasks; print(sorted({'numpy', 'torch', 'scipy'} & set(sys.modules)))"
+def test_listing_tasks_loads_neither_readers_nor_numpy_nor_torch() -> None:
+    code = (
+        "import sys, harness.tasks.registry\n"
+        "heavy = {'numpy', 'torch', 'scipy', 'pydantic', 'harness.tasks.sts', 'harness.data'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def closure(module: str) -> set[str]:
+    """Every module of this repository that `module` imports, anywhere in it, and what those import."""
+    found, open_ = set(), [module]
+    while open_:
+        name = open_.pop()
+        path = Path(*name.split(".")).with_suffix(".py")
+        if name in found or not (ROOT / path).is_file():
+            continue
+        found.add(name)
+        open_ += imports(ROOT / path)
+        open_ += [f"{package}.{part}" for package, part in imported_from(ROOT / path)]
+    return found
+
+
+def imported_from(path: Path) -> list[tuple[str, str]]:
+    """The pairs (a, b) of every `from a import b`, which may name a module."""
+    nodes = [
+        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)
+    ]
+    return [(str(node.module), alias.name) for node in nodes for alias in node.names]
+
+
+def test_what_selection_depends_on_is_sts_b_and_its_geometry() -> None:
+    """A line in another task, or in the list of all tasks, leaves every training run as it is."""
+    tasks = {name for name in closure("harness.tasks.selection") if name.startswith("harness.tasks.")}
+    assert tasks == {
+        f"harness.tasks.{name}"
+        for name in (
+            *("selection", "evaluation", "interface", "vectors"),
+            *("sts", "stsb", "stsb_source", "geometry", "text_forms"),
+        )
+    }

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.data.reranking import RankingQuery
+from harness.data.reranking import SCIDOCS_SUBTASKS, RankingQuery, read_scidocs
 from harness.errors import InputError
 from harness.tasks.interface import Score
+from harness.tasks.registry import SUITES
 from harness.tasks.reranking import (
     METRICS,
-    RERANKING_TASKS,
     RerankingTask,
     bm25_scores,
-    first_stage_scores,
     ranking_metrics,
 )
-from tests.harness.tasks.layouts import LAYOUTS
+from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 
 def query(*relevant: int, positives: int | None = None) -> RankingQuery:
@@ -95,7 +95,9 @@ def test_metrics_do_not_depend_on_the_order_of_the_file() -> None:
 
 def small(name: str, folder: Path, text: str = "raw") -> RerankingTask:
     LAYOUTS[name](folder)
-    return RERANKING_TASKS[name](text, folder=folder)
+    task = declared_task(name, text, folder=folder)
+    assert isinstance(task, RerankingTask)
+    return task
 
 
 def scores_of(scores: Sequence[Score], setting: str) -> tuple[float, ...]:
@@ -104,10 +106,11 @@ def scores_of(scores: Sequence[Score], setting: str) -> tuple[float, ...]:
 
 
 def settings_of(task: RerankingTask) -> list[str]:
+    """The settings under which equal similarities count by expectation."""
     return [*task.queries, "mean"] if len(task.queries) > 1 else list(task.queries)
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) -> None:
     """All queries of a small set have one shape, so chance is the mean over all places of the positives."""
     task = small(name, tmp_path)
@@ -121,7 +124,7 @@ def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) 
     assert chance[0] < 0.7
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_an_encoder_that_knows_the_positives_scores_one(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     good = {
@@ -137,7 +140,7 @@ def test_an_encoder_that_knows_the_positives_scores_one(name: str, tmp_path: Pat
     assert {score.value for score in scores if score.metric in ("map", "p@1", "mrr")} == {1.0}
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     rng = np.random.default_rng(3)
@@ -148,7 +151,7 @@ def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None
     np.testing.assert_allclose(mean, scores_of(chance, setting), atol=0.06)
 
 
-@pytest.mark.parametrize("name", RERANKING_TASKS)
+@pytest.mark.parametrize("name", SUITES["reranking"])
 def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     asked: list[str] = []
@@ -163,7 +166,7 @@ def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_pat
 
 
 def test_the_tasks_are_the_three_sets() -> None:
-    assert list(RERANKING_TASKS) == ["AskUbuntu", "SciDocs", "TRECQA"]
+    assert SUITES["reranking"] == ("AskUbuntu", "SciDocs", "TRECQA")
 
 
 def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) -> None:
@@ -174,13 +177,9 @@ def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) 
     scores = task.evaluate(lambda texts: rng.standard_normal((len(texts), 4)))
     groups = [scores_of(scores, group) for group in ("cite", "cocite", "coview", "coread")]
     np.testing.assert_allclose(scores_of(scores, "mean"), np.mean(groups, axis=0))
-    assert {score.setting: score.n for score in scores} == {
-        "cite": 4,
-        "cocite": 3,
-        "coview": 3,
-        "coread": 3,
-        "mean": 13,
-    }
+    sizes = {"cite": 4, "cocite": 3, "coview": 3, "coread": 3, "mean": 13}
+    sizes |= {f"{setting}/protocol": size for setting, size in sizes.items()}
+    assert {score.setting: score.n for score in scores} == sizes
 
 
 def test_cosine_ignores_length_and_a_zero_vector_is_similar_to_nothing(tmp_path: Path) -> None:
@@ -205,7 +204,7 @@ def test_bm25_ranks_shared_rare_words_first() -> None:
         )
         return {"all": [first, second]}
 
-    task = RerankingTask("two", "none", read, "raw", folder=Path())
+    task = RerankingTask("two", read, "raw", "none", folder=Path())
     assert scores_of(bm25_scores(task), "all") == pytest.approx((1, 1, 0.2, 1))
 
 
@@ -213,16 +212,76 @@ def test_bm25_without_a_shared_word_scores_chance() -> None:
     def read(folder: Path) -> dict[str, list[RankingQuery]]:
         return {"all": [RankingQuery("zebra", ("a dog", "a cat"), (True, False), 1)]}
 
-    task = RerankingTask("one", "none", read, "raw", folder=Path())
+    task = RerankingTask("one", read, "raw", "none", folder=Path())
     assert scores_of(bm25_scores(task), "all") == pytest.approx((0.75, 0.5, 0.2, 0.75))
 
 
-def test_first_stage_scores_rank_by_the_values_a_set_ships(tmp_path: Path) -> None:
-    """AskUbuntu's small file puts its four similar questions first: AP 1, P@5 4/5."""
-    assert scores_of(first_stage_scores(small("AskUbuntu", tmp_path)), "all") == pytest.approx((1, 1, 0.8, 1))
-    (tmp_path / "qa").mkdir()
-    with pytest.raises(InputError, match="TRECQA ships no first-stage scores; use bm25_scores"):
-        first_stage_scores(small("TRECQA", tmp_path / "qa"))
+def test_ties_follow_the_protocol_worked_by_hand() -> None:
+    """Similarities 1, 2, 1, 1 and ties in the order 3, 2, 1, 0: the ranking is 1, 3, 2, 0.
+
+    Candidates 0 and 2 are relevant, at ranks 4 and 3: AP = (1/3 + 2/4) / 2 = 5/12, P@5 = 2/5, RR = 1/3.
+    """
+    asked = query(1, 0, 1, 0)._replace(tie_order=(3, 2, 1, 0))
+    similarities = np.array([1.0, 2.0, 1.0, 1.0])
+    assert ranking_metrics(similarities, asked, ties="protocol") == pytest.approx((5 / 12, 0, 0.4, 1 / 3))
+    assert ranking_metrics(similarities, asked) != ranking_metrics(similarities, asked, ties="protocol")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_order_of_ties_of_scidocs_is_that_of_trec_eval(seed: int, tmp_path: Path) -> None:
+    """Similarities of four values, some apart by less than single precision can tell; ids in both cases."""
+    import pytrec_eval
+
+    rng = np.random.default_rng(seed)
+    judged = {f"{'Dd'[i % 2]}{rng.integers(1000)}-{i}": int(rng.random() < 0.4) for i in range(12)}
+    judged["last"] = 1
+    corpus = {key: {"title": f"title {key}"} for key in ("q", *judged)}
+    parts = {name: {"q": judged} for name in SCIDOCS_SUBTASKS}
+    (tmp_path / "data.json").write_text(json.dumps({"corpus": corpus, "test": parts}))
+    (asked,) = read_scidocs(tmp_path)["cite"]
+    similarities = rng.integers(0, 4, len(judged)) / 4 + rng.choice([0, 1e-9], len(judged))
+    run = dict(zip(judged, similarities.tolist(), strict=True))
+    theirs = pytrec_eval.RelevanceEvaluator({"q": judged}, {"map", "P_5", "recip_rank"}).evaluate({"q": run})
+    average, _, at_5, reciprocal = ranking_metrics(similarities, asked, ties="protocol")
+    assert (average, at_5, reciprocal) == pytest.approx(
+        tuple(theirs["q"][name] for name in ("map", "P_5", "recip_rank"))
+    )
+
+
+def test_without_ties_both_settings_give_one_number() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        asked = query(1, 0, 0, 1, 0, 1)._replace(tie_order=tuple(rng.permutation(6).tolist()))
+        similarities = rng.permutation(6) / 7
+        expected = ranking_metrics(similarities, asked)
+        assert ranking_metrics(similarities, asked, ties="protocol") == pytest.approx(expected)
+
+
+def test_a_constant_encoder_scores_bm25_under_the_protocol_of_askubuntu_and_chance_in_expectation(
+    tmp_path: Path,
+) -> None:
+    """The small file puts its four similar questions first in BM25's order: AP 1, P@5 4/5; and then last.
+
+    Last, at ranks 17 to 20: AP = (1/17 + 2/18 + 3/19 + 4/20) / 4, P@5 = 0, RR = 1/17.
+    """
+    task = small("AskUbuntu", tmp_path)
+    scores = task.evaluate(lambda texts: np.ones((len(texts), 2)))
+    assert scores_of(scores, "all/protocol") == pytest.approx((1, 1, 0.8, 1))
+    text = (tmp_path / "test.txt").read_text()
+    falling, rising = (" ".join(f"{i}.5" for i in range(*ends)) for ends in ((20, 0, -1), (1, 21)))
+    assert falling in text
+    (tmp_path / "test.txt").write_text(text.replace(falling, rising))
+    turned = declared_task("AskUbuntu", folder=tmp_path).evaluate(lambda texts: np.ones((len(texts), 2)))
+    last = (1 / 17 + 2 / 18 + 3 / 19 + 4 / 20) / 4
+    assert scores_of(turned, "all/protocol") == pytest.approx((last, 0, 0, 1 / 17))
+    assert scores_of(turned, "all") == pytest.approx(scores_of(scores, "all"))
+
+
+def test_a_set_without_a_published_protocol_has_the_expectation_only(tmp_path: Path) -> None:
+    task = small("TRECQA", tmp_path)
+    assert {score.setting for score in task.evaluate(lambda texts: np.ones((len(texts), 2)))} == {"all"}
+    with pytest.raises(InputError, match="'query 0' has no order of ties"):
+        ranking_metrics(np.zeros(8), task.queries["all"][0], ties="protocol")
 
 
 @pytest.mark.parametrize("similarities", [np.zeros(3), np.array([0.0, np.nan])], ids=["length", "nan"])
@@ -238,5 +297,5 @@ def test_vectors_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_text_form_is_an_error() -> None:
-    with pytest.raises(InputError, match="unknown text form 'tokens'; use senteval or raw"):
-        RERANKING_TASKS["TRECQA"]("tokens")
+    with pytest.raises(InputError, match="text form 'tokens' is not known, expected senteval or raw"):
+        declared_task("TRECQA", "tokens")

@@ -101,7 +101,7 @@ def test_problems_of_reports_a_task_that_leaks_its_gold(monkeypatch: pytest.Monk
 def test_sentinels_hold_on_every_sts_task(
     form: str, mirror: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.tasks import build_tasks
+    from harness.tasks.registry import build_tasks
 
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path_factory.getbasetemp() / "mirror-data"))
     monkeypatch.setenv("SENTBENCH_TIERS", "mirror")

@@ -13,18 +13,12 @@ from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.tasks import sts
 from harness.tasks.interface import Encode, Score
-from harness.tasks.sts import (
-    PARTS,
-    StsTask,
-    cosines_of_pairs,
-    in_form,
-    pearson,
-    read_stsb_split,
-    spearman,
-    stsb_source,
-    unit_rows,
-    year_task,
-)
+from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
+from harness.tasks.sts_sets import PARTS
+from harness.tasks.stsb import read_stsb_split
+from harness.tasks.stsb_source import stsb_source
+from harness.tasks.text_forms import in_form
+from tests.harness.tasks.layouts import declared_task
 
 ANGLES = {"east": 0.0, "ne": 45.0, "north": 90.0, "west": 180.0}
 
@@ -104,7 +98,7 @@ def test_a_large_set_is_asked_for_in_parts_and_has_the_same_cosines(monkeypatch:
         return np.stack([vectors[text] for text in texts])
 
     whole = cosines_of_pairs(encode, pairs, "toy")
-    monkeypatch.setattr(sts, "PAIRS_ASKED", 4)
+    monkeypatch.setattr(sts, "PAIRS_ENCODED", 4)
     monkeypatch.setattr(sts, "_PAIRS_WIDENED", 3)
     np.testing.assert_array_equal(cosines_of_pairs(encode, pairs, "toy"), whole)
     assert asked == [11, 5, 5, 3]
@@ -199,10 +193,10 @@ def write_year(folder: Path) -> None:
 
 def test_a_year_is_read_by_subset_without_unscored_pairs(tmp_path: Path) -> None:
     write_year(tmp_path)
-    task = year_task("STS12", "senteval", folder=tmp_path)
+    task = declared_task("STS12", "senteval", folder=tmp_path)
     assert task.subsets == {"MSRvid": [("a b", "c", 1.0), ("f", "g", 3.5)], "OnWN": [("h", "i", 5.0)]}
     assert list(task.texts()) == ["a b", "c", "f", "g", "h", "i"]
-    assert (task.sources, year_task("STS12", "raw").sources) == (("sts12",), ("sts12-raw",))
+    assert (task.source, declared_task("STS12", "raw").source) == ("sts12", "sts12-raw")
 
 
 def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
@@ -249,7 +243,7 @@ SIZES = {
 @pytest.mark.usefixtures("data_of_the_mirror")
 @pytest.mark.parametrize("form", ["senteval", "raw"])
 def test_test_sets_have_their_published_sizes(form: str) -> None:
-    from harness.tasks import build_tasks
+    from harness.tasks.registry import build_tasks
 
     sizes = {**SIZES, "STSB-dev": 1500, "SICKR": 4927}
     tasks = build_tasks(list(sizes), text=form)
@@ -260,7 +254,7 @@ def test_test_sets_have_their_published_sizes(form: str) -> None:
 @pytest.mark.usefixtures("data_of_the_mirror")
 @pytest.mark.parametrize("year", PARTS)
 def test_parts_rebuilt_from_stsb_are_whole_subsets_of_their_year(year: str) -> None:
-    from harness.tasks import build_tasks
+    from harness.tasks.registry import build_tasks
 
     assert len(PARTS) == 5
     part, whole = build_tasks([f"{year}-part", year], text="senteval")
@@ -307,7 +301,8 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_public_model_scores_what_is_published(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.data.download import folder_of
-    from harness.tasks import build_tasks, evaluate_tasks
+    from harness.tasks.evaluation import evaluate_tasks
+    from harness.tasks.registry import build_tasks
     from methods.core.folders import load_encoder
 
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded,mirror")

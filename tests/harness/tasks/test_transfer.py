@@ -13,13 +13,14 @@ import torch
 from harness.data.classification import Examples
 from harness.errors import InputError
 from harness.tasks import features
-from harness.tasks.nli import NLI_TASKS, SNLI
+from harness.tasks.nli import SNLI
 from harness.tasks.protocols import PROTOCOLS, SENTEVAL
-from harness.tasks.transfer import TRANSFER_TASKS, ClassificationTask, f1_of_class_one
+from harness.tasks.registry import SUITES
+from harness.tasks.transfer import ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
-from tests.harness.tasks.layouts import LAYOUTS
+from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
-TASKS = {**TRANSFER_TASKS, **NLI_TASKS}
+TASKS = (*SUITES["transfer"], *SUITES["nli"])
 QUICK = replace(
     SENTEVAL,
     folds=3,
@@ -30,7 +31,9 @@ QUICK = replace(
 
 def small(name: str, folder: Path, text: str = "senteval") -> ClassificationTask:
     LAYOUTS[name](folder)
-    return TASKS[name](text, protocol=QUICK, folder=folder)
+    task = declared_task(name, text, protocol=QUICK, folder=folder)
+    assert isinstance(task, ClassificationTask)
+    return task
 
 
 def labels_by_text(task: ClassificationTask) -> dict[str, tuple[int, int]]:
@@ -55,11 +58,8 @@ def accuracy(task: ClassificationTask, encode) -> float:
 
 
 def test_the_tasks_are_the_papers_seven_and_two() -> None:
-    assert list(TRANSFER_TASKS) == ["MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"]
-    assert list(NLI_TASKS) == ["SICK-E", "SNLI"]
-    suites = {name: factory("raw").suite for name, factory in TASKS.items()}
-    assert [name for name, suite in suites.items() if suite == "transfer"] == list(TRANSFER_TASKS)
-    assert [name for name, suite in suites.items() if suite == "nli"] == list(NLI_TASKS)
+    assert SUITES["transfer"] == ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
+    assert SUITES["nli"] == ("SICK-E", "SNLI")
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -121,7 +121,7 @@ def test_number_of_tasks_and_protocols_covered() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_runs_and_names_its_scores(protocol: str, tmp_path: Path) -> None:
     LAYOUTS["SST"](tmp_path)
-    task = TASKS["SST"]("raw", protocol=PROTOCOLS[protocol], folder=tmp_path)
+    task = declared_task("SST", "raw", protocol=PROTOCOLS[protocol], folder=tmp_path)
     scores = task.evaluate(lambda texts: oracle(task, texts))
     assert {score.setting for score in scores} == {protocol}
     assert scores[0].value == 1.0
@@ -136,7 +136,7 @@ def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
     """Words first, then the label; equal keys stay in file order, positives before negatives."""
     (tmp_path / "custrev.pos").write_text("b b\na\nc c\n")
     (tmp_path / "custrev.neg").write_text("z\n\nd d\n")
-    part = TASKS["CR"]("senteval", folder=tmp_path).parts["train"]
+    part = declared_task("CR", "senteval", folder=tmp_path).parts["train"]
     assert part.texts == [(".",), ("z",), ("a",), ("d d",), ("b b",), ("c c",)]
     assert part.labels == [0, 0, 1, 0, 1, 1]
 
@@ -144,7 +144,7 @@ def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
 def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -> None:
     """Names sort contradiction < entailment < neutral, which is not the order of their numbers 2, 0, 1."""
     texts = [("a a", "x"), ("a", "y"), ("a", "y"), ("a", "y"), ("a", "y y")]
-    task = ClassificationTask(SNLI, "raw")
+    task = ClassificationTask(SNLI, "raw", "snli")
     ordered = task._ordered(Examples(texts, [0, 1, 0, 2, 2], ("entailment", "neutral", "contradiction")))
     assert ordered.labels == [2, 0, 1, 0, 2]
     assert [first for first, _ in ordered.texts] == ["a", "a", "a", "a a", "a"]
@@ -153,13 +153,13 @@ def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -
 def test_text_forms_differ_in_blanks_only(tmp_path: Path) -> None:
     (tmp_path / "custrev.pos").write_text(" two  blanks \n")
     (tmp_path / "custrev.neg").write_text("\n")
-    assert sorted(TASKS["CR"]("senteval", folder=tmp_path).texts()) == [".", "two blanks"]
-    assert sorted(TASKS["CR"]("raw", folder=tmp_path).texts()) == [".", "two  blanks"]
+    assert sorted(declared_task("CR", "senteval", folder=tmp_path).texts()) == [".", "two blanks"]
+    assert sorted(declared_task("CR", "raw", folder=tmp_path).texts()) == [".", "two  blanks"]
 
 
 def test_an_unknown_text_form_is_an_error() -> None:
-    with pytest.raises(InputError, match=r"unknown text form 'sentevel' \(did you mean senteval\?\)"):
-        TASKS["MR"]("sentevel")
+    with pytest.raises(InputError, match=r"text form 'sentevel' is not known.*\(did you mean senteval\?\)"):
+        declared_task("MR", "sentevel")
 
 
 def test_pair_features_are_those_of_senteval() -> None:
@@ -236,6 +236,6 @@ def test_bad_vectors_are_one_clear_line(case: str, tmp_path: Path) -> None:
 def test_an_error_of_the_classifier_names_the_task(tmp_path: Path) -> None:
     (tmp_path / "custrev.pos").write_text("a\nb\n")
     (tmp_path / "custrev.neg").write_text("c\nd\n")
-    task = TASKS["CR"]("raw", protocol=QUICK, folder=tmp_path)
+    task = declared_task("CR", "raw", protocol=QUICK, folder=tmp_path)
     with pytest.raises(InputError, match="CR: class 0 has 2 rows, so it is missing in a fold"):
         task.evaluate(lambda texts: np.ones((len(texts), 2)))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.transfer import sides_of
-from harness.tasks.nli import NLI_TASKS
-from harness.tasks.reranking import RERANKING_TASKS, bm25_scores
+from harness.tasks.registry import build_tasks
+from harness.tasks.reranking import RerankingTask, bm25_scores
 from tests.harness.tasks.word_vectors import encode_words
 
 
@@ -32,7 +32,8 @@ def test_inference_sets_run_on_word_vectors(mirror: Path) -> None:
     """Above the majority share, below a perfect score; SNLI says that its training part is reduced."""
     settings = {"SICK-E": "senteval", "SNLI": "senteval/reduced-train"}
     for name, setting in settings.items():
-        score = NLI_TASKS[name]("senteval").evaluate(lambda texts: encode_words(texts, 64))[0]
+        (task,) = build_tasks([name], text="senteval")
+        score = task.evaluate(lambda texts: encode_words(texts, 64))[0]
         assert score.setting == setting
         assert 0.36 < score.value < 0.9
         assert score.n == {"SICK-E": 4927, "SNLI": 9824}[name]
@@ -40,7 +41,8 @@ def test_inference_sets_run_on_word_vectors(mirror: Path) -> None:
 
 @pytest.mark.mirror
 def test_trecqa_orders_constant_vectors_word_vectors_and_bm25(mirror: Path) -> None:
-    task = RERANKING_TASKS["TRECQA"]("raw")
+    (task,) = build_tasks(["TRECQA"], text="raw")
+    assert isinstance(task, RerankingTask)
     constant = task.evaluate(lambda texts: np.ones((len(texts), 4)))[0]
     words = task.evaluate(lambda texts: encode_words(texts, 256))[0]
     bm25 = bm25_scores(task)[0]

@@ -13,12 +13,13 @@ from pydantic import ValidationError
 from safetensors.torch import save_file
 
 from harness.plan.entries import first_problem
-from methods.ckd.method import CKD, CKDConfig
+from methods.ckd.config import CKDConfig
+from methods.ckd.method import CKD
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.interface import Row
 from methods.core.losses import unit
+from methods.core.types import Row
 from tests.methods.ckd.sample import ORIGINAL, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
@@ -194,7 +195,7 @@ def test_a_temperature_that_is_not_positive_is_refused(temperature: float) -> No
 def test_a_queue_below_the_batch_is_refused(top: Path) -> None:
     method = build(top, queue_size=5)
     chosen = list(method.prepare(ROWS))[:6]
-    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the batch of 6"):
+    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the 6 of one step"):
         method.loss(batch_of(method, chosen))
 
 
@@ -202,7 +203,7 @@ def test_a_teacher_that_is_no_transformer_cannot_read_batches(top: Path, tmp_pat
     save_file({"vectors": torch.randn(2, 16)}, tmp_path / "vectors.safetensors")
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     (tmp_path / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}')
-    with pytest.raises(InputError, match="the teacher is no transformer"):
+    with pytest.raises(InputError, match="the parent is not a transformer, ckd expects"):
         tiny.build(Sample("ckd", "test", ORIGINAL), top / "bert", parent=tmp_path)
 
 

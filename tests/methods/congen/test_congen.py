@@ -11,18 +11,19 @@ import torch
 from pydantic import ValidationError
 
 from harness.plan.entries import first_problem
-from methods.congen.method import ConGen, ConGenConfig
+from methods.congen.config import ConGenConfig
+from methods.congen.method import ConGen
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Row
 from methods.core.losses import unit
-from methods.core.parents import write_teacher
 from methods.core.teacher_queue import hold_out
+from methods.core.teachers import write_teacher
+from methods.core.types import Row
 from tests.methods.congen.sample import NO_QUEUE, RANDOM_QUEUE, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
 
-ROWS = tiny.rows(30, paraphrases=2)
+ROWS = tiny.rows(30, rewrites=2)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     top = tmp_path_factory.mktemp("congen")
     teacher = tiny.sentence_encoder(tiny.write_backbone(top / "wide", width=24, seed=5))
     (top / "teacher").mkdir()
-    write_teacher(top / "teacher", teacher, [(row.text, *row.paraphrase) for row in ROWS], {})
+    write_teacher(top / "teacher", teacher, ROWS, {})
     return tiny.write_backbone(top / "bert", dropout=0.0), top / "teacher"
 
 
@@ -52,13 +53,13 @@ def taught(ground: tuple[Path, Path], rows: list[Row], view: int) -> torch.Tenso
 
 
 def test_the_teacher_reads_its_view_and_the_student_both(ground: tuple[Path, Path]) -> None:
-    """Views 1 and 2 of a row are its paraphrases; the sentence itself, view 0, is not read."""
+    """Views 1 and 2 of a row are its rewrites; the sentence itself, column 0, is not read."""
     method = build(ground)
     chosen = list(method.prepare(ROWS))[:4]
     batch = batch_of(method, chosen)
     torch.testing.assert_close(unit(batch["teacher"]), taught(ground, chosen, 1))
     lengths = [int(tokens.get("attention_mask", tokens["input_ids"]).ne(0).sum()) for tokens in groups(batch)]
-    texts = [row.paraphrase[view] for view in (0, 1) for row in chosen]
+    texts = [row.rewrites[view] for view in (0, 1) for row in chosen]
     assert sum(lengths) == sum(map(len, method.encoder.token_ids(texts)))
     again = batch_of(build_prepared(ground, teacher_view=0), chosen)
     torch.testing.assert_close(unit(again["teacher"]), taught(ground, chosen, 0))
@@ -124,11 +125,11 @@ def test_the_queue_takes_the_batch_after_the_step_and_drops_its_oldest(ground: t
     method = build(ground, queue_size=10)
     kept = list(method.prepare(ROWS))
     assert method.queue is not None
-    for step, place in enumerate([slice(0, 6), slice(6, 12), slice(12, 15)]):
+    for step, part in enumerate([slice(0, 6), slice(6, 12), slice(12, 15)]):
         before = method.queue.ring.clone()
-        loss = method.loss(batch_of(method, kept[place]))
+        loss = method.loss(batch_of(method, kept[part]))
         assert torch.equal(method.queue.ring, before)
-        assert loss.parts["keys"].item() == 10 + place.stop - place.start
+        assert loss.parts["keys"].item() == 10 + part.stop - part.start
         loss.total.backward()
         method.after_step(step)
     torch.testing.assert_close(method.queue.oldest_first(), taught(ground, kept[5:15], 1))
@@ -148,7 +149,7 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
     target = torch.softmax(taught(ground, chosen, 1).double() @ keys.T / 0.05, dim=1)
     terms = []
     for view in (0, 1):
-        texts = [row.paraphrase[view] for row in chosen]
+        texts = [row.rewrites[view] for row in chosen]
         student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize(texts)))).double()
         terms.append(-(target * torch.log_softmax(student @ keys.T / 0.07, dim=1)).sum(dim=1).mean())
     found = method.loss(batch_of(method, chosen)).total
@@ -170,13 +171,13 @@ def test_the_tanh_layer_is_exported_and_equal_widths_have_it_too(
 
 def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
     """Ten rows of five texts; holding two rows out removes every row that shares a text with them."""
-    rows = [Row(place, f"text {place // 2}") for place in range(10)]
-    held, kept = hold_out(rows, count=2, seed=3)
-    texts = {rows[place].text for place in held}
+    texts = [f"text {index // 2}" for index in range(10)]
+    held, kept = hold_out(texts, count=2, seed=3)
+    taken = {texts[index] for index in held}
     assert len(held) == 2
     assert held == sorted(held)
-    assert [rows[place].text in texts for place in kept] == [False] * (10 - 2 * len(texts))
-    assert hold_out(rows, count=2, seed=3) == (held, kept)
+    assert [texts[index] in taken for index in kept] == [False] * (10 - 2 * len(taken))
+    assert hold_out(texts, count=2, seed=3) == (held, kept)
 
 
 def test_a_random_queue_holds_unit_rows_of_the_run_s_seed(ground: tuple[Path, Path]) -> None:
@@ -216,7 +217,7 @@ def test_a_wider_teacher_needs_a_mapping(ground: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "place"),
+    ("changes", "field"),
     [
         ({"teacher_temperature": 0.0}, "teacher_temperature"),
         ({"student_temperature": -0.05}, "student_temperature"),
@@ -225,17 +226,17 @@ def test_a_wider_teacher_needs_a_mapping(ground: tuple[Path, Path]) -> None:
         ({"divergence": "mse"}, "divergence"),
     ],
 )
-def test_values_out_of_range_name_their_key(changes: dict[str, Any], place: str) -> None:
+def test_values_out_of_range_name_their_key(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(ValidationError) as caught:
         ConGenConfig.model_validate({**RELEASED, **changes})
-    assert caught.value.errors()[0]["loc"] == (place,)
+    assert caught.value.errors()[0]["loc"] == (field,)
     assert len(caught.value.errors()) == 1
 
 
 def test_a_queue_below_the_batch_is_refused(ground: tuple[Path, Path]) -> None:
     method = build(ground, queue_size=5)
     chosen = list(method.prepare(ROWS))[:6]
-    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the batch of 6"):
+    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the 6 of one step"):
         method.loss(batch_of(method, chosen))
 
 
@@ -245,8 +246,8 @@ def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) ->
 
 
 def test_a_corpus_without_the_second_view_is_refused(ground: tuple[Path, Path]) -> None:
-    single = [row._replace(paraphrase=row.paraphrase[:1]) for row in ROWS]
-    with pytest.raises(InputError, match="row 0 of the corpus has 1 paraphrases, expected at least 2"):
+    single = [row._replace(rewrites=row.rewrites[:1]) for row in ROWS]
+    with pytest.raises(InputError, match="row 0 of the corpus has 1 rewrites, expected at least 2"):
         build(ground).prepare(single)
 
 

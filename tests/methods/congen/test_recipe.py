@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from harness.plan.resolve import load_recipes
-from methods import load_method
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
+from methods.registry import load_method
 from tests.methods.ckd.sample import ORIGINAL
 from tests.methods.ckd.sample import RELEASED as CKD
 from tests.methods.congen.sample import RELEASED as CONGEN

@@ -43,7 +43,7 @@ def test_every_plan_is_a_partition_within_budget_and_padding(
 ) -> None:
     sizes = np.array(lengths, dtype=np.int64)
     batches = plan_batches(sizes, token_budget=budget, max_padding=share)
-    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
         padded = sizes[batch].max() * len(batch)
         assert len(batch) == 1 or padded <= budget

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from methods.core.distributions import PIECE, Match, match_distributions, pick_among_keys
 from methods.core.errors import InputError
-from methods.core.linear import uses_onednn
+from methods.core.fast.linear import uses_onednn
 from methods.core.losses import info_nce, unit
 
 ROWS, WIDTH, QUEUE = 5, 6, 17

@@ -14,9 +14,10 @@ from torch import nn
 
 from methods.core.encoder import SentenceEncoder, evaluating
 from methods.core.errors import InputError
-from methods.core.folders import cut_layers, load_encoder, save_backbone
-from methods.core.mapping import add_mapping
-from methods.core.pooling import LAYERS, check_pooling, pool
+from methods.core.folders import cut_layers, load_encoder
+from methods.core.pooling import LAYERS, check_pooling, masked_mean, pool
+from methods.core.saving import save_backbone
+from methods.core.teacher_mapping import add_mapping
 from tests.support import tiny
 
 TEXTS = [
@@ -55,6 +56,16 @@ def test_poolings_of_two_tokens_and_one_pad_are_worked_by_hand(pooling: str, exp
     states = [torch.tensor([[[10.0 * layer], [10.0 * layer + 10], [99.0]]]) for layer in range(4)]
     assert len(LAYERS) == 5
     assert pool(states, torch.tensor([[1, 1, 0]]), pooling).item() == pytest.approx(expected)
+
+
+def test_the_mean_of_no_token_is_zero_and_has_no_gradient() -> None:
+    """Row 1 attends to 3 and 5, mean 4; row 2 to nothing: 0, not the quotient 0 / 0."""
+    hidden = torch.tensor([[[3.0], [5.0]], [[7.0], [9.0]]], requires_grad=True)
+    mean = masked_mean(hidden, torch.tensor([[1, 1], [0, 0]]))
+    assert mean.tolist() == [[4.0], [0.0]]
+    mean.sum().backward()
+    assert hidden.grad is not None
+    assert hidden.grad.flatten().tolist() == [0.5, 0.5, 0.0, 0.0]
 
 
 def test_an_unknown_pooling_is_named_with_near_matches() -> None:
@@ -158,8 +169,8 @@ def test_an_unknown_activation_of_the_output_layer_is_refused(backbone: Path, tm
     encoder = load(backbone, pooling="mean")
     add_mapping(encoder, "tanh", teacher_dim=4)
     encoder.save(tmp_path)
-    place = tmp_path / "2_Dense/config.json"
-    place.write_text(place.read_text().replace("activation.Tanh", "activation.GELU"))
+    path = tmp_path / "2_Dense/config.json"
+    path.write_text(path.read_text().replace("activation.Tanh", "activation.GELU"))
     with pytest.raises(InputError, match=r"activation .*GELU, expected Identity or Tanh"):
         load_encoder(tmp_path)
 

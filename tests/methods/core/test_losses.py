@@ -9,11 +9,9 @@ import torch
 
 from methods.core.errors import InputError
 from methods.core.losses import (
-    alignment,
     cosine_similarities,
     info_nce,
     nt_xent,
-    uniformity,
     unit_squared_error,
 )
 
@@ -108,18 +106,6 @@ def test_unit_squared_error_is_two_minus_two_cosines() -> None:
     student = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
     teacher = torch.tensor([[0.0, 2.0], [-3.0, 0.0], [5.0, 0.0]])
     assert unit_squared_error(student, teacher).item() == pytest.approx(2.0, abs=1e-6)
-
-
-def test_alignment_and_uniformity_of_a_square_are_worked_by_hand() -> None:
-    """Unit vectors at 0, 90, 180 and 270 degrees: four pairs at squared distance 2, two at 4.
-
-    uniformity = log((4 e^-4 + 2 e^-8) / 6); each point against its neighbour has alignment 2.
-    """
-    square = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
-    expected = math.log((4 * math.exp(-4) + 2 * math.exp(-8)) / 6)
-    assert uniformity(square).item() == pytest.approx(expected, abs=1e-6)
-    assert alignment(square, square.roll(1, dims=0)).item() == pytest.approx(2.0, abs=1e-6)
-    assert alignment(square, 7 * square).item() == pytest.approx(0.0, abs=1e-6)
 
 
 def test_bad_arguments_are_refused() -> None:

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch
 from methods.core.losses import cosine_similarities, info_nce
 from methods.core.momentum_contrast import MomentumContrast
+from methods.core.types import Batch
 from tests.methods.moco.sample import RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
@@ -61,6 +61,15 @@ def test_keys_per_query_grow_with_the_queue(
     method = build(folder, {**RELEASED, "queue_size": size, "queue_holds_batch": holds_batch})
     counted = [int(method.loss(batch_of(method)).parts["keys"]) for _ in expected]
     assert counted == expected
+
+
+def test_after_an_incomplete_batch_the_keys_are_those_of_whole_batches(folder: Path) -> None:
+    """Room for two batches of 4; batches of 4, 4, 2, 4, 4, 4. The queue before each holds 0, 4, 4 + 4, 4 + 2,
+    2 + 4 and 4 + 4 keys, never a part of a batch: 4, 8, 10, 10, 10 and 12 keys with the batch's own.
+    """
+    method = build(folder, {**RELEASED, "queue_size": 8})
+    counted = [int(method.loss(batch_of(method, size=size)).parts["keys"]) for size in (4, 4, 2, 4, 4, 4)]
+    assert counted == [4, 8, 10, 10, 10, 12]
 
 
 def test_keys_are_those_of_the_present_batch_and_of_the_newest_steps(folder: Path) -> None:
@@ -236,7 +245,7 @@ def test_vectors_do_not_depend_on_the_key_side_or_the_head(folder: Path) -> None
 def test_a_queue_smaller_than_the_batch_is_one_clear_line(folder: Path) -> None:
     method = build(folder, {**RELEASED, "queue_size": 3})
     with pytest.raises(
-        InputError, match=r"^queue of 3 keys is smaller than the batch of 4, expected [^\n]+$"
+        InputError, match=r"^queue of 3 vectors is smaller than the 4 of one step, expected [^\n]+$"
     ):
         method.loss(batch_of(method))
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from methods.core.errors import InputError
-from methods.core.queues import VectorQueue
+from methods.core.queues import BatchQueue, VectorQueue
 
 
 def constant(value: float, rows: int, width: int = 3) -> torch.Tensor:
@@ -38,7 +38,7 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
 
 
 def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
-    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 stands at place 0; left are 1 1 2 2 2."""
+    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 stands at row 0; left are 1 1 2 2 2."""
     queue = VectorQueue(5, 1)
     queue.push(constant(1, 3, 1))
     queue.push(constant(2, 3, 1))
@@ -95,5 +95,39 @@ def test_vectors_in_half_precision_are_stored_in_single() -> None:
 
 @pytest.mark.parametrize("size", [0, -3])
 def test_a_queue_without_room_is_refused(size: int) -> None:
-    with pytest.raises(InputError, match="expected at least 1; mend the recipe"):
+    with pytest.raises(InputError, match="expected at least 1; fix the recipe"):
         VectorQueue(size, 3)
+
+
+def test_whole_batches_are_dropped_worked_by_hand() -> None:
+    """Room for 8 rows; batches of 4, 4, 2 with values 1, 2, 3: ten rows, so the four 1s go, not two of them.
+
+    A fourth batch of 4 makes ten again and the 2s go; a fifth makes ten and the two 3s go.
+    """
+    queue = BatchQueue(8, 1)
+    found = []
+    for value, rows in enumerate([4, 4, 2, 4, 4], 1):
+        queue.push(constant(value, rows, 1))
+        found.append(queue.oldest_first().flatten().tolist())
+    assert found[1] == [1, 1, 1, 1, 2, 2, 2, 2]
+    assert found[2] == [2, 2, 2, 2, 3, 3]
+    assert found[3] == [3, 3, 4, 4, 4, 4]
+    assert found[4] == [4, 4, 4, 4, 5, 5, 5, 5]
+    assert queue.newest(7).flatten().tolist() == [5, 5, 5, 5]
+    assert queue.newest(3).shape == (0, 1)
+
+
+@pytest.mark.parametrize("kept", [1, 2, 4])
+def test_the_batch_queue_equals_a_list_of_batches_across_epochs(kept: int) -> None:
+    """Epochs of seven batches of 3 and one of 1 or 2; the list keeps the last `kept` batches of any size."""
+    queue, naive = BatchQueue(3 * kept, 2), deque(maxlen=kept)  # type: ignore[var-annotated]
+    rng = np.random.default_rng(kept)
+    for epoch in range(6):
+        for rows in [3] * 7 + [1 + epoch % 2]:
+            batch = torch.from_numpy(rng.normal(size=(rows, 2)).astype(np.float32))
+            queue.push(batch)
+            naive.append(batch)
+            assert torch.equal(queue.oldest_first(), torch.cat(list(naive)))
+            resumed = BatchQueue(3 * kept, 2)
+            resumed.load_state_dict(queue.state_dict())
+            queue = resumed

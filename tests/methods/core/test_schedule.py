@@ -12,7 +12,7 @@ from methods.core.errors import InputError
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.schedule import plan_steps, rate_factor
 from methods.core.streams import generator, row_order, subset, torch_seed
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 from tests.support.tiny import TRAIN
 
 

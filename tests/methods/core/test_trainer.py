@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from methods.core.errors import InputError
-from methods.core.interface import Batch, Encoder, Loss, Method, Row
+from methods.core.method import Method
 from methods.core.trainer import TrainConfig, Trainer
+from methods.core.types import Batch, Encoder, Loss, Row
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 
@@ -109,10 +110,10 @@ class Exploding(Method):
 
 
 def test_a_loss_that_is_not_finite_stops_with_step_and_parts(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.interface import MethodConfig
-    from methods.core.parents import EncoderFactory
+    from methods.core.method import MethodConfig
+    from methods.core.networks import Networks
 
-    method = Exploding(MethodConfig(max_length=16), EncoderFactory(backbone, pooling="mean"))
+    method = Exploding(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
     with pytest.raises(InputError, match=r"step 2: the loss is not finite \(loss nan, share 0.25\)"):
         tiny.trainer(method, tmp_path).fit(tiny.rows())
 
@@ -120,8 +121,8 @@ def test_a_loss_that_is_not_finite_stops_with_step_and_parts(backbone: Path, tmp
 class Watching(Method):
     """Records the rows of every batch."""
 
-    def __init__(self, config: Any, new_encoder: Any) -> None:
-        super().__init__(config, new_encoder)
+    def __init__(self, config: Any, networks: Any) -> None:
+        super().__init__(config, networks)
         self.visited: list[list[int]] = []
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
@@ -133,10 +134,10 @@ class Watching(Method):
 
 
 def test_each_epoch_visits_every_row_once_in_its_own_order(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.interface import MethodConfig
-    from methods.core.parents import EncoderFactory
+    from methods.core.method import MethodConfig
+    from methods.core.networks import Networks
 
-    method = Watching(MethodConfig(max_length=16), EncoderFactory(backbone, pooling="mean"))
+    method = Watching(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
     tiny.trainer(method, tmp_path, steps=None, epochs=2, drop_last=False, batch_size=10).fit(tiny.rows())
     assert [len(batch) for batch in method.visited] == [10, 10, 4, 10, 10, 4]
     first, second = ([row for batch in method.visited[half : half + 3] for row in batch] for half in (0, 3))
@@ -156,13 +157,6 @@ def test_bf16_runs_and_differs_from_fp32(backbone: Path, tmp_path: Path) -> None
     first = [next(line for line in lines(run.directory) if "loss" in line)["loss"] for run in (wide, narrow)]
     assert first[0] != first[1]
     assert first[0] == pytest.approx(first[1], rel=0.2)
-
-
-def test_resume_state_of_another_method_is_refused(backbone: Path, tmp_path: Path) -> None:
-    train(backbone, tmp_path)
-    other = tiny.build(SAMPLES[1], backbone, parent=None)
-    with pytest.raises(InputError, match="state of another method"):
-        tiny.trainer(other, tmp_path).fit(tiny.rows())
 
 
 @pytest.mark.parametrize(

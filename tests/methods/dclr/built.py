@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from methods.core import streams
-from methods.core.interface import Method
+from methods.core.method import Method
 from methods.dclr.method import DCLR
 from tests.support import tiny
 

@@ -34,8 +34,8 @@ def build(folders: dict[str, Path]) -> Build:
         backbone: str = "student",
         name: str = "dclr",
     ) -> Any:
-        place = None if parent is None else folders[parent]
-        method = tiny.build(Sample(name, "test", config), folders[backbone], parent=place, pooling="cls")
+        folder = None if parent is None else folders[parent]
+        method = tiny.build(Sample(name, "test", config), folders[backbone], parent=folder, pooling="cls")
         method.train().prepare(tiny.rows())
         return method
 

@@ -69,7 +69,7 @@ def test_both_presets_equal_the_slow_form_with_gradients(
         vectors["scored_again"] = scored + 0.3 * draw(6, 2)
     both = torch.cat([vectors["scored"], vectors["scored_again"]]) if preset is RELEASED else scored
     monkeypatch.setattr(method, "complement", lambda tokens: both)
-    monkeypatch.setattr(method, "views", lambda batch: (vectors["first"], vectors["second"]))
+    monkeypatch.setattr(method, "vectors", lambda batch: (vectors["first"], vectors["second"]))
     found = method.loss({**batch_of(method, 6), "noise": vectors["noise"]})
     assert 0.1 < found.parts["masked_share"] < 0.9
     expected = slow_loss(vectors, config)
@@ -143,7 +143,7 @@ def test_the_students_gradient_is_that_of_constant_noise(build: Build) -> None:
     batch = batch_of(moving)
     torch.manual_seed(7)
     with torch.no_grad():
-        moved = moving.moved_noise(batch, *moving.views(batch))
+        moved = moving.moved_noise(batch, *moving.vectors(batch))
     assert not torch.equal(moved, batch["noise"])
     for method, given in ((moving, batch), (still, {**batch, "noise": moved})):
         loss_of(method, given).total.backward()

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from methods.dclr.noise import ascend, noise_count, non_uniformity
+from methods.dclr.noise import ascend, noise_count
 
 HAND: dict[str, Any] = {"temperature": 1.0, "steps": 1, "step_size": 0.1, "denominator": "all"}
 
@@ -18,31 +18,31 @@ def drawn(*shape: int, seed: int, dtype: torch.dtype = torch.float64) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def slow_ascent(
-    noise: Tensor,
-    anchors: Tensor,
-    positives: Tensor,
-    *,
-    temperature: float,
-    steps: int,
-    step_size: float,
-    denominator: str,
+def non_uniformity(
+    noise: Tensor, anchors: Tensor, positives: Tensor, *, temperature: float, denominator: str
 ) -> Tensor:
-    """The loop of the paper with autograd, pair by pair."""
+    """The loss that the noise climbs, DCLR eq. 2 averaged over anchors, pair by pair."""
 
     def cosine(x: Tensor, y: Tensor) -> Tensor:
         return (x @ y) / (x.norm() * y.norm())
 
+    losses = []
+    for row, anchor in enumerate(anchors):
+        columns = [cosine(anchor, other) for other in noise]
+        if denominator == "all":
+            columns += [cosine(anchor, other) for other in positives]
+        below = sum((value / temperature).exp() for value in columns)
+        losses.append(-cosine(anchor, positives[row]) / temperature + torch.as_tensor(below).log())
+    return torch.stack(losses).mean()
+
+
+def slow_ascent(
+    noise: Tensor, anchors: Tensor, positives: Tensor, *, steps: int, step_size: float, **settings: Any
+) -> Tensor:
+    """The loop of the paper with autograd."""
     for _ in range(steps):
         noise = noise.detach().requires_grad_()
-        losses = []
-        for row, anchor in enumerate(anchors):
-            columns = [cosine(anchor, other) for other in noise]
-            if denominator == "all":
-                columns += [cosine(anchor, other) for other in positives]
-            below = sum((value / temperature).exp() for value in columns)
-            losses.append(-cosine(anchor, positives[row]) / temperature + torch.as_tensor(below).log())
-        (gradient,) = torch.autograd.grad(torch.stack(losses).mean(), noise)
+        (gradient,) = torch.autograd.grad(non_uniformity(noise, anchors, positives, **settings), noise)
         noise = noise + step_size * gradient / gradient.norm(dim=1, keepdim=True)
     return noise.detach()
 
@@ -81,12 +81,12 @@ def test_the_direction_is_the_steepest_one_by_finite_differences() -> None:
     step = ascend(noise, anchors, positives, steps=1, step_size=1.0, **settings) - noise
     tiny = 1e-6
     gradient = torch.zeros_like(noise)
-    for place in range(noise.numel()):
+    for index in range(noise.numel()):
         shift = torch.zeros_like(noise)
-        shift.view(-1)[place] = tiny
+        shift.view(-1)[index] = tiny
         up = non_uniformity(noise + shift, anchors, positives, **settings)
         down = non_uniformity(noise - shift, anchors, positives, **settings)
-        gradient.view(-1)[place] = (up - down) / (2 * tiny)
+        gradient.view(-1)[index] = (up - down) / (2 * tiny)
     torch.testing.assert_close(step, torch.nn.functional.normalize(gradient), atol=1e-6, rtol=0)
 
 

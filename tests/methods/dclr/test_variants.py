@@ -66,7 +66,7 @@ def test_with_padding_attended_a_sentence_depends_on_the_longest_of_its_batch(bu
         method = build({**PAPER, **UNWEIGHTED, "attend_padding": attend}, parent=None, backbone="calm")
         short, long = (method.encoder.pad([[2, 7, 8, 3], [2] + [9] * n + [3]]) for n in (2, 9))
         with torch.no_grad():
-            seen[attend] = [method.views({"anchor": tokens})[0][0] for tokens in (short, long)]
+            seen[attend] = [method.vectors({"anchor": tokens})[0][0] for tokens in (short, long)]
     torch.testing.assert_close(*seen[False], atol=1e-5, rtol=0)
     assert not torch.allclose(*seen[True], atol=1e-3)
     torch.testing.assert_close(seen[True][0], seen[False][0])  # nothing is padded there
@@ -107,8 +107,8 @@ def test_cutoffs_erase_word_embeddings_of_the_second_view_only(positive: str, bu
     batch = batch_of(method)
     plain = {"anchor": batch["anchor"]}
     with torch.no_grad():
-        first, second = method.views(batch)
-        expected, _ = method.views(plain)
+        first, second = method.vectors(batch)
+        expected, _ = method.vectors(plain)
         words = method.encoder.backbone.get_input_embeddings()(batch["anchor"]["input_ids"])  # type: ignore[operator]
         cut = method.head(method.encoder(batch["anchor"], inputs_embeds=words * batch["keep"]))
     torch.testing.assert_close(first, expected)
@@ -147,7 +147,7 @@ def test_shuffled_views_go_to_the_student_and_not_to_the_complement(build: Build
 def test_self_weighting_masks_by_the_students_own_cosines(build: Build) -> None:
     method = build({**PAPER, "weights_from": "student", "threshold": 0.5}, parent=None)
     torch.manual_seed(7)
-    first, second = (torch.nn.functional.normalize(view) for view in method.views(batch_of(method)))
+    first, second = (torch.nn.functional.normalize(view) for view in method.vectors(batch_of(method)))
     cosines = first @ second.T
     expected = ((cosines >= 0.5) & ~torch.eye(8, dtype=torch.bool)).sum() / 56
     assert loss_of(method).parts["masked_share"].item() == pytest.approx(expected.item())
@@ -199,7 +199,7 @@ def test_bad_parents_are_told_in_one_line(build: Build, folders: dict[str, Path]
         folders["absent"]: "no such folder",
         folders["student"]: "does not say how it pools",
         folders["words"]: "not a transformer",
-        other: "tokenizer differs",
+        other: "word pieces differ",
     }
     for parent, message in told.items():
         vector = "cls" if parent == other else "own"

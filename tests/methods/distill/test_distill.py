@@ -10,7 +10,8 @@ import torch
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.parents import write_teacher
+from methods.core.teachers import write_teacher
+from methods.core.types import Row
 from tests.methods.distill.sample import SAMPLES
 from tests.support import tiny
 
@@ -22,15 +23,15 @@ def backbone(tmp_path: Path) -> Path:
     return tiny.write_backbone(tmp_path / "bert", dropout=0.0)
 
 
-def self_taught(backbone: Path, folder: Path, texts: list[tuple[str, ...]]) -> Path:
+def self_taught(backbone: Path, folder: Path, rows: list[Row]) -> Path:
     folder.mkdir(exist_ok=True)
-    write_teacher(folder, tiny.sentence_encoder(backbone), texts, {})
+    write_teacher(folder, tiny.sentence_encoder(backbone), rows, {})
     return folder
 
 
 def test_a_student_equal_to_its_teacher_has_loss_zero(backbone: Path, tmp_path: Path) -> None:
     rows = tiny.rows()
-    parent = self_taught(backbone, tmp_path / "t", [(row.text,) for row in rows])
+    parent = self_taught(backbone, tmp_path / "t", rows)
     method = tiny.build(SAME, backbone, parent=parent)
     kept = list(method.prepare(rows))
     batch = method.collate(kept[:8], step=0, rng=streams.generator(0, streams.COLLATE))
@@ -39,10 +40,10 @@ def test_a_student_equal_to_its_teacher_has_loss_zero(backbone: Path, tmp_path: 
 
 def test_teacher_vectors_follow_their_rows(backbone: Path, tmp_path: Path) -> None:
     rows = tiny.rows()
-    parent = self_taught(backbone, tmp_path / "t", [(row.text,) for row in rows])
+    parent = self_taught(backbone, tmp_path / "t", rows)
     method = tiny.build(SAME, backbone, parent=parent)
     method.prepare(rows)
-    chosen = [rows[place] for place in (5, 2, 17)]
+    chosen = [rows[index] for index in (5, 2, 17)]
     batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
     expected = tiny.sentence_encoder(backbone).encode([row.text for row in chosen])
     np.testing.assert_allclose(batch["teacher"].numpy(), expected, atol=1e-5)
@@ -52,7 +53,7 @@ def test_teacher_vectors_follow_their_rows(backbone: Path, tmp_path: Path) -> No
 def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
     rows = tiny.rows()
     wide = tiny.write_backbone(tmp_path / "wide", width=32)
-    parent = self_taught(wide, tmp_path / "t", [(row.text,) for row in rows])
+    parent = self_taught(wide, tmp_path / "t", rows)
     narrow = tiny.write_backbone(tmp_path / "narrow")
     with pytest.raises(InputError, match="teacher has width 32 and the student 16"):
         tiny.build(SAME, narrow, parent=parent)
@@ -61,7 +62,7 @@ def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
 
 def test_a_teacher_of_a_shorter_corpus_is_refused(backbone: Path, tmp_path: Path) -> None:
     rows = tiny.rows()
-    parent = self_taught(backbone, tmp_path / "t", [(row.text,) for row in rows[:10]])
+    parent = self_taught(backbone, tmp_path / "t", rows[:10])
     with pytest.raises(InputError, match="computed on another corpus"):
         tiny.build(SAME, backbone, parent=parent).prepare(rows)
 
@@ -77,15 +78,15 @@ def test_a_run_without_a_parent_and_a_parent_without_vectors_are_refused(
         tiny.build(SAME, backbone, parent=tmp_path / "nothing")
 
 
-def test_on_a_corpus_with_paraphrases_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
-    """Two paraphrases, a batch of 3: six texts, first views before second ones; the sentence is not read."""
-    rows = tiny.rows(paraphrases=2)
-    parent = self_taught(backbone, tmp_path / "t", [(row.text, *row.paraphrase) for row in rows])
+def test_on_a_corpus_with_rewrites_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
+    """Two rewrites, a batch of 3: six texts, first views before second ones; the sentence is not read."""
+    rows = tiny.rows(rewrites=2)
+    parent = self_taught(backbone, tmp_path / "t", rows)
     method = tiny.build(SAME, backbone, parent=parent)
     method.prepare(rows)
-    chosen = [rows[place] for place in (5, 2, 17)]
+    chosen = [rows[index] for index in (5, 2, 17)]
     batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
-    texts = [row.paraphrase[view] for view in (0, 1) for row in chosen]
+    texts = [row.rewrites[view] for view in (0, 1) for row in chosen]
     np.testing.assert_allclose(
         batch["teacher"].numpy(), tiny.sentence_encoder(backbone).encode(texts), atol=1e-5
     )

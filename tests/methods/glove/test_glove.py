@@ -10,8 +10,8 @@ import torch
 
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.interface import MethodConfig
-from methods.core.parents import EncoderFactory
+from methods.core.method import MethodConfig
+from methods.core.networks import Networks
 from methods.core.word_average import WordAverageEncoder
 from methods.glove.method import Glove
 from tests.support import tiny
@@ -43,4 +43,4 @@ def test_a_folder_whose_vocabulary_is_short_is_refused(tmp_path: Path) -> None:
 def test_a_transformer_as_backbone_is_refused(tmp_path: Path) -> None:
     folder = tiny.write_backbone(tmp_path / "bert")
     with pytest.raises(InputError, match="is a transformer, glove expects word vectors"):
-        Glove(MethodConfig(max_length=32), EncoderFactory(folder, pooling="mean"))
+        Glove(MethodConfig(max_length=32), Networks(folder, pooling="mean"))

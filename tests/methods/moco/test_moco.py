@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch
+from methods.core.types import Batch
 from methods.moco.roles import Span, read_rewritten, rewrite, rewrite_all
 from tests.methods.moco.sample import RELEASED
 from tests.support import tiny
@@ -102,7 +102,7 @@ def test_the_loss_reads_the_key_view_on_the_key_side_only(folder: Path) -> None:
     batch = collate(method)
     expected = method.keys(batch["key"])
     method.loss(batch)
-    torch.testing.assert_close(method.queue.stored(), expected)
+    torch.testing.assert_close(method.queue.oldest_first(), expected)
     assert not torch.allclose(expected, method.keys(batch["anchor"]))
 
 

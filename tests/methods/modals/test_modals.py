@@ -147,7 +147,7 @@ def test_the_pool_is_the_second_pass_without_gradient(
         return vectors
 
     monkeypatch.setitem(AUGMENTATIONS, "interpolation", spy)
-    method.views(batch)
+    method.vectors(batch)
     vectors, pool, magnitude = seen
     assert torch.equal(vectors, pool)
     assert vectors.requires_grad
@@ -159,10 +159,10 @@ def test_the_pool_is_the_second_pass_without_gradient(
 def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: Path) -> None:
     method, batch = ready(sample, backbone)
     torch.manual_seed(5)
-    anchors, positives, moved = method.views(batch)
+    anchors, positives, moved = method.vectors(batch)
     assert 0 < float(moved.detach()) < 0.5
     method.eval()
-    still, _, _ = method.views(batch)
+    still, _, _ = method.vectors(batch)
     assert not torch.allclose(still, positives, atol=1e-4)
     positives.sum().backward()
     assert method.encoder.backbone.embeddings.word_embeddings.weight.grad.abs().sum() > 0

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from methods.core import streams
-from methods.core.interface import Batch, Row
+from methods.core.types import Batch, Row
 from methods.pcl.method import PCL
 from tests.support import tiny
 

@@ -48,8 +48,8 @@ def make(folders: dict[str, Path]) -> Make:
         base: dict[str, Any] = RELEASED, *, backbone: str = "plain", parent: str | None = None, **changes: Any
     ) -> PCL:
         sample = tiny.Sample("pcl", "test", {**base, **changes})
-        place = folders[parent] if parent else None
-        method = tiny.build(sample, folders[backbone], parent=place, pooling="cls")
+        folder = folders[parent] if parent else None
+        method = tiny.build(sample, folders[backbone], parent=folder, pooling="cls")
         assert isinstance(method, PCL)
         return method.train()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from methods.core.errors import InputError
-from methods.core.interface import Batch, Row
-from methods.pcl.views import continuing_pieces
+from methods.core.types import Batch, Row
+from methods.pcl.edits import continuing_pieces
 from tests.methods.pcl.building import Make, batch_of, views_of
 from tests.methods.pcl.sample import PAPER
 
@@ -80,7 +80,7 @@ class Vocabulary:
         return len(self.pieces)
 
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [self.pieces[place] for place in ids]
+        return [self.pieces[index] for index in ids]
 
 
 def test_word_marks_of_word_pieces_and_of_byte_level_pieces() -> None:
@@ -131,7 +131,7 @@ def test_edits_of_real_sentences_have_the_papers_statistics(make: Make, mirror: 
     """Over 500 sentences: a fifth of the ids goes or comes, the cap of 32 and both ends hold."""
     lines = (mirror / "corpora/wiki.txt").read_text(encoding="utf-8").splitlines()[:500]
     method = make()
-    rows = method.prepare([Row(place, line) for place, line in enumerate(lines)])
+    rows = method.prepare([Row(index, line) for index, line in enumerate(lines)])
     for row in rows:
         original, dropout, shuffled, inverted, deleted, repeated, *_ = views_of(method, row, row.index)
         n = len(original) - 2

@@ -13,7 +13,7 @@ from torch import Tensor
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_backbone
 from methods.core.optimizer import build_optimizer
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 from methods.pcl.method import PCL
 from tests.methods.pcl.building import DIVERGENCES, Make, batch_of, gradient_of, parts
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED

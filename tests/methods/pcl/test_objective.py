@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from methods.core.losses import info_nce
 from methods.pcl import objective
-from methods.pcl.method import PCLConfig
+from methods.pcl.config import PCLConfig
 from tests.methods.pcl import reference
 from tests.methods.pcl.sample import PAPER, RELEASED
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from methods.core.trainer import TrainConfig
-from methods.pcl.method import PCLConfig
+from methods.pcl.config import PCLConfig
 from tests.methods.pcl.sample import PAPER, RELEASED
 
 RECIPE: dict[str, Any] = yaml.safe_load(

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from methods.core.errors import InputError
 from methods.core.schedule import plan_steps, rate_factor
-from methods.pcl.method import PCLConfig
+from methods.pcl.config import PCLConfig
 from tests.methods.pcl.building import DIVERGENCES, Make
 from tests.methods.pcl.sample import PLAIN_PEER, RELEASED
 from tests.support import tiny
@@ -107,7 +107,7 @@ def test_a_pooler_that_the_checkpoint_lacks_is_refused(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parent", "line"), [("wide", "width 32, expected.*16"), ("foreign", "other word pieces")]
+    ("parent", "line"), [("wide", "width 32, expected.*16"), ("foreign", "word pieces differ")]
 )
 def test_a_fixed_peer_that_does_not_fit_is_refused(make: Make, parent: str, line: str) -> None:
     with pytest.raises(InputError, match=line):

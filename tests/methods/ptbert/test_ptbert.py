@@ -11,12 +11,12 @@ import torch
 from pydantic import ValidationError
 
 from harness.plan.resolve import load_recipes
-from methods import load_method
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch
 from methods.core.losses import info_nce
 from methods.core.trainer import TrainConfig
+from methods.core.types import Batch
+from methods.registry import load_method
 from tests.methods.ptbert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
 from tests.support import tiny
 from tests.support.tiny import Sample

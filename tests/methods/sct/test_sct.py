@@ -14,8 +14,8 @@ from torch import nn
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch
 from methods.core.losses import unit
+from methods.core.types import Batch
 from methods.sct.config import SCTConfig
 from methods.sct.method import SCT, random_queues
 from methods.sct.objective import cross_view_loss
@@ -25,7 +25,7 @@ from tests.methods.sct.sample import JOINT, OWN, PAPER, RELEASED, SECOND_STAGE, 
 from tests.support import tiny
 from tests.support.tiny import Sample
 
-ROWS = tiny.rows(paraphrases=2)
+ROWS = tiny.rows(rewrites=2)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,8 @@ def built(backbone: Path, config: dict[str, Any], parent: Path | None = None) ->
     return method.train()
 
 
-def batch_of(method: SCT, *places: int) -> Batch:
-    rows = [ROWS[place] for place in places]
+def batch_of(method: SCT, *indices: int) -> Batch:
+    rows = [ROWS[index] for index in indices]
     return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE, 0))
 
 
@@ -71,7 +71,7 @@ def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: 
     method = built(backbone, RELEASED)
     naive = [deque(queue.oldest_first().tolist(), maxlen=20) for queue in method.queues]
     for step, size in enumerate([8, 8, 3, 8, 8, 8, 8]):
-        batch = batch_of(method, *[(5 * step + place) % len(ROWS) for place in range(size)])
+        batch = batch_of(method, *[(5 * step + index) % len(ROWS) for index in range(size)])
         references = references_of(method, batch).double()
         pooled = torch.cat([method.encoder(batch["views"][g]) for g in batch["views"] if g != "rows"])
         online = unit(method.projector(pooled[batch["views"]["rows"]])).unflatten(0, (2, -1)).double()
@@ -221,7 +221,7 @@ def test_the_projector_has_three_blocks_of_two_layers_and_is_not_exported(backbo
 
 
 def test_the_second_stage_reads_the_teachers_vectors_of_both_views(backbone: Path, teacher: Path) -> None:
-    """Rows 5, 2, 17: the vectors of paraphrases 1 and 2; the queues take them, normalised, in order."""
+    """Rows 5, 2, 17: the vectors of rewrites 1 and 2; the queues take them, normalised, in order."""
     method = built(backbone, {**SECOND_STAGE, "queue_size": 3}, teacher)
     batch = batch_of(method, 5, 2, 17)
     stored = np.load(teacher / "vectors.npy")
@@ -256,11 +256,9 @@ def test_one_run_on_both_losses_has_their_weighted_sum_and_four_queues(backbone:
 
 
 def test_a_student_that_is_its_teacher_has_no_squared_error(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.parents import write_teacher
+    from methods.core.teachers import write_teacher
 
-    write_teacher(
-        tmp_path, tiny.sentence_encoder(backbone), [(row.text, *row.paraphrase) for row in ROWS], {}
-    )
+    write_teacher(tmp_path, tiny.sentence_encoder(backbone), ROWS, {})
     config = {**SECOND_STAGE, "distillation": {"loss": "squared-error", "mapping": "none"}}
     method = built(backbone, config, tmp_path)
     assert method.loss(batch_of(method, *range(8))).total.item() == pytest.approx(0.0, abs=1e-9)
@@ -290,7 +288,7 @@ def test_settings_that_cannot_work_are_refused_in_one_line(
         built(wide, plain, teacher)
     with pytest.raises(InputError, match="needs a parent and the run has none"):
         built(backbone, SECOND_STAGE)
-    with pytest.raises(InputError, match="row 0 of the corpus has no paraphrases, expected at least"):
+    with pytest.raises(InputError, match="row 0 of the corpus has no rewrites, expected at least"):
         tiny.build(Sample("sct", "t", RELEASED), backbone, parent=None).prepare(tiny.rows())
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Row
 from methods.core.losses import info_nce, nt_xent
+from methods.core.types import Row
 from methods.simcse.method import SimCSE
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
@@ -33,16 +33,16 @@ def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:
 
 def test_two_views_of_one_batch_without_dropout_are_equal(backbone: Path) -> None:
     method, batch = ready(NO_DROPOUT, backbone)
-    first, second = method.views(batch)
+    first, second = method.vectors(batch)
     torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
 
 
 def test_views_differ_by_dropout_alone(backbone: Path) -> None:
     method, batch = ready(INFO_NCE, backbone)
-    first, second = method.views(batch)
+    first, second = method.vectors(batch)
     assert not torch.allclose(first, second, atol=1e-3)
     method.eval()
-    first, second = method.views(batch)
+    first, second = method.vectors(batch)
     torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
 
 
@@ -52,7 +52,7 @@ def test_loss_is_info_nce_of_the_two_views(backbone: Path, sample: tiny.Sample, 
     torch.manual_seed(0)
     total = method.loss(batch).total
     torch.manual_seed(0)
-    torch.testing.assert_close(total, objective(*method.views(batch), temperature=0.05))
+    torch.testing.assert_close(total, objective(*method.vectors(batch), temperature=0.05))
 
 
 def paired(backbone: Path, rows: list[Row]) -> tuple[Any, dict[str, Any]]:
@@ -62,30 +62,30 @@ def paired(backbone: Path, rows: list[Row]) -> tuple[Any, dict[str, Any]]:
     return method, method.collate(prepared, step=0, rng=streams.generator(0, streams.COLLATE))
 
 
-def test_the_positive_is_the_first_paraphrase(backbone: Path) -> None:
-    """Without dropout the two views are what the encoder gives for the text and for its first paraphrase."""
-    rows = tiny.rows(paraphrases=2)
+def test_the_positive_is_the_first_rewrite(backbone: Path) -> None:
+    """Without dropout the two views are what the encoder gives for the text and for its first rewrite."""
+    rows = tiny.rows(rewrites=2)
     method, batch = paired(backbone, rows)
-    first, second = method.views(batch)
+    first, second = method.vectors(batch)
     for view, texts in (
         (first, [row.text for row in rows[:6]]),
-        (second, [row.paraphrase[0] for row in rows[:6]]),
+        (second, [row.rewrites[0] for row in rows[:6]]),
     ):
         expected = method.head(method.encoder(method.encoder.tokenize(texts)))
         torch.testing.assert_close(view, expected, rtol=0, atol=1e-5)
     assert not torch.allclose(first, second, atol=1e-3)
 
 
-def test_paraphrases_equal_to_the_texts_give_the_dropout_loss(backbone: Path) -> None:
-    rows = [row._replace(paraphrase=(row.text,)) for row in tiny.rows()]
+def test_rewrites_equal_to_the_texts_give_the_dropout_loss(backbone: Path) -> None:
+    rows = [row._replace(rewrites=(row.text,)) for row in tiny.rows()]
     method, batch = paired(backbone, rows)
-    first, _ = method.views(batch)
+    first, _ = method.vectors(batch)
     torch.testing.assert_close(method.loss(batch).total, nt_xent(first, first, temperature=0.05))
 
 
-def test_a_corpus_without_paraphrases_is_refused_in_one_line(backbone: Path) -> None:
+def test_a_corpus_without_rewrites_is_refused_in_one_line(backbone: Path) -> None:
     method = tiny.build(PARAPHRASE, backbone, parent=None)
-    with pytest.raises(InputError, match=r"row 0 of the corpus has no paraphrase.*name a corpus"):
+    with pytest.raises(InputError, match=r"row 0 of the corpus has no rewrite.*name a corpus"):
         method.prepare(tiny.rows())
 
 
@@ -94,7 +94,7 @@ def test_the_temperature_of_the_config_divides_the_cosine(backbone: Path) -> Non
     for temperature in (0.05, 0.5):
         sample = NO_DROPOUT._replace(config={**NO_DROPOUT.config, "temperature": temperature})
         method, batch = ready(sample, backbone)
-        first, _ = method.views(batch)
+        first, _ = method.vectors(batch)
         logits = torch.nn.functional.normalize(first) @ torch.nn.functional.normalize(first).T / temperature
         expected = torch.nn.functional.cross_entropy(logits, torch.arange(6))
         torch.testing.assert_close(method.loss(batch).total, expected)

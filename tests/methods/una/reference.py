@@ -52,7 +52,7 @@ class SlowTerms:
             for word in document:
                 self.relevance[word] = max(self.relevance[word], self.score(word, document))
         self.ranked = sorted(self.idf, key=lambda word: -self.relevance[word])
-        self.rank = {word: place for place, word in enumerate(self.ranked)}
+        self.rank = {word: index for index, word in enumerate(self.ranked)}
 
     def score(self, word: str, document: Sequence[str]) -> float:
         return math.log(1 + document.count(word) / len(document)) * self.idf[word]
@@ -69,8 +69,8 @@ class SlowTerms:
         return found
 
     def window(self, word: str, radius: int) -> list[str]:
-        place = self.rank[word]
-        return self.ranked[max(0, place - radius) : place + radius + 1]
+        index = self.rank[word]
+        return self.ranked[max(0, index - radius) : index + radius + 1]
 
     def corrupt(
         self, documents: Sequence[Sequence[str]], rng: np.random.Generator, *, magnitude: float, radius: int

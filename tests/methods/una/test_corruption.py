@@ -24,7 +24,7 @@ def every(positions: Positions) -> Positions:
 
 
 @pytest.mark.parametrize(
-    ("place", "magnitude", "expected"),
+    ("index", "magnitude", "expected"),
     [
         (0, 0.5, [0, 0.233073, 0.233073, 1, 0, 1]),
         (1, 0.5, [0, 1, 0.75]),
@@ -34,11 +34,11 @@ def every(positions: Positions) -> Positions:
     ],
 )
 def test_toy_sentences_have_their_worked_probabilities(
-    place: int, magnitude: float, expected: list[float]
+    index: int, magnitude: float, expected: list[float]
 ) -> None:
     """Sentence 2: dog and sat tie at 0.75, the first is forced. Sentence 4 at 0.3: fast, 0.69, is forced."""
     _, positions = counted_and_forced(TOY, magnitude)
-    found = probabilities(take(positions, np.array([place])), magnitude)
+    found = probabilities(take(positions, np.array([index])), magnitude)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -82,12 +82,12 @@ def test_a_batch_equals_the_word_by_word_form_under_the_same_random_numbers(radi
     documents = random_documents()
     ranking, positions = counted_and_forced([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
-    places = np.random.default_rng(1).permutation(len(documents))[:40]
+    indices = np.random.default_rng(1).permutation(len(documents))[:40]
     found = corrupt(
-        take(positions, places), ranking, np.random.default_rng(8), **{**SETTINGS, "radius": radius}
+        take(positions, indices), ranking, np.random.default_rng(8), **{**SETTINGS, "radius": radius}
     )
     expected = slow.corrupt(
-        [documents[place] for place in places], np.random.default_rng(8), magnitude=0.5, radius=radius
+        [documents[index] for index in indices], np.random.default_rng(8), magnitude=0.5, radius=radius
     )
     assert ranking.terms[found.ranks].tolist() == [word for copy in expected for word in copy]
     assert found.repaired.sum() > 0

@@ -9,7 +9,7 @@ import pytest
 
 from harness.plan.resolve import load_recipes
 from methods.core.schedule import rate_factor
-from methods.core.trainer import TrainConfig
+from methods.core.train_config import TrainConfig
 from methods.simcse.method import SimCSE
 from methods.una.method import UNA
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED

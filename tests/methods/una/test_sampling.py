@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from methods.una.sampling import BUCKETS, SEVERAL, bucket_of, draw, draw_any, prefix_sums
+from methods.una.prefix_sums import BUCKETS, SEVERAL, bucket_of, prefix_sums
+from methods.una.sampling import draw, draw_any
 from methods.una.terms import Ranking
 from tests.methods.una.test_terms import TOY, counted
 
@@ -23,7 +24,7 @@ def test_a_target_is_looked_up_in_its_bucket_or_searched_where_terms_meet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Weights 3, 1, 2 in six buckets of width 1: sums 0, 3, 4 and 6 lie in buckets 0, 3, 4 and 6."""
-    monkeypatch.setattr("methods.una.sampling.BUCKETS", 2)
+    monkeypatch.setattr("methods.una.prefix_sums.BUCKETS", 2)
     mass = prefix_sums(np.array([3.0, 1.0, 2.0]))
     assert mass.sums.tolist() == [0, 3, 4, 6]
     assert mass.guide.tolist() == [SEVERAL, 0, 0, SEVERAL, SEVERAL, 2, SEVERAL]

@@ -8,7 +8,7 @@ import pytest
 from methods.core.errors import InputError
 from methods.una import corruption, terms
 from methods.una.corruption import force_top, probabilities, take
-from methods.una.sampling import BUCKETS
+from methods.una.prefix_sums import BUCKETS
 from methods.una.terms import (
     Documents,
     Positions,
@@ -68,12 +68,12 @@ def test_scores_of_the_first_toy_sentence_tell_positions_from_types(unit: str, e
 
 def test_scores_of_the_other_toy_sentences() -> None:
     _, _, positions = counted(TOY)
-    for place, expected in [
+    for index, expected in [
         (1, [0, 0.75, 0.75]),
         (2, [1.5, 0, 0]),
         (3, [0, 0.424673, 0.424673, 1.150655]),
     ]:
-        np.testing.assert_allclose(0.5 * take(positions, np.array([place])).ratios, expected, atol=1e-6)
+        np.testing.assert_allclose(0.5 * take(positions, np.array([index])).ratios, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("chunk", [7, 20_000])
@@ -95,7 +95,7 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
     )
 
 
-def test_paraphrases_count_as_documents_and_get_no_scores() -> None:
+def test_rewrites_count_as_documents_and_get_no_scores() -> None:
     documents = read_documents([*TOY, "a mat", "the cat"])
     ranking = rank_terms(documents)
     slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
@@ -103,7 +103,7 @@ def test_paraphrases_count_as_documents_and_get_no_scores() -> None:
     force_top(positions, 0.5)
     assert ranking.terms.tolist() == slow.ranked
     assert len(positions.ends) == len(TOY) + 1
-    assert positions.ranks.base is None, "the words of the paraphrases are let go"
+    assert positions.ranks.base is None, "the words of the rewrites are let go"
     np.testing.assert_allclose(
         probabilities(take(positions, np.array([0])), 0.5), slow.probabilities(TOY[0].split(), 0.5), atol=1e-6
     )
@@ -151,7 +151,7 @@ def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
 
 
 def test_memory_is_in_proportion_to_words_and_terms() -> None:
-    """Eight bytes a word, as ranks take the place of the words' numbers; 40 + 32 a term beside its string."""
+    """Eight bytes a word, as ranks replace the words' numbers; 40 + 32 a term beside its string."""
     documents, ranking, positions = counted([" ".join(document) for document in random_documents(300)])
     assert np.shares_memory(positions.ranks, documents.flat)
     assert positions.ranks.nbytes + positions.ratios.nbytes == 8 * len(documents.flat)

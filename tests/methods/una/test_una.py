@@ -14,8 +14,8 @@ from safetensors import safe_open
 
 from methods.core import streams
 from methods.core.errors import InputError
-from methods.core.interface import Batch, Row
 from methods.core.schedule import plan_steps
+from methods.core.types import Batch, Row
 from methods.una.method import UNA
 from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
@@ -32,12 +32,12 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build(backbone: Path, rows: list[Row] | None = None, **switches: Any) -> Any:
     method = tiny.build(Sample("una", "test", {**RELEASED, **switches}), backbone, parent=None).train()
-    method.prepare(rows or tiny.rows(paraphrases=1))
+    method.prepare(rows or tiny.rows(rewrites=1))
     return method
 
 
 def collate(method: Any, step: int, rows: list[Row] | None = None) -> Batch:
-    chosen = (rows or tiny.rows(paraphrases=1))[:6]
+    chosen = (rows or tiny.rows(rewrites=1))[:6]
     return method.collate(chosen, step=step, rng=streams.generator(0, streams.COLLATE, step))
 
 
@@ -56,7 +56,7 @@ def test_without_copies_a_run_is_the_baseline_bit_for_bit(
     trainers = []
     for sample in (never, plain):
         trainer = tiny.trainer(tiny.build(sample, backbone, parent=None), tmp_path / sample.label)
-        trainer.fit(tiny.rows(paraphrases=1))
+        trainer.fit(tiny.rows(rewrites=1))
         trainers.append(trainer)
     ours, theirs = (trainer.method.state_dict() for trainer in trainers)
     assert ours.keys() == theirs.keys()
@@ -119,15 +119,15 @@ def test_the_loss_tells_the_roles_apart_and_logs_what_was_swapped(backbone: Path
     assert abs(totals[0] - totals[1]) > 1e-3
 
 
-def test_paraphrases_are_the_positives_of_every_step_and_copies_are_of_the_sentences(backbone: Path) -> None:
-    rows = tiny.rows(paraphrases=1)
+def test_rewrites_are_the_positives_of_every_step_and_copies_are_of_the_sentences(backbone: Path) -> None:
+    rows = tiny.rows(rewrites=1)
     method = build(backbone, **PARAPHRASE)
     for step in (0, 1):
         ids = collate(method, step)["views"]["input_ids"]
-        for place, row in enumerate(rows[:6]):
-            expected = method.encoder.token_ids([row.text, row.paraphrase[0]])
+        for index, row in enumerate(rows[:6]):
+            expected = method.encoder.token_ids([row.text, row.rewrites[0]])
             assert [
-                ids[place + offset][: len(e)].tolist() for offset, e in ((0, expected[0]), (6, expected[1]))
+                ids[index + offset][: len(e)].tolist() for offset, e in ((0, expected[0]), (6, expected[1]))
             ] == expected
     copies = texts_of(method, rows)
     for row, copy in zip(rows, copies, strict=True):
@@ -136,7 +136,7 @@ def test_paraphrases_are_the_positives_of_every_step_and_copies_are_of_the_sente
         assert kept < len(row.text.split())
 
 
-def test_statistics_over_paraphrases_hold_their_terms_too(backbone: Path) -> None:
+def test_statistics_over_rewrites_hold_their_terms_too(backbone: Path) -> None:
     rows = [Row(index, f"the cat number{index}", (f"a dog number{index}",)) for index in range(8)]
     terms = set(build(backbone, rows, **PARAPHRASE).negatives.ranking.terms)
     assert terms - set(build(backbone, rows).negatives.ranking.terms) == {"a", "dog"}
@@ -154,7 +154,7 @@ def test_a_copy_depends_on_seed_step_and_row_and_not_on_the_order_of_the_corpus_
 
 def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(backbone: Path) -> None:
     strange = ["dog", "\u65e5\u672c\u8a9e \u65e5\u672c\u8a9e", "\u200b", "", "the the the"]
-    rows = [*tiny.rows(), *(Row(100 + place, text) for place, text in enumerate(strange))]
+    rows = [*tiny.rows(), *(Row(100 + index, text) for index, text in enumerate(strange))]
     method = build(backbone, rows)
     copies = method.negatives.write(rows[-5:], np.random.default_rng(0))
     assert all(copy.strip() and copy != row.text for copy, row in zip(copies.texts, rows[-5:], strict=True))
@@ -183,7 +183,7 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
         "near": build(backbone, rows, radius=1),
         "far": build(backbone, rows, radius=1, replace="anywhere"),
     }
-    rank = {term: place for place, term in enumerate(methods["near"].negatives.ranking.terms)}
+    rank = {term: index for index, term in enumerate(methods["near"].negatives.ranking.terms)}
     jumps: Counter[str] = Counter()
     for name, method in methods.items():
         for row, copy in zip(rows, texts_of(method, rows), strict=True):
@@ -193,8 +193,8 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
     assert jumps["far"] > 10
 
 
-def test_a_corpus_without_paraphrases_is_refused(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no paraphrase") as told:
+def test_a_corpus_without_rewrites_is_refused(backbone: Path) -> None:
+    with pytest.raises(InputError, match="row 0 of the corpus has no rewrite") as told:
         build(backbone, tiny.rows(), positive="paraphrase")
     assert "\n" not in str(told.value)
 

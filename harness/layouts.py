@@ -1,0 +1,75 @@
+"""What lies in each folder that this project writes; harness/outputs.py replaces no other folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.outputs import Layout
+
+
+def below(*folders: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Returns the patterns `names` for files of each of the folders."""
+    return tuple(f"{folder}/{name}" for folder in folders for name in names)
+
+
+TRANSFORMER = (
+    "config.json",
+    "generation_config.json",
+    "model.safetensors",
+    "model-*-of-*.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "chat_template.jinja",
+)
+"""What transformers may write for a model and its tokenizer."""
+
+ENCODER = (
+    *TRANSFORMER,
+    *below("transformer", names=TRANSFORMER),
+    *below("[0-9]_*", names=("config.json", "model.safetensors")),
+    "modules.json",
+    "sentbench.json",
+    "sentbench-modules.json",
+    "vectors.safetensors",
+    "output.safetensors",
+)
+"""What an exported encoder may consist of."""
+
+ARTEFACT = Layout(
+    "the artefact of a run",
+    {"run.json": ("key", "identity")},
+    (*ENCODER, *below("last", names=ENCODER), "train.jsonl"),
+)
+PUBLISHED = Layout(
+    "a published folder",
+    {"README.md": (), "sentbench.json": ("format", "kind")},
+    (
+        *ENCODER,
+        *below("seeds/*", names=(*ENCODER, "run.json")),
+        "run.json",
+        *below("mteb/results/*/*", "mteb/results/*/*/experiments/*", names=("*.json", "*.jsonl")),
+    ),
+)
+BACKBONE = Layout("a backbone", {})
+"""The files of a backbone are those of any Hugging Face folder: one that is there is never replaced."""
+CORPUS = Layout("a derived corpus", {"corpus.json": ("origin", "views"), "corpus.tsv": ()})
+TEACHER = Layout(
+    "a teacher's vectors", {"teacher.json": ("rows", "views", "dim"), "texts.npy": (), "vectors.npy": ()}
+)
+ENTRIES = Layout("the entries of a plan", {"plan.json": ()}, ("*/*.json",))
+STORE = Layout("stored vectors", {"meta.json": ("format", "precision")}, ("*-*.npy",))
+TABLES = Layout(
+    "the tables of a report",
+    {f"small.{suffix}": () for suffix in ("md", "tex", "txt")},
+    tuple(
+        f"{name}.{suffix}" for name in ("small-*", "*-table*", "*-fig*") for suffix in ("md", "tex", "txt")
+    ),
+)

@@ -1,0 +1,262 @@
+"""What a command may write over, checked before its work and once more before its result takes the place.
+
+A folder is replaced only where it is empty or this project wrote it: it has the files that mark a layout, and
+no file that the layout lacks. Both are read off the folder itself. So the answer is the same for one that was
+made here, cloned or checked out by DVC, and no marker changes the bytes of an output.
+A layout without marks is never replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from harness.errors import InputError
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+LEAST_ROOM = 1 << 20
+"""Bytes that must be free for any output, however small."""
+
+
+class Layout(NamedTuple):
+    """One sort of output folder.
+
+    marks: files that tell it from others, each with keys that the JSON object in it has (none: any bytes).
+    names: patterns of the paths of all other files that it may hold, part by part: `*` does not cross a `/`.
+    """
+
+    noun: str
+    marks: Mapping[str, tuple[str, ...]]
+    names: tuple[str, ...] = ()
+
+
+def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
+    """Returns where an output folder really lies, behind symbolic links; nothing is changed.
+
+    room: the bytes that it is expected to take.
+    Errors: InputError unless it can be made there, or what is there may be replaced.
+    """
+    place = _really(path)
+    _check_replaceable(path, place, layout)
+    _check_creatable(path, place, room)
+    return place
+
+
+def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
+    """Returns where an output file really lies; a file that is there must be empty or have `keys` as JSON.
+
+    Errors: InputError unless it can be written.
+    """
+    place = _really(path)
+    _check_plain(path, place)
+    if place.is_file():
+        if place.stat().st_size and not _has_keys(place, tuple(keys)):
+            raise InputError(f"{path}: holds something else already, expected no file; name another one")
+        if not os.access(place, os.W_OK):
+            raise InputError(f"{path}: is write-protected; change its rights or name another file")
+    _check_creatable(path, place, room)
+    return place
+
+
+def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
+    """Raises InputError unless files can be added to a folder, which need not be there yet."""
+    _check_creatable(folder, _really(folder) / "addition", room)
+
+
+@contextmanager
+def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
+    """Yields an empty folder beside `path` that takes its place when the block ends without an error."""
+    with new_outputs({path: layout}) as parts:
+        yield parts[path]
+
+
+@contextmanager
+def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
+    """Yields for each output an empty folder, or file where its layout is None, beside its place.
+
+    When the block ends without an error all of them take their places; after any error everything lies as it
+    did before. What was replaced is removed last.
+    Errors: InputError if one of the places holds what may not be replaced.
+    """
+    places = {path: _checked(path, layout) for path, layout in outputs.items()}
+    parts: dict[Path, Path] = {}
+    try:
+        for path, place in places.items():
+            parts[path] = _part(place, folder=outputs[path] is not None)
+        yield dict(parts)
+        for path, part in parts.items():
+            part.chmod(0o755 if part.is_dir() else 0o644)
+            _checked(path, outputs[path])
+        _exchange({part: places[path] for path, part in parts.items()})
+    finally:
+        for part in parts.values():
+            _remove(part)
+
+
+def room_of(*paths: Path) -> int:
+    """Returns the bytes that files and folders take, as an estimate of a copy of them."""
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
+
+
+def is_written_by_us(folder: Path, layout: Layout) -> bool:
+    """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
+    return bool(layout.marks) and _foreign_file(folder, layout) is None
+
+
+def _checked(path: Path, layout: Layout | None) -> Path:
+    place = _really(path)
+    if layout is None:
+        _check_plain(path, place)
+    else:
+        _check_replaceable(path, place, layout)
+    return place
+
+
+def _really(path: Path) -> Path:
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise InputError(f"{path}: a symbolic link in a circle, expected a path; name another one")
+    return place
+
+
+def _check_plain(path: Path, place: Path) -> None:
+    if place.is_dir():
+        raise InputError(f"{path}: is a folder, expected the path of a file; name a file in it")
+    if os.path.lexists(place) and not place.is_file():
+        raise InputError(f"{path}: is no plain file, expected one or none; name another file")
+
+
+def _check_replaceable(path: Path, place: Path, layout: Layout) -> None:
+    for name, kept in {
+        "the current folder": Path.cwd(),
+        "the project's folder": CHECKOUT,
+        "your home": Path.home(),
+    }.items():
+        if place == kept or place in kept.parents:
+            what = name if place == kept else f"a folder that {name} lies in"
+            raise InputError(f"{path}: is {what}, expected a folder for {layout.noun} alone; name a new one")
+    if not place.is_dir():
+        if os.path.lexists(place):
+            raise InputError(f"{path}: is a file, expected a folder for {layout.noun}; name a new one")
+        return
+    if os.path.ismount(place):
+        raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
+    found = _foreign_file(place, layout)
+    if found is not None and any(place.iterdir()):
+        raise InputError(
+            f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
+            "name a new folder, or move this one away"
+        )
+
+
+def _foreign_file(folder: Path, layout: Layout) -> str | None:
+    """Returns what shows that a folder is not of a layout, None if nothing does."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if not any(_fits(name, pattern) for pattern in (*layout.marks, *layout.names)):
+            return name.as_posix()
+    for mark, keys in layout.marks.items():
+        if not (folder / mark).is_file():
+            return f"no {mark}"
+        if not _has_keys(folder / mark, keys):
+            return f"{mark} of something else"
+    return None if layout.marks else "nothing tells who wrote it"
+
+
+def _fits(name: Path, pattern: str) -> bool:
+    wanted = PurePosixPath(pattern).parts
+    return len(wanted) == len(name.parts) and all(map(fnmatchcase, name.parts, wanted))
+
+
+def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
+    """Returns whether a file is a JSON object with these keys; without keys any file will do."""
+    if not keys:
+        return True
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(found, dict) and set(keys) <= set(found)
+
+
+def _check_creatable(path: Path, place: Path, room: int) -> None:
+    """Makes and removes a folder beside the output, with the folders above it that are missing."""
+    missing = [parent for parent in (place.parent, *place.parent.parents) if not parent.exists()]
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.rmdir(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part"))
+        free = shutil.disk_usage(place.parent).free
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}), expected room in a writable folder; "
+            "name another path"
+        ) from None
+    finally:
+        for parent in missing:
+            if parent.is_dir():
+                parent.rmdir()
+    if free < room:
+        raise InputError(
+            f"{path}: {free / 1e6:,.0f} MB are free there, expected {room / 1e6:,.0f} MB; free some or name "
+            "another disk"
+        )
+
+
+def _part(place: Path, *, folder: bool) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    prefix, suffix = f".{place.name}.", ".part"
+    if folder:
+        return Path(tempfile.mkdtemp(dir=place.parent, prefix=prefix, suffix=suffix))
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=prefix, suffix=suffix)
+    os.close(handle)
+    return Path(name)
+
+
+def _aside(part: Path) -> Path:
+    """Returns where the old output waits while `part` takes its place."""
+    return part.with_name(part.name.removesuffix(".part") + ".old.part")
+
+
+def _exchange(places: Mapping[Path, Path]) -> None:
+    """Puts every part in its place; if one cannot be put there, all places have what they had."""
+    try:
+        for part, place in places.items():
+            if os.path.lexists(place):
+                os.rename(place, _aside(part))
+            os.rename(part, place)
+    except BaseException:
+        for part, place in places.items():
+            _put_back(part, place)
+        raise
+    for part in places:
+        _remove(_aside(part))
+
+
+def _put_back(part: Path, place: Path) -> None:
+    if os.path.lexists(place) and not os.path.lexists(part):
+        os.rename(place, part)
+    if os.path.lexists(_aside(part)):
+        try:
+            os.rename(_aside(part), place)
+        except OSError as error:
+            raise InputError(
+                f"{place}: could not be put back ({error.strerror}); what it held lies in {_aside(part)}: "
+                "move it back by hand"
+            ) from None
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

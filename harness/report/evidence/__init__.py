@@ -1,0 +1,1 @@
+"""What others measured when they ran the systems of the tables again."""

@@ -1,0 +1,105 @@
+"""Intervals of a difference, of one more run, and of a share; all exact under the laws they name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from scipy import stats
+
+from harness.report import statistics
+from harness.report.statistics import KnownSpread
+
+
+class Interval(NamedTuple):
+    """From low to high, both included."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Returns whether a value lies in the interval."""
+        return self.low <= value <= self.high
+
+
+class Share(NamedTuple):
+    """A share of runs with its 95 % interval; both in [0, 1]."""
+
+    value: float
+    interval: Interval
+
+
+@cache
+def student(freedom: int, confidence: float) -> float:
+    """Returns the two-sided critical value of Student's t."""
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+
+
+def half_width(
+    values: Sequence[float], *, known: KnownSpread | None, confidence: float, printed_seeds: int = 0
+) -> float | None:
+    """Returns half the width of the interval of our expected score minus a printed value; None if not known.
+
+    Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees of
+    freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's spread, t with its
+    degrees of freedom. So a few seeds that happen to agree prove nothing, and a study that does not fit our
+    runs never makes an interval narrower. A printed mean of k = `printed_seeds` seeds adds s^2 / k to the
+    squared error, its seeds being taken to spread like ours; 0 stands for a printed number without error.
+    A study of n = 0 has no error: the system is deterministic.
+    """
+    count = len(values)
+    root = math.sqrt(1 / count + (1 / printed_seeds if printed_seeds else 0))
+    widths = []
+    sd = statistics.sample_sd(values)
+    if known is not None and known.n == 0:
+        return 0.0
+    if sd is not None:
+        widths.append(student(count - 1, confidence) * sd * root)
+    if known is not None and count < statistics.SMALL_SAMPLE:
+        widths.append(student(known.n - 1, confidence) * known.sd * root)
+    return max(widths, default=None)
+
+
+def prediction_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval | None:
+    """Returns where one more run of the same normal law falls with this confidence; None below two runs.
+
+    Source: mean -+ t(n - 1) s sqrt(1 + 1/n).
+    """
+    sd = statistics.sample_sd(values)
+    if sd is None:
+        return None
+    half = student(len(values) - 1, confidence) * sd * math.sqrt(1 + 1 / len(values))
+    return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
+
+
+def percentile(values: Sequence[float], printed: float, *, rounding: float = 0.0) -> Share:
+    """Returns the share of runs below a printed value, ties counted half, with the Clopper-Pearson interval.
+
+    Runs within `rounding` of it are ties. The interval is that of the true share of runs below the value; with
+    ties it reaches from the lower end without to the upper end with all of them. It covers at least 95 %.
+    Errors: ValueError without values.
+    """
+    if not values:
+        raise ValueError("the place among no runs is not defined; expected at least one value")
+    slack = rounding + 1e-9
+    below = sum(value < printed - slack for value in values)
+    ties = sum(abs(value - printed) <= slack for value in values)
+    share = (below + ties / 2) / len(values)
+    low = clopper_pearson(below, len(values)).low
+    return Share(share, Interval(low, clopper_pearson(below + ties, len(values)).high))
+
+
+def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
+    """Returns the exact binomial interval of a chance of which `trials` showed `successes`.
+
+    Source: Clopper and Pearson 1934, as quantiles of the beta law.
+    Errors: ValueError unless 0 <= successes <= trials and trials >= 1.
+    """
+    if not (trials >= 1 and 0 <= successes <= trials):
+        raise ValueError(f"{successes} of {trials}: expected 0 <= successes <= trials and a trial")
+    tail = (1 - confidence) / 2
+    low = 0.0 if successes == 0 else float(stats.beta.ppf(tail, successes, trials - successes + 1))
+    high = 1.0 if successes == trials else float(stats.beta.ppf(1 - tail, successes + 1, trials - successes))
+    return Interval(low, high)

@@ -1,0 +1,268 @@
+"""Everything that is known of one printed number: what `sentbench verify` prints and a cell's details show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.report import statistics
+from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
+from harness.report.settling import LIKELY, MOST_SEEDS, seeds_to_settle
+from harness.report.statistics import BestByDev, KnownSpread
+from harness.report.verdicts import (
+    MARGIN,
+    Draw,
+    Finding,
+    OthersAnswer,
+    Typicality,
+    by_others,
+    drawn,
+    finding,
+    typical,
+)
+
+OURS = "our seeds"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What it would take to settle a number.
+
+    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so. gpu_hours: of the
+    seeds that are still to run, None if their cost is not known. command: what plans and runs them.
+    """
+
+    seeds: int | None
+    more: int | None
+    gpu_hours: float | None
+    command: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """One printed number with all answers. `values` are our seeds' scores in points, in the order of seeds.
+
+    best_by_dev: what picking the best of `printed.seeds` or all of our seeds by development score yields.
+    """
+
+    printed: PrintedNumber
+    values: tuple[float, ...]
+    others: Others
+    typical: Typicality | None
+    draw: Draw | None
+    by_others: OthersAnswer
+    best_by_dev: BestByDev | None
+    finding: Finding
+    plan: Plan | None
+
+
+def verify(
+    printed: PrintedNumber,
+    others: Others,
+    *,
+    values: Sequence[float] = (),
+    dev: Sequence[float] = (),
+    known: KnownSpread | None = None,
+    hours_per_seed: float | None = None,
+    command: str = "",
+    margin: float = MARGIN,
+) -> Verification:
+    """Returns what is known of a printed number.
+
+    values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread that a
+    larger study gives, n = 0 for a deterministic system. A number printed as a mean of seeds is no single draw
+    and gets no `draw`; one that others' and our runs settle gets no plan.
+    """
+    ours = None
+    if values:
+        ours = typical(
+            values,
+            printed.value,
+            printed_seeds=printed.seeds,
+            known=known,
+            rounding=printed.rounding,
+            margin=margin,
+        )
+    independent = others.independent
+    answer = by_others(
+        independent.sources,
+        printed.value,
+        same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
+        searched=others.searched,
+        rounding=printed.rounding,
+        margin=margin,
+    )
+    single = printed.seeds is None or printed.seeds == 1
+    runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
+    selected = None
+    if values and len(dev) == len(values):
+        picked_of = min(printed.seeds or len(values), len(values))
+        selected = statistics.best_by_dev(values, dev, picked_of, printed.value)
+    settled = ours is not None and ours.answer != "not settled"
+    return Verification(
+        printed=printed,
+        values=tuple(values),
+        others=others,
+        typical=ours,
+        draw=drawn(runs, printed.value, rounding=printed.rounding) if single and runs else None,
+        by_others=answer,
+        best_by_dev=selected,
+        finding=finding(ours, answer),
+        plan=None if settled else _plan(printed, values, answer, known, hours_per_seed, command, margin),
+    )
+
+
+def _plan(
+    printed: PrintedNumber,
+    values: Sequence[float],
+    others: OthersAnswer,
+    known: KnownSpread | None,
+    hours_per_seed: float | None,
+    command: str,
+    margin: float,
+) -> Plan:
+    """Returns the seeds that would settle the number, if the best guess of its difference is the true one.
+
+    The guess is ours, else others', else none at all: then the seeds are those that confirm a number that holds.
+    """
+    if known is not None and known.n == 0:
+        return _costed(1, len(values), hours_per_seed, command)
+    found = statistics.spread(values, None if known is None else known.sd)
+    if found is None or found.sd == 0:
+        return Plan(
+            None, 2, _hours(2, hours_per_seed), command, "the spread of seeds is not known before two seeds"
+        )
+    difference = statistics.mean(values) - printed.value if values else others.difference or 0.0
+    averaged = printed.seeds if printed.seeds and printed.seeds > 1 else 0
+    seeds = seeds_to_settle(difference, found.sd, printed_seeds=averaged, margin=margin)
+    if seeds is None:
+        return Plan(
+            None,
+            None,
+            None,
+            command,
+            f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print rests on too few seeds",
+        )
+    return _costed(seeds, len(values), hours_per_seed, command)
+
+
+def _costed(seeds: int, run: int, hours_per_seed: float | None, command: str) -> Plan:
+    more = max(0, seeds - run)
+    return Plan(seeds, more, _hours(more, hours_per_seed), command)
+
+
+def _hours(seeds: int, hours_per_seed: float | None) -> float | None:
+    return None if hours_per_seed is None else seeds * hours_per_seed
+
+
+def to_json(found: Verification) -> dict[str, Any]:
+    """Returns the verification as plain values, numbers in points, for `--json`."""
+    printed, plan = found.printed, found.plan
+    return {
+        "printed": {
+            "table": printed.table,
+            "row": printed.row,
+            "column": printed.column,
+            "value": printed.value,
+            "seeds": printed.seeds,
+            "by": printed.by,
+        },
+        "finding": found.finding,
+        "ours": {"values": list(found.values), "typical": _plain(found.typical)},
+        "draw": _plain(found.draw),
+        "best_by_dev": None if found.best_by_dev is None else found.best_by_dev._asdict(),
+        "others": {
+            "answer": _plain(found.by_others),
+            **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
+        },
+        "plan": _plain(plan),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Returns a frozen dataclass, or a tuple with names, as a dictionary; anything else as it is."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
+
+
+def _pool_json(pool: Pool) -> dict[str, Any]:
+    return {
+        "runs": len(pool.values),
+        "sources": dict(pool.sources),
+        "median": median(list(pool.sources.values())),
+        "links": sorted({study.link for study in pool.studies}),
+    }
+
+
+def median(values: Sequence[float]) -> float | None:
+    """Returns the median, None of nothing."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    if not ordered:
+        return None
+    return ordered[middle] if len(ordered) % 2 else math.fsum(ordered[middle - 1 : middle + 1]) / 2
+
+
+def to_text(found: Verification) -> str:
+    """Returns the verification as lines for a terminal."""
+    printed = found.printed
+    seeds = {None: "seeds not stated", 1: "one run"}.get(printed.seeds, f"mean of {printed.seeds} seeds")
+    lines = [
+        f"{printed.table}  {printed.row}  {printed.column}",
+        f"printed    {printed.value:.2f} ({seeds}, by {printed.by})",
+        f"finding    {found.finding}",
+        f"our seeds  {_ours_text(found)}",
+    ]
+    for kind in RELATIONS:
+        lines += _pool_text(kind, found.others.pools[kind])
+    if found.draw is not None and found.draw.place is not None:
+        place = found.draw.place
+        lines.append(
+            f"draw       {found.draw.answer}: {100 * place.value:.0f} % of {found.draw.runs} runs are below "
+            f"({100 * place.interval.low:.0f} to {100 * place.interval.high:.0f} %)"
+        )
+    if found.best_by_dev is not None:
+        lines.append(f"selection  the seed best on dev is expected at {found.best_by_dev.expected:.2f}")
+    return "\n".join(lines + _plan_text(found.plan))
+
+
+def _ours_text(found: Verification) -> str:
+    if found.typical is None:
+        return "none"
+    sd = statistics.sample_sd(found.values)
+    spread = "" if sd is None else f" +- {sd:.2f}"
+    interval = found.typical.interval
+    reach = "" if interval is None else f", 90 % {interval.low:+.2f} to {interval.high:+.2f}"
+    return (
+        f"{statistics.mean(found.values):.2f}{spread} ({len(found.values)}), {found.typical.answer}: "
+        f"{found.typical.difference:+.2f}{reach}"
+    )
+
+
+def _pool_text(kind: Relation, pool: Pool) -> list[str]:
+    """Returns what one kind of evidence says and where it stands; nothing where there is none."""
+    if not pool.studies:
+        return []
+    middle = median(list(pool.sources.values()))
+    shown = "" if middle is None else f", median of sources {middle:.2f}"
+    lines = [f"{kind}: {len(pool.values)} single runs, {len(pool.sources)} sources{shown}"]
+    lines += [f"    {link}" for link in sorted({study.link for study in pool.studies})]
+    return lines
+
+
+def _plan_text(plan: Plan | None) -> list[str]:
+    if plan is None:
+        return []
+    if plan.seeds is None:
+        lines = [f"to settle  {plan.why}"]
+    else:
+        lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (with a chance of {LIKELY:.0%})"]
+    if plan.gpu_hours is not None:
+        lines.append(f"cost       {plan.gpu_hours:.1f} GPU hours for {plan.more} seeds")
+    return [*lines, f"run        {plan.command}"] if plan.command else lines

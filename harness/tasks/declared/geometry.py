@@ -1,0 +1,26 @@
+"""Alignment, uniformity and anisotropy on the sentences of STS-B."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from harness.tasks.interface import Declaration, Task
+from harness.tasks.stsb_source import stsb_source
+
+
+def _geometry(name: str, splits: tuple[str, ...], text: str, source: str, **options: Any) -> Task:
+    from harness.tasks.geometry import GeometryTask
+
+    return GeometryTask(name, splits, text, source, **options)
+
+
+def _declared(name: str, *splits: str, suite: str | None = "geometry") -> Declaration:
+    return Declaration(name, stsb_source, partial(_geometry, name, splits), suite=suite)
+
+
+TASKS = (
+    _declared("geometry-dev", "dev"),
+    _declared("geometry-test", "test"),
+    _declared("geometry-whole", "train", "dev", "test", suite=None),
+)

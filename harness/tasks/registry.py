@@ -1,0 +1,85 @@
+"""The evaluation tasks by name: whatever the files of harness/tasks/declared declare.
+
+Importing it loads declarations alone: no reader, no numpy and no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+
+from harness.errors import InputError, near_matches
+from harness.tasks import declared
+from harness.tasks.interface import Declaration, Task
+from harness.tasks.text_forms import check_form
+
+
+def read_declarations() -> dict[str, Declaration]:
+    """Returns every declared task by name, file after file in the order of their names.
+
+    Errors: InputError if two declarations have one name.
+    """
+    found: dict[str, Declaration] = {}
+    for file in sorted(module.name for module in iter_modules(declared.__path__)):
+        for task in import_module(f"{declared.__name__}.{file}").TASKS:
+            if task.name in found:
+                raise InputError(f"harness/tasks/declared/{file}.py: task {task.name!r} exists; rename it")
+            found[task.name] = task
+    return found
+
+
+def suites_of(declarations: Iterable[Declaration]) -> dict[str, tuple[str, ...]]:
+    """Returns suite -> the names of its tasks, in the order of their declarations."""
+    suites: dict[str, tuple[str, ...]] = {}
+    for task in declarations:
+        if task.suite is not None:
+            suites[task.suite] = (*suites.get(task.suite, ()), task.name)
+    return suites
+
+
+TASKS = read_declarations()
+SUITES = suites_of(TASKS.values())
+"""Suite -> its tasks; `sts` is the seven columns that every paper averages."""
+
+
+def build_tasks(names: Sequence[str], *, text: str, tiers: Sequence[str] | None = None) -> list[Task]:
+    """Returns the tasks of names and suites in the order given, each once; nothing is read or fetched yet.
+
+    A name may carry arguments after colons: `STS12-hard-length:positive=4:negative=3:longer=5:closer=2`.
+    `tiers` is the order of data tiers (default: as `harness.data.download.tier_order` has it), which decides
+    between sources that hold the same pairs.
+    Errors: InputError for an unknown name or text form, or arguments that the task does not take.
+    """
+    tasks = []
+    for name in _expanded(names, text):
+        task = _declared(name)
+        arguments = name.split(":")[1:]
+        options = {"arguments": arguments} if task.arguments else {}
+        tasks.append(task.factory(text, task.source_for(text, tiers), **options))
+    return tasks
+
+
+def sources_of(names: Sequence[str], *, text: str, tiers: Sequence[str] | None = None) -> list[str]:
+    """Returns the names of the sources that these tasks read, sorted; no task is built, no source fetched.
+
+    Errors: those of `build_tasks`, but for the arguments of a name.
+    """
+    return sorted({_declared(name).source_for(text, tiers) for name in _expanded(names, text)})
+
+
+def _expanded(names: Sequence[str], text: str) -> list[str]:
+    check_form(text)
+    return list(dict.fromkeys(task for name in names for task in SUITES.get(name, (name,))))
+
+
+def _declared(name: str) -> Declaration:
+    base, _, arguments = name.partition(":")
+    if base not in TASKS:
+        raise InputError(
+            f"task {name!r} is not known, expected a name that `sentbench list tasks` prints or one of the "
+            f"suites {', '.join(SUITES)}{near_matches(name, [*TASKS, *SUITES])}"
+        )
+    if arguments and not TASKS[base].arguments:
+        raise InputError(f"task {name!r}: {base} takes no arguments, expected {base!r}; drop the rest")
+    return TASKS[base]

@@ -1,0 +1,31 @@
+"""What training watches: STS-B dev, whose score selects the weights, and the geometry of its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.tasks.evaluation import evaluate_tasks
+from harness.tasks.geometry import GeometryTask
+from harness.tasks.interface import Task
+from harness.tasks.stsb import stsb_task
+from harness.tasks.stsb_source import stsb_source
+
+
+def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
+    """Returns what selection measures: STS-B dev Spearman as `score`, alignment and uniformity beside it."""
+    source = stsb_source(text, None)
+    tasks: list[Task] = [
+        stsb_task("STSB-dev", "dev", text, source),
+        GeometryTask("geometry-dev", ("dev",), text, source),
+    ]
+
+    def evaluate(encoder: Any) -> dict[str, float]:
+        scores = {(s.metric, s.setting): s.value for s in evaluate_tasks(tasks, encoder.encode)}
+        return {
+            "score": scores["spearman", "all"],
+            "alignment": scores["alignment", "all"],
+            "uniformity": scores["uniformity", "all"],
+        }
+
+    return evaluate

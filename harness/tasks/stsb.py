@@ -1,0 +1,49 @@
+"""The STS benchmark: its train, dev and test pairs in either text form, from any of its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from harness.data.sts import ScoredPair, StsbRow, read_pairs_jsonl, read_stsb
+from harness.tasks.sts import StsTask, Subsets
+from harness.tasks.text_forms import in_form
+
+STSB_FILES = {"train": "train.jsonl", "dev": "validation.jsonl", "test": "test.jsonl"}
+
+
+def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[StsbRow]:
+    """Returns the rows of STS-B train, dev or test in a text form; of stsb-raw without their origin."""
+    name = STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv"
+    return _in_form(folder / name, form, source)
+
+
+@cache
+def _in_form(path: Path, form: str, source: str) -> list[StsbRow]:
+    if source == "stsb-raw":
+        rows = [StsbRow(*pair, "", "", "") for pair in read_pairs_jsonl(path)]
+    else:
+        rows = read_stsb(path)
+    published = source == "stsb"
+    return [
+        row._replace(
+            first=in_form(row.first, form, published=published),
+            second=in_form(row.second, form, published=published),
+        )
+        for row in rows
+    ]
+
+
+def scored(rows: Iterable[StsbRow]) -> list[ScoredPair]:
+    """Returns the rows without their origin."""
+    return [ScoredPair(row.first, row.second, row.score) for row in rows]
+
+
+def stsb_task(name: str, split: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
+    """Returns one split of STS-B as a task."""
+
+    def read(folder: Path) -> Subsets:
+        return {split: scored(read_stsb_split(folder, split, form=text, source=source))}
+
+    return StsTask(name, source, read, folder=folder)

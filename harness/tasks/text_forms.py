@@ -1,0 +1,42 @@
+"""The two forms of a text: `senteval`, which the papers evaluate, and `raw`.
+
+`senteval` is Moses tokens, lower-cased, joined by single blanks; a text without words becomes a full stop, as
+in SentEval. `raw` is the published text without blanks at its ends. A file whose texts are tokenised already
+has one form; its two differ in blanks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.errors import InputError, near_matches
+
+FORMS = ("senteval", "raw")
+
+
+def check_form(form: str) -> None:
+    """Raises InputError for a form that does not exist."""
+    if form not in FORMS:
+        raise InputError(
+            f"text form {form!r} is not known, expected {' or '.join(FORMS)}{near_matches(form, list(FORMS))}"
+        )
+
+
+def in_form(text: str, form: str, *, published: bool) -> str:
+    """Returns a text of a file as the encoder gets it; `published`: the file holds raw sentences."""
+    if form == "raw":
+        return text.strip()
+    if published:
+        from harness.data.text import senteval_text
+
+        text = senteval_text(text)
+    return " ".join(text.split()) or "."
+
+
+def never_empty(form: str) -> Callable[[str], str]:
+    """Returns the function from a tokenised text of a file to the encoder's; without words it is a full stop.
+
+    Errors: InputError for a form that does not exist.
+    """
+    check_form(form)
+    return lambda text: in_form(text, form, published=False) or "."

@@ -1,0 +1,25 @@
+"""Settings of ConGen; the README says which reading each switch belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from methods.core.teacher_queue import TeacherQueueConfig
+
+
+class ConGenConfig(TeacherQueueConfig):
+    """Settings of one ConGen run."""
+
+    student_view: int = Field(
+        ge=0, description="text of the generalise term: 0 the sentence, p its p-th rewrite in the corpus"
+    )
+    teacher_temperature: float = Field(gt=0, description="tau_T of the teacher's distribution")
+    student_temperature: float = Field(gt=0, description="tau_S of the student's distributions")
+    control_weight: float = Field(
+        ge=0, le=1, description="a, weight of the term on the teacher's own text; the other term has 1 - a"
+    )
+    divergence: Literal["cross-entropy", "kl"] = Field(
+        description="kl: less the entropy of the teacher's distribution, a constant; same gradient"
+    )

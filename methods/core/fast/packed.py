@@ -1,0 +1,150 @@
+"""The pooled vectors of a BERT-like backbone from its real tokens alone: no work for padding.
+
+Everything but attention works token by token, so it runs on the T real tokens of a batch in one matrix; only
+queries, keys and values are spread over rows for attention. Where the first token alone is pooled, the last
+layer computes query, output and feed-forward for that token only: nothing else of it is read. Values and
+gradients are those of the backbone's own forward pass; under dropout the masks cover other tensors, so their
+draws differ and their distribution does not.
+
+Legend: B rows, L columns, T real tokens, H heads, d width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+from torch.nn import functional
+
+from methods.core.fast.linear import linear, linear_gelu
+from methods.core.pooling import LAYERS, pool
+
+ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
+"""Classes of transformers whose layers are computed here; others run their own forward pass."""
+
+ATTENTION = ("sdpa", "eager")
+
+EXACT_GELU = "GELUActivation"
+"""Class of transformers for GELU by the error function; the approximations have classes of their own."""
+
+
+def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
+    """Returns whether `pooled_vectors` knows this backbone and these inputs.
+
+    The first token of every row must be attended to, for the packed rows start with it.
+    """
+    mask = tokens.get("attention_mask")
+    return (
+        type(backbone).__name__ in ARCHITECTURES
+        and backbone.config._attn_implementation in ATTENTION
+        and not backbone.config.is_decoder
+        and "token_type_ids" not in tokens
+        and (mask is None or bool(mask[:, 0].all()))
+    )
+
+
+class Packing:
+    """Where a padded batch has real tokens: their positions among B times L, and each row's first."""
+
+    def __init__(self, rows: int, columns: int, mask: Tensor | None) -> None:
+        self.rows, self.columns = rows, columns
+        self.mask: Tensor | None = None
+        self.positions: Tensor | None = None
+        if mask is not None and not bool(mask.all()):
+            attended = mask.bool()
+            self.mask = attended[:, None, None, :]  # [B, 1, 1, L]
+            self.positions = attended.flatten().nonzero().squeeze(1)  # [T]
+            lengths = attended.sum(dim=1)
+            self.first = lengths.cumsum(0) - lengths  # [B]
+
+    def pack(self, spread: Tensor) -> Tensor:
+        """Returns the real tokens; [B, L, ...] to [T, ...]."""
+        flat = spread.flatten(0, 1)
+        return flat if self.positions is None else flat[self.positions]
+
+    def spread(self, packed: Tensor) -> Tensor:
+        """Returns the tokens in their rows, zero where there is none; [T, d] to [B, L, d]."""
+        if self.positions is not None:
+            empty = packed.new_zeros(self.rows * self.columns, packed.shape[1])
+            packed = empty.index_copy(0, self.positions, packed)
+        return packed.unflatten(0, (self.rows, self.columns))
+
+    def first_tokens(self, packed: Tensor) -> Tensor:
+        """Returns the first token of every row; [T, d] to [B, d]."""
+        return packed[:: self.columns] if self.positions is None else packed[self.first]
+
+
+def pooled_vectors(
+    backbone: Any, tokens: Mapping[str, Tensor], pooling: str, *, inputs_embeds: Tensor | None = None
+) -> Tensor:
+    """Returns the pooled vectors [B, d], equal to the backbone's own forward pass and `pool`.
+
+    Shapes: `input_ids` and, where rows differ in length, `attention_mask` [B, L]; `inputs_embeds` [B, L, d]
+    stands for the word embeddings.
+    """
+    given = tokens["input_ids"] if inputs_embeds is None else inputs_embeds
+    packing = Packing(given.shape[0], given.shape[1], tokens.get("attention_mask"))
+    hidden = _embedded(backbone.embeddings, packing, given, inputs_embeds)  # [T, d]
+    *layers, last = backbone.encoder.layer
+    states = [hidden]
+    for layer in layers:
+        states.append(_layer(layer, states[-1], packing))
+    if pooling == "cls":
+        return _layer(last, states[-1], packing, first_only=True)  # [B, d]
+    states.append(_layer(last, states[-1], packing))
+    read = states[-1:] if LAYERS[pooling] == (-1,) else states
+    return pool([packing.spread(state) for state in read], tokens.get("attention_mask"), pooling)
+
+
+def _embedded(embeddings: Any, packing: Packing, given: Tensor, inputs_embeds: Tensor | None) -> Tensor:
+    if hasattr(embeddings, "create_position_ids_from_input_ids"):  # RoBERTa counts from its padding index
+        if inputs_embeds is None:
+            positions = embeddings.create_position_ids_from_input_ids(given, embeddings.padding_idx)
+        else:
+            positions = embeddings.create_position_ids_from_inputs_embeds(given, embeddings.padding_idx)
+    else:
+        positions = embeddings.position_ids[:, : packing.columns].expand(packing.rows, -1)
+    words = packing.pack(given)
+    if inputs_embeds is None:
+        words = embeddings.word_embeddings(words)
+    typed = words + embeddings.token_type_embeddings.weight[0]
+    return embeddings.dropout(
+        embeddings.LayerNorm(typed + embeddings.position_embeddings(packing.pack(positions)))
+    )
+
+
+def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = False) -> Tensor:
+    """Returns the layer's output for all tokens [T, d], or for the first of each row [B, d]."""
+    attention = layer.attention.self
+    asking = packing.first_tokens(hidden) if first_only else hidden
+    query = linear(attention.query, asking)
+    query = query.unsqueeze(1) if first_only else packing.spread(query)  # [B, 1 or L, d]
+    read = functional.scaled_dot_product_attention(
+        _heads(query, attention),
+        _heads(packing.spread(linear(attention.key, hidden)), attention),
+        _heads(packing.spread(linear(attention.value, hidden)), attention),
+        attn_mask=packing.mask,
+        dropout_p=attention.dropout.p if attention.training else 0.0,
+    )  # [B, H, 1 or L, d / H]
+    joined = read.transpose(1, 2).flatten(2)  # [B, 1 or L, d]
+    attended = _added(
+        layer.attention.output, joined.squeeze(1) if first_only else packing.pack(joined), asking
+    )
+    return _added(layer.output, _activated(layer.intermediate, attended), attended)
+
+
+def _activated(part: Any, hidden: Tensor) -> Tensor:
+    """Returns the wide inner layer with its activation; [T, d] to [T, inner]."""
+    if type(part.intermediate_act_fn).__name__ == EXACT_GELU:
+        return linear_gelu(part.dense, hidden)
+    return part.intermediate_act_fn(linear(part.dense, hidden))
+
+
+def _added(part: Any, hidden: Tensor, residual: Tensor) -> Tensor:
+    """Returns a dense layer's output after dropout, added to the residual and normalised; [T, d]."""
+    return part.LayerNorm(part.dropout(linear(part.dense, hidden)) + residual)
+
+
+def _heads(spread: Tensor, attention: Any) -> Tensor:
+    return spread.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)

@@ -1,0 +1,86 @@
+"""The base of every method: what it is built from, what it does at each point of training, what it yields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+from torch import nn
+
+from methods.core.corpus import TokenizedCorpus
+from methods.core.encoder import SentenceEncoder
+from methods.core.networks import Networks
+from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
+
+
+class MethodConfig(BaseModel):
+    """Settings of one run of a method. Numbers come from a recipe: no field here has a default value.
+
+    Strict types, frozen, unknown keys are refused.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    max_length: int = Field(ge=3, description="training truncation in word pieces, special tokens included")
+
+
+class Method(nn.Module):
+    """A training objective around an encoder. Trained parameters are those with `requires_grad`.
+
+    The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
+    `loss`, the optimiser, `after_step`; at an evaluation and at the end `exported`.
+    `columns` names the texts of a row that the method tokenises.
+    """
+
+    Config: ClassVar[type[MethodConfig]] = MethodConfig
+
+    def __init__(self, config: Any, networks: Networks) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder: SentenceEncoder = networks.new_encoder()
+        self.columns: Sequence[Column] = (TEXT,)
+        self.corpus: TokenizedCorpus | None = None
+        self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
+
+    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Returns the rows to train on; may fill registered buffers, never create them (law 4).
+
+        The default tokenises the corpus; a method that overrides it calls this one.
+        """
+        self.corpus = TokenizedCorpus(
+            self.encoder, rows, columns=self.columns, max_length=self.config.max_length
+        )
+        return rows
+
+    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        """Returns the batch as CPU tensors: a pure function of its arguments (law 1).
+
+        The default is one entry `anchor`, the tokens of the rows' first column.
+        """
+        return {"anchor": self.encoder.pad(self.token_ids(rows, self.columns[0]))}
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the loss of one batch; may push to queues kept in registered buffers."""
+        raise TypeError(f"{type(self).__name__} is not trained: its runs must have `steps: 0`")
+
+    def after_step(self, step: int) -> None:
+        """Runs after the optimiser's step `step`; here exponential moving averages are taken."""
+
+    def exported(self) -> Encoder:
+        """Returns the encoder that is evaluated and published: by default without any training head."""
+        return self.encoder
+
+    def token_ids(self, rows: Sequence[Row], column: Column = TEXT) -> list[np.ndarray]:
+        """Returns the word pieces of one text of each row, truncated, special tokens included."""
+        if self.corpus is None:
+            raise RuntimeError("collate before prepare: the corpus is not tokenised yet")
+        return [self.corpus.ids(row, column) for row in rows]
+
+    def train(self, mode: bool = True) -> Self:
+        """Sets the mode of everything but the submodules that state theirs in `fixed_modes`."""
+        super().train(mode)
+        for name, active in self.fixed_modes.items():
+            self.get_submodule(name).train(active)
+        return self

@@ -1,0 +1,92 @@
+"""Where a method's networks come from: fresh copies of the backbone, and frozen parents outside the tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
+from methods.core.folders import load_encoder
+from methods.core.teachers import TeacherVectors
+from methods.core.types import Tokens
+
+
+class Frozen:
+    """A network that gives values and never learns: not in the state dict, not in the optimiser (law 6).
+
+    `dropout` says whether its dropout is active; nothing changes it afterwards.
+    """
+
+    def __init__(self, module: nn.Module, *, dropout: bool) -> None:
+        self.module = module.requires_grad_(False)
+        self.module.train(dropout)
+
+    @torch.no_grad()
+    def __call__(self, tokens: Tokens) -> Tensor:
+        """Returns the module's output for `tokens` without a graph, on their device."""
+        self.module.to(tokens["input_ids"].device)
+        return self.module(tokens)
+
+
+class Networks:
+    """Hands out the networks of one run: copies of its backbone, its parent, its teacher's vectors.
+
+    `parent` is the artefact folder of a parent run, a public encoder, or a folder of teacher vectors.
+    """
+
+    def __init__(self, backbone: Path, *, pooling: str | None, parent: Path | None = None) -> None:
+        self.backbone = backbone
+        self.pooling = pooling
+        self.parent = parent
+
+    def new_encoder(self, *, hf_pooler: bool = False, **config: Any) -> SentenceEncoder:
+        """Returns a fresh trainable copy of the backbone, with its pre-trained pooler where `hf_pooler`.
+
+        `config` overrides entries such as `hidden_dropout_prob`.
+        """
+        encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler, **config)
+        return encoder.train()
+
+    def parent_encoder(
+        self,
+        needs: str,
+        *,
+        pooling: str | None = None,
+        hf_pooler: bool = False,
+        like: SentenceEncoder | None = None,
+    ) -> SentenceEncoder:
+        """Returns the parent as an encoder (wrap it in `Frozen`, or train on from it).
+
+        `needs` is what needs it, for the message; `like` an encoder whose tokens it is going to read.
+        Errors: InputError if the run has no parent, it is no transformer, or its word pieces differ from
+        those of `like`.
+        """
+        encoder = load_encoder(self._parent_folder(needs), pooling=pooling, hf_pooler=hf_pooler)
+        if not isinstance(encoder, SentenceEncoder):
+            raise InputError(
+                f"{self.parent}: the parent is not a transformer, {needs} expects one; "
+                "name a trained encoder as `parent`"
+            )
+        if like is not None and encoder.tokenizer.get_vocab() != like.tokenizer.get_vocab():
+            raise InputError(
+                f"{self.parent}: the parent's word pieces differ from those of {self.backbone}, {needs} "
+                "expects the same pieces and ids; name a `parent` of the same family"
+            )
+        return encoder
+
+    def teacher_vectors(self, needs: str) -> TeacherVectors:
+        """Returns the parent's vectors of the corpus; InputError if the parent is no folder of such."""
+        return TeacherVectors(self._parent_folder(needs), needs=needs)
+
+    def _parent_folder(self, needs: str) -> Path:
+        if self.parent is None:
+            raise InputError(f"{needs} needs a parent and the run has none; set `parent` in its recipe")
+        if not self.parent.is_dir():
+            raise InputError(
+                f"{self.parent}: no such folder, {needs} expects its parent there; run the parent first"
+            )
+        return self.parent

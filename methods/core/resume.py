@@ -1,0 +1,191 @@
+"""The folder of a training, kept so that it can be killed at any instant and still end with the same bytes.
+
+The state file decides. One rename replaces it, and it says how much of the log and which best encoder belong
+to it. Log lines and encoders are written before that rename, what they replace is removed after it. So
+whatever a killed training left beyond its last state is cut off or written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from methods.core.errors import InputError
+from methods.core.types import Encoder
+
+STATE, LOG, BEST, LAST, PART = "state.pt", "train.jsonl", "best", "last", ".part"
+
+
+@dataclass
+class TrainingFolder:
+    """The files of one training: `state.pt`, `train.jsonl`, `best-STEP/` and `last/`.
+
+    settings: what the training is, as JSON values; a state with other settings is refused.
+    """
+
+    directory: Path
+    settings: Mapping[str, Any]
+    _log_bytes: int = field(default=0, init=False)
+    _log_digest: Any = field(default_factory=hashlib.sha256, init=False)
+    _best: dict[str, str] = field(default_factory=dict, init=False)
+
+    def restore(self, device: str) -> dict[str, Any] | None:
+        """Returns the content of the last `commit`, None where there was none; removes what lies beyond it.
+
+        Errors: InputError if the state cannot be read or has other settings, or if the log or the best
+        encoder are not as they were at that commit. Nothing is removed then.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True)
+        state = self._read(device) if os.path.lexists(self.directory / STATE) else None
+        if state is None:
+            (self.directory / LOG).unlink(missing_ok=True)
+            return None
+        self._check_settings(state["settings"])
+        self._best = state["best"]
+        self._check_best()
+        self._cut_log(state["log_bytes"], state["log_sha256"])
+        self._discard_stale()
+        content: dict[str, Any] = state["content"]
+        return content
+
+    def log(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Appends one line of JSON for each entry; they count from the next `commit` on."""
+        lines = "".join(json.dumps(entry) + "\n" for entry in entries).encode()
+        with (self.directory / LOG).open("ab") as log:
+            log.write(lines)
+        self._log_bytes += len(lines)
+        self._log_digest.update(lines)
+
+    def keep_best(self, encoder: Encoder, step: int) -> None:
+        """Saves the best encoder so far; the one before it stays until the next `commit`."""
+        folder = self.best(step)
+        _save_whole(encoder, folder)
+        self._best = {
+            f"{folder.name}/{path.relative_to(folder).as_posix()}": _sha256(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+
+    def keep_last(self, encoder: Encoder) -> None:
+        """Saves the encoder after the last step."""
+        _save_whole(encoder, self.last)
+
+    def commit(self, content: Mapping[str, Any]) -> None:
+        """Makes `content`, the log so far and the best encoder what a killed training goes on from.
+
+        No random state is part of it, for every stream is keyed by the step.
+        """
+        state = {
+            "settings": json.dumps(self.settings, sort_keys=True),
+            "log_bytes": self._log_bytes,
+            "log_sha256": self._log_digest.hexdigest(),
+            "best": self._best,
+            "content": dict(content),
+        }
+        part = self.directory / (STATE + PART)
+        torch.save(state, part)
+        _seal(part)
+        os.replace(part, self.directory / STATE)
+        self._discard_stale()
+
+    def best(self, step: int) -> Path:
+        """Returns the folder of the encoder that was best after `step` steps."""
+        return self.directory / f"{BEST}-{step}"
+
+    @property
+    def last(self) -> Path:
+        """The folder of the encoder after the last step."""
+        return self.directory / LAST
+
+    def _read(self, device: str) -> dict[str, Any]:
+        """Returns the state, once its checksum is right: torch itself loads a damaged file in silence."""
+        place = self.directory / STATE
+        if not place.is_file():
+            raise self.refusal(f"{place} is not a file")
+        try:
+            sealed = _is_sealed(place)
+        except OSError as error:
+            raise self.refusal(f"{place} cannot be read ({error.strerror})") from None
+        if not sealed:
+            raise self.refusal(f"{place} is not as the training wrote it")
+        state: dict[str, Any] = torch.load(place, map_location=device, weights_only=True)
+        return state
+
+    def _check_settings(self, stored: str) -> None:
+        found = json.loads(stored)
+        current = json.loads(json.dumps(self.settings))
+        other = sorted(key for key in {*found, *current} if found.get(key) != current.get(key))
+        if other:
+            raise self.refusal(
+                f"{self.directory / STATE} is of a run with another {' and another '.join(other)}"
+            )
+
+    def _check_best(self) -> None:
+        for name, digest in self._best.items():
+            path = self.directory / name
+            if not path.is_file():
+                raise self.refusal(f"{path} is missing")
+            if _sha256(path) != digest:
+                raise self.refusal(f"{path} is not as the training wrote it")
+
+    def _cut_log(self, size: int, digest: str) -> None:
+        place = self.directory / LOG
+        kept = place.read_bytes()[:size] if place.is_file() else b""
+        self._log_bytes, self._log_digest = size, hashlib.sha256(kept)
+        if len(kept) < size or self._log_digest.hexdigest() != digest:
+            raise self.refusal(f"{place} is not as the training wrote it")
+        os.truncate(place, size)
+
+    def _discard_stale(self) -> None:
+        """Removes best encoders that the state does not name, and what was not written to its end."""
+        current = {name.partition("/")[0] for name in self._best}
+        for stale in (*self.directory.glob(f"{BEST}-[0-9]*"), self.directory / (LAST + PART)):
+            if stale.name not in current:
+                shutil.rmtree(stale, ignore_errors=True)
+        (self.directory / (STATE + PART)).unlink(missing_ok=True)
+
+    def refusal(self, problem: str) -> InputError:
+        """Returns the error for a folder from which this run cannot go on."""
+        return InputError(
+            f"{problem}; expected this run's resume point; delete {self.directory} to train from the start"
+        )
+
+
+def _save_whole(encoder: Encoder, folder: Path) -> None:
+    part = folder.with_name(folder.name + PART)
+    for old in (part, folder):
+        if old.exists():
+            shutil.rmtree(old)
+    encoder.save(part)
+    os.replace(part, folder)
+
+
+def _seal(path: Path) -> None:
+    """Appends a file's checksum to it, where torch, which reads a zip archive, does not mind it."""
+    digest = _sha256(path)
+    with path.open("ab") as file:
+        file.write(bytes.fromhex(digest))
+
+
+def _is_sealed(path: Path) -> bool:
+    """Returns whether a file ends with the checksum of all that stands before it."""
+    digest = hashlib.sha256()
+    left = path.stat().st_size - digest.digest_size
+    with path.open("rb") as file:
+        while left > 0 and (chunk := file.read(min(left, 1 << 20))):
+            digest.update(chunk)
+            left -= len(chunk)
+        return file.read() == digest.digest()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,107 @@
+"""Encoder folders as they are written.
+
+A folder of ours is a sentence-transformers folder plus `sentbench.json`. Poolings that
+sentence-transformers cannot express without code keep their weights in a sub-folder `transformer/`, so that
+no library can load them under the wrong pooling without an error.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+from safetensors.torch import save_file
+from torch import nn
+
+from methods.core.pooling import PORTABLE
+
+MARKER, FORMAT = "sentbench.json", 1
+MODULES, OWN_MODULES = "modules.json", "sentbench-modules.json"
+"""List of the folder's modules: as sentence-transformers reads it, and where it must not."""
+
+TRANSFORMER = "transformer"
+IDENTITY, TANH = "identity", "tanh"
+"""What may follow the output layer."""
+
+ACTIVATIONS = {
+    IDENTITY: "torch.nn.modules.linear.Identity",
+    TANH: "torch.nn.modules.activation.Tanh",
+}
+"""What follows the output layer -> its class, as sentence-transformers names it."""
+
+_ST = "sentence_transformers.models."
+
+
+class Saved(Protocol):
+    """What of an encoder a folder keeps."""
+
+    backbone: Any
+    tokenizer: Any
+    pooling: str
+    output: nn.Linear | None
+    activation: str
+    normalize: bool
+
+
+def save_encoder(encoder: Saved, directory: Path) -> None:
+    """Writes an encoder folder; equal encoders give equal bytes."""
+    portable = encoder.pooling in PORTABLE
+    weights = directory if portable else directory / TRANSFORMER
+    save_backbone(encoder, weights)
+    modules = [_module(0, "", "Transformer"), _module(1, "1_Pooling", "Pooling")]
+    _write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
+    if encoder.output is not None:
+        modules.append(_module(2, "2_Dense", "Dense"))
+        _save_dense(encoder.output, directory / "2_Dense", encoder.activation)
+    if encoder.normalize:
+        modules.append(_module(len(modules), f"{len(modules)}_Normalize", "Normalize"))
+        (directory / modules[-1]["path"]).mkdir(exist_ok=True)
+    marker = {"format": FORMAT, "kind": "transformer", "pooling": encoder.pooling}
+    if portable:
+        _write_json(directory / MODULES, modules)
+    else:
+        marker["transformer"] = TRANSFORMER
+        _write_json(directory / OWN_MODULES, modules)
+    _write_json(directory / MARKER, marker)
+
+
+def save_backbone(encoder: Saved, directory: Path) -> None:
+    """Writes transformer and tokenizer as a plain Hugging Face folder, which says nothing about pooling."""
+    directory.mkdir(parents=True, exist_ok=True)
+    encoder.backbone.save_pretrained(directory)
+    encoder.tokenizer.save_pretrained(directory)
+
+
+def _module(index: int, path: str, kind: str) -> dict[str, Any]:
+    return {"idx": index, "name": str(index), "path": path, "type": _ST + kind}
+
+
+def _pooling_config(encoder: Saved) -> dict[str, Any]:
+    return {
+        "word_embedding_dimension": int(encoder.backbone.config.hidden_size),
+        "pooling_mode_cls_token": encoder.pooling == "cls",
+        "pooling_mode_mean_tokens": encoder.pooling == "mean",
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+    }
+
+
+def _save_dense(layer: nn.Linear, directory: Path, activation: str) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    config = {
+        "in_features": layer.in_features,
+        "out_features": layer.out_features,
+        "bias": layer.bias is not None,
+        "activation_function": ACTIVATIONS[activation],
+    }
+    _write_json(directory / "config.json", config)
+    tensors = {
+        f"linear.{name}": value.detach().cpu().contiguous() for name, value in layer.state_dict().items()
+    }
+    save_file(tensors, directory / "model.safetensors")
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,119 @@
+"""A teacher's vectors of a corpus: computed once, kept as a folder, looked up by row and column.
+
+Legend: N rows, C columns of the corpus (the sentence and its rewrites), t teacher width.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from methods.core.errors import InputError
+from methods.core.types import Column, Row
+
+VECTORS, TEXTS, DESCRIPTION = "vectors.npy", "texts.npy", "teacher.json"
+
+ROWS_TOGETHER = 65_536
+"""Rows whose vectors are computed before they are written: what is held in memory of a corpus of any size."""
+
+
+class TeacherVectors:
+    """The vectors in a folder that `write_teacher` made; `dim` is their width t.
+
+    `needs` is what needs them, for the message.
+
+    Errors: InputError, here and in `open`, if the folder holds no teacher vectors.
+    """
+
+    def __init__(self, folder: Path, *, needs: str) -> None:
+        self.folder = folder
+        self.needs = needs
+        self.dim = int(json.loads(self._file(DESCRIPTION).read_text(encoding="utf-8"))["dim"])
+        self._vectors: np.ndarray | None = None  # [N, C, t] fp32, memory-mapped
+
+    def open(self, rows: Sequence[Row]) -> None:
+        """Opens the vectors of a corpus, of which `rows` may be a part in any order.
+
+        Errors: InputError if the vectors are not those of these very texts.
+        """
+        vectors = np.load(self._file(VECTORS), mmap_mode="r", allow_pickle=False)
+        columns = max((len(row.columns) for row in rows), default=1)
+        last = max((row.index for row in rows), default=-1)
+        if vectors.ndim != 3 or vectors.shape[1] < columns or last >= len(vectors):
+            raise InputError(
+                f"{self.folder}: vectors of shape {vectors.shape}, expected at least ({last + 1}, {columns}, "
+                "t); the teacher was computed on another corpus: give the run the teacher of its own"
+            )
+        self._check_texts(rows)
+        self._vectors = vectors
+
+    def of(self, rows: Sequence[Row], column: Column) -> Tensor:
+        """Returns the teacher's vectors of one text of each row; [B, t] fp32."""
+        if self._vectors is None:
+            raise RuntimeError("teacher vectors read before they were opened for a corpus")
+        return torch.from_numpy(self._vectors[[row.index for row in rows], column].astype(np.float32))
+
+    def _check_texts(self, rows: Sequence[Row]) -> None:
+        """Refuses vectors of other texts: every text's digest is compared with that of its vector's text."""
+        stored = np.load(self._file(TEXTS), allow_pickle=False)  # [N, C]
+        for column in range(max((len(row.columns) for row in rows), default=0)):
+            filled = [row for row in rows if column < len(row.columns)]
+            wrong = (
+                text_digests([row.columns[column] for row in filled])
+                != stored[[row.index for row in filled], column]
+            )
+            if wrong.any():
+                first = filled[int(np.flatnonzero(wrong)[0])]
+                raise InputError(
+                    f"{self.folder}: no vector of row {first.index} ({first.text[:40]!r}) but of another "
+                    "text; the teacher was computed on another corpus: give the run the teacher of its own"
+                )
+
+    def _file(self, name: str) -> Path:
+        if not (self.folder / name).is_file():
+            raise InputError(
+                f"{self.folder}: no {name}; {self.needs} expects a `teachers/` entry as the run's parent: "
+                "name one, or make it again"
+            )
+        return self.folder / name
+
+
+def text_digests(texts: Sequence[str]) -> np.ndarray:
+    """Returns 64 bits of each text's hash, equal in every process; [N] uint64."""
+    parts = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.frombuffer(parts, dtype="<u8")
+
+
+def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: dict[str, str]) -> None:
+    """Computes a teacher's vectors of a corpus once: `vectors.npy` [N, C, t] fp32 and `teacher.json`.
+
+    `texts.npy` [N, C] keeps a digest of each text, so that vectors are never read for another one.
+    Errors: InputError if the rows differ in their number of rewrites.
+    """
+    columns = len(rows[0].columns)
+    if any(len(row.columns) != columns for row in rows):
+        raise InputError(
+            "the rows of a corpus differ in their number of rewrites, expected as many in each; "
+            "write the corpus again"
+        )
+    kept, digests = (
+        np.lib.format.open_memmap(folder / name, mode="w+", dtype=kind, shape=shape)
+        for name, kind, shape in (
+            (VECTORS, np.float32, (len(rows), columns, encoder.dim)),
+            (TEXTS, text_digests([""]).dtype, (len(rows), columns)),
+        )
+    )
+    for start in range(0, len(rows), ROWS_TOGETHER):
+        some = [text for row in rows[start : start + ROWS_TOGETHER] for text in row.columns]
+        stop = start + len(some) // columns
+        kept[start:stop] = encoder.encode(some, progress=True).reshape(stop - start, columns, -1)
+        digests[start:stop] = text_digests(some).reshape(stop - start, columns)
+    meta = {**description, "rows": len(rows), "views": columns, "dim": int(encoder.dim)}
+    (folder / DESCRIPTION).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,14 @@
+"""Settings of plain distillation."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from methods.core.method import MethodConfig
+from methods.core.teacher_mapping import TeacherMapping
+
+
+class DistillConfig(MethodConfig):
+    """Settings of one distillation run."""
+
+    mapping: TeacherMapping = Field(description="layer from student to teacher width, kept at inference")

@@ -1,0 +1,40 @@
+"""Settings of PT-BERT; the README says which reading each switch belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from methods.core.errors import InputError
+from methods.core.momentum_contrast import MomentumContrastConfig
+from methods.ptbert.block import Form
+
+
+class PTBertConfig(MomentumContrastConfig):
+    """Settings of one PT-BERT run."""
+
+    pseudo_length: int = Field(ge=1, description="m, number of pseudo tokens")
+    pseudo_heads: int = Field(ge=1, description="H, attention heads; a divisor of the width")
+    pseudo_dropout: float = Field(ge=0, lt=1, description="p, dropout of the block's attention weights")
+    pseudo_source: Literal["pooled", "tokens"] = Field(
+        description="keys and values of the first attention: the sentence vector, or all token states"
+    )
+    pseudo_form: Form = Field(
+        description="factorised and plain compute equal numbers, collapsed is the block without dropout"
+    )
+    key_second_attention: Literal["online", "momentum"] = Field(
+        description="weights of the key side's second attention; online: the trained ones, as released"
+    )
+    export: Literal["pooled", "output"] = Field(
+        description="what is evaluated: the pooled vector, or the block's output without dropout"
+    )
+
+    @model_validator(mode="after")
+    def _tokens_have_one_form(self) -> Self:
+        if self.pseudo_source == "tokens" and (self.pseudo_form, self.export) != ("plain", "pooled"):
+            raise InputError(
+                f"pseudo_source tokens with form {self.pseudo_form} and export {self.export}, expected plain "
+                "and pooled: only a single source can be factorised or folded; fix the recipe"
+            )
+        return self

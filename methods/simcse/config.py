@@ -1,0 +1,24 @@
+"""Settings of SimCSE; the README says which reading each switch belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from methods.core.heads import TrainingHead
+from methods.core.method import MethodConfig
+
+
+class SimCSEConfig(MethodConfig):
+    """Settings of one SimCSE run."""
+
+    temperature: float = Field(gt=0, description="tau, divides the cosine")
+    objective: Literal["info-nce", "nt-xent"] = Field(description="one-sided, or symmetric as in UNA's rows")
+    positive: Literal["dropout", "paraphrase"] = Field(
+        description="the same text under another dropout mask, or its first rewrite in the corpus"
+    )
+    head: TrainingHead
+    dropout: float | None = Field(
+        ge=0, lt=1, description="hidden and attention dropout; null: the backbone's"
+    )

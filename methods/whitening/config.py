@@ -1,0 +1,17 @@
+"""Settings of whitening."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from methods.core.method import MethodConfig
+
+
+class WhiteningConfig(MethodConfig):
+    """Settings of one whitening run."""
+
+    transform: Literal["whiten", "centre"] = Field(description="unit covariance, or only zero mean")
+    dim: int | None = Field(ge=1, description="directions kept, largest variance first; null: all")
+    sentences: int | None = Field(ge=2, description="corpus sentences that are measured; null: all")

@@ -1,0 +1,128 @@
+"""Trainings of every method are stopped by SIGKILL at random instants and end with the same bytes.
+
+Each training is a process of its own, forked from a server that has imported what a training needs.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from methods.registry import METHODS
+from tests.support import tiny
+from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
+from tests.support.tiny import Sample
+
+SAMPLES = [samples_of(name)[0] for name in METHODS]
+QUICK = [sample for sample in SAMPLES if sample.method in ("simcse", "moco")]
+PRELOADED = [
+    "torch._dynamo",  # the optimiser loads it
+    "transformers.modeling_utils",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.bert.modeling_bert",
+    "transformers.models.bert.tokenization_bert",
+    "tests.faults.test_kill",
+]
+"""What a training imports only when it needs it; without it each process would take seconds to begin."""
+SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
+"""An evaluation, often with a new best encoder, every other step: most of the time goes into writing."""
+
+
+def train(sample: Sample, base: Ground, folder: Path, seed: int, started: Connection) -> None:
+    """Trains a sample in this process; says when it begins and, at the end, how long it took."""
+    steps = SETTINGS["steps"] if steps_of(sample) else 0
+    trainer = tiny.trainer(make(sample, base, seed), folder, **{**SETTINGS, "steps": steps})
+    started.send(0.0)
+    begin = time.monotonic()
+    trainer.fit(base.rows)
+    started.send(time.monotonic() - begin)
+
+
+@pytest.fixture(scope="module")
+def processes() -> multiprocessing.context.ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
+    return Grounds(tmp_path_factory.mktemp("ground")).of
+
+
+class Campaign:
+    """One sample's uninterrupted run, and runs of it that are killed."""
+
+    def __init__(
+        self, context: multiprocessing.context.ForkServerContext, sample: Sample, base: Ground, top: Path
+    ) -> None:
+        self.context, self.sample, self.base, self.top = context, sample, base, top
+        code, self.seconds = self.run(top / "whole", seed=3)
+        assert code == 0
+        self.expected = ending(top / "whole")
+
+    def run(self, folder: Path, *, seed: int, kill_after: float | None = None) -> tuple[int | None, float]:
+        """Returns the exit code of a training and its seconds; `kill_after` so many it is killed."""
+        heard, said = self.context.Pipe(duplex=False)
+        arguments = (self.sample, self.base, folder, seed, said)
+        process = self.context.Process(target=train, args=arguments, daemon=True)
+        process.start()
+        said.close()
+        heard.recv()
+        if kill_after is not None:
+            time.sleep(kill_after)
+            process.kill()
+        process.join()
+        return process.exitcode, heard.recv() if process.exitcode == 0 else 0.0
+
+    def kill_at(self, share: float, folder: Path) -> bool:
+        """Kills a training after a share of its time, lets it go on, compares; returns whether it was hit."""
+        code, _ = self.run(folder, seed=3, kill_after=share * self.seconds)
+        assert code in (0, -signal.SIGKILL)
+        started = (folder / "state.pt").exists()
+        assert self.run(folder, seed=99 if started else 3)[0] == 0
+        assert ending(folder) == self.expected, f"{self.sample.method} killed at {share:.3f} of its time"
+        return code != 0
+
+
+def ending(folder: Path) -> dict[str, bytes]:
+    """Returns what a training leaves, but for the state, whose record the log and the folders repeat."""
+    return {name: content for name, content in folder_bytes(folder).items() if name != "state.pt"}
+
+
+def survive(campaign: Campaign, instants: int, seed: int) -> None:
+    """Kills at once and at random instants; most must hit, for the machine's speed varies."""
+    shares = [0.0, *np.random.default_rng(seed).uniform(0.0, 1.0, instants - 1)]
+    hit = [campaign.kill_at(share, campaign.top / str(place)) for place, share in enumerate(shares)]
+    assert hit[0]
+    assert sum(hit) >= len(hit) // 3
+
+
+@pytest.mark.parametrize("sample", QUICK, ids=lambda sample: sample.method)
+def test_a_training_killed_three_times_ends_with_the_same_bytes(
+    sample: Sample,
+    processes: multiprocessing.context.ForkServerContext,
+    ground: Callable[[Sample], Ground],
+    tmp_path: Path,
+) -> None:
+    assert len(QUICK) == 2
+    survive(Campaign(processes, sample, ground(sample), tmp_path), instants=3, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.method)
+def test_a_training_of_every_method_survives_twenty_kills(
+    sample: Sample,
+    processes: multiprocessing.context.ForkServerContext,
+    ground: Callable[[Sample], Ground],
+    tmp_path: Path,
+) -> None:
+    assert {sample.method for sample in SAMPLES} == set(METHODS)
+    survive(Campaign(processes, sample, ground(sample), tmp_path), instants=20, seed=2)

@@ -1,0 +1,347 @@
+"""Only what this project wrote is replaced, all or nothing; every other output is refused before the work."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness import outputs
+from harness.cli import main
+from harness.errors import InputError
+from harness.layouts import ARTEFACT, BACKBONE
+from harness.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
+from tests.faults.trees import tree
+
+ROOT = Path(__file__).parents[2]
+RUN = "simcse-small__minilm-l2__s0"
+BOX = Layout("a box", {"box.json": ("sides",)}, ("*.txt", "lid/*.txt"))
+
+
+def write_box(folder: Path, text: str = "old") -> Path:
+    (folder / "lid").mkdir(parents=True)
+    (folder / "box.json").write_text('{"sides": 4, "open": true}')
+    (folder / "a.txt").write_text(text)
+    (folder / "lid/b.txt").write_text(text)
+    return folder
+
+
+def replace_box(folder: Path) -> None:
+    with new_folder(folder, BOX) as part:
+        write_box(part, "new")
+
+
+def test_a_folder_of_ours_is_replaced_and_an_empty_one_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in (write_box(tmp_path / "box"), tmp_path / "empty", tmp_path / "deep/new"):
+        check_folder(folder, BOX)
+        replace_box(folder)
+        assert (folder / "a.txt").read_text() == "new"
+        assert folder.stat().st_mode & 0o777 == 0o755
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["box", "deep", "empty"]
+
+
+def test_the_check_itself_changes_nothing(tmp_path: Path) -> None:
+    write_box(tmp_path / "box")
+    before = tree(tmp_path)
+    check_folder(tmp_path / "box", BOX)
+    check_folder(tmp_path / "deep/er/new", BOX)
+    check_file(tmp_path / "other/file.json")
+    check_addition(tmp_path / "third")
+    assert tree(tmp_path) == before
+
+
+def spoil_with_file(box: Path) -> None:
+    (box / "lid/thesis.tex").write_text("years of work")
+
+
+def spoil_mark(box: Path) -> None:
+    (box / "box.json").write_text('{"corners": 8}')
+
+
+def spoil_json(box: Path) -> None:
+    (box / "box.json").write_text("{")
+
+
+def spoil_by_removing(box: Path) -> None:
+    (box / "box.json").unlink()
+
+
+def spoil_with_hidden(box: Path) -> None:
+    (box / ".git").mkdir()
+    (box / ".git/HEAD").write_text("ref")
+
+
+def spoil_with_link(box: Path) -> None:
+    (box / "lid/home").symlink_to(box.parent)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (spoil_with_file, "lid/thesis.tex"),
+        (spoil_mark, "box.json of something else"),
+        (spoil_json, "box.json of something else"),
+        (spoil_by_removing, "no box.json"),
+        (spoil_with_hidden, ".git/HEAD"),
+        (spoil_with_link, "lid/home"),
+    ],
+)
+def test_a_folder_with_something_else_is_refused_and_stays(
+    tmp_path: Path, spoil: Callable[[Path], None], named: str
+) -> None:
+    box = write_box(tmp_path / "box")
+    spoil(box)
+    (tmp_path / "link").symlink_to(box)
+    before = tree(tmp_path)
+    for path in (box, tmp_path / "link"):
+        with pytest.raises(InputError, match=f"something else already .{named}"):
+            check_folder(path, BOX)
+        with pytest.raises(InputError, match="something else already"), new_folder(path, BOX):
+            pytest.fail("the work began")
+    assert tree(tmp_path) == before
+
+
+def test_what_becomes_foreign_during_the_work_stays(tmp_path: Path) -> None:
+    box = write_box(tmp_path / "box")
+
+    def work() -> None:
+        with new_folder(box, BOX) as part:
+            write_box(part, "new")
+            spoil_with_file(box)
+
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        work()
+    assert (box / "a.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["box"]
+
+
+def test_a_link_to_a_folder_of_ours_keeps_its_place(tmp_path: Path) -> None:
+    box = write_box(tmp_path / "disk/box")
+    (tmp_path / "link").symlink_to(box)
+    replace_box(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (box / "a.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("place", ["", ".", "..", "/", "~", "~/..", "checkout", "above the checkout"])
+def test_the_folders_that_hold_everything_are_refused(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them even where it is empty, as a current folder may be."""
+    empty = tmp_path / "up/empty"
+    empty.mkdir(parents=True)
+    monkeypatch.chdir(empty)
+    monkeypatch.setenv("HOME", str(tmp_path / "users/me"))
+    (tmp_path / "users/me").mkdir(parents=True)
+    special = {"checkout": ROOT, "above the checkout": ROOT.parent}
+    path = special.get(place, Path(place).expanduser())
+    with pytest.raises(InputError, match=r"current folder|your home|project's folder"):
+        check_folder(path, BOX)
+
+
+def test_a_mount_point_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == tmp_path / "disk")
+    write_box(tmp_path / "disk")
+    with pytest.raises(InputError, match="mount point"):
+        check_folder(tmp_path / "disk", BOX)
+    check_folder(tmp_path / "disk/box", BOX)
+
+
+def test_a_layout_without_marks_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"something else already \(config.json\)"):
+        check_folder(tmp_path, BACKBONE)
+
+
+@pytest.mark.parametrize("path", ["file", "file/in", "/proc/x/y", "loop", "loop/in"])
+def test_a_place_where_nothing_can_be_made_is_one_line(tmp_path: Path, path: str) -> None:
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    before = tree(tmp_path)
+    for check in (lambda: check_folder(tmp_path / path, BOX), lambda: check_addition(tmp_path / path)):
+        with pytest.raises(InputError) as caught:
+            check()
+        assert "\n" not in str(caught.value)
+    assert tree(tmp_path) == before
+
+
+def test_too_little_room_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 100 GB 3 are free, 5 are needed."""
+    usage = shutil._ntuple_diskusage(total=int(1e11), used=int(97e9), free=int(3e9))  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    check_folder(tmp_path / "a", BOX, room=int(2e9))
+    for check in (check_folder, check_file, check_addition):
+        arguments = (BOX,) if check is check_folder else ()
+        with pytest.raises(InputError, match=r"3,000 MB are free there, expected 5,000 MB"):
+            check(tmp_path / "a", *arguments, room=int(5e9))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", '{"model": "x"}', '{"other": 1, "scores": []'])
+def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(InputError, match="holds something else already"):
+        check_file(tmp_path / "s.json", keys=("model", "scores"))
+    (tmp_path / "s.json").write_text('{"model": "x", "scores": []}')
+    check_file(tmp_path / "s.json", keys=("model", "scores"))
+    (tmp_path / "s.json").write_text("")
+    check_file(tmp_path / "s.json", keys=("model", "scores"))
+
+
+def test_a_fifo_a_device_and_a_folder_are_no_files_to_write(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    for path, message in (
+        (tmp_path / "fifo", "plain"),
+        (Path(os.devnull), "plain"),
+        (tmp_path / "folder", "folder"),
+    ):
+        with pytest.raises(InputError, match=message):
+            check_file(path)
+
+
+@pytest.mark.parametrize("failing", range(1, 7))
+def test_a_set_of_outputs_appears_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """Three outputs, two of which replace something: five renames, each of which fails in turn, then none."""
+    write_box(tmp_path / "box")
+    (tmp_path / "page").write_text("old")
+    before = tree(tmp_path)
+    rename, calls = os.rename, iter(range(1, 100))
+
+    def sometimes(source: Path, target: Path) -> None:
+        if next(calls) == failing:
+            raise OSError(28, "No space left on device", str(target))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", sometimes)
+    wanted = {tmp_path / "box": BOX, tmp_path / "page": None, tmp_path / "fresh": None}
+    try:
+        with new_outputs(wanted) as parts:
+            write_box(parts[tmp_path / "box"], "new")
+            parts[tmp_path / "page"].write_text("new")
+            parts[tmp_path / "fresh"].write_text("new")
+    except OSError:
+        assert failing < 6
+        assert tree(tmp_path) == before
+    else:
+        assert failing == 6
+        assert sorted(tree(tmp_path)) == [
+            "box",
+            "box/a.txt",
+            "box/box.json",
+            "box/lid",
+            "box/lid/b.txt",
+            "fresh",
+            "page",
+        ]
+        assert {value for name, value in tree(tmp_path).items() if "." not in name} == {None, b"new"}
+
+
+def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box, rename = write_box(tmp_path / "box"), os.rename
+
+    def only_aside(source: Path, target: Path) -> None:
+        if not str(target).endswith(".old.part"):
+            raise OSError(30, "Read-only file system", str(target))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", only_aside)
+    with pytest.raises(InputError, match="could not be put back") as caught:
+        replace_box(box)
+    (kept,) = tmp_path.iterdir()
+    assert str(kept) in str(caught.value)
+    assert (kept / "a.txt").read_text() == "old"
+
+
+def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scratch clone, `.git` included, is the same after each of the outputs that once destroyed it."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout of git")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(clone)], check=True)
+    (clone / "notes").mkdir()
+    (clone / "notes/thesis.tex").write_text("years of work")
+    for folder in ("data/stsb", "data/wiki-small", "backbones/minilm-l2"):
+        (clone / folder).mkdir(parents=True)
+    monkeypatch.chdir(clone)
+    before = tree(clone)
+    for out in (".", "", "..", "notes", "reports", ".git", "harness", "params.yaml", "data", "/proc/x/y"):
+        assert main(["train", RUN, "--out", out, "--device", "cpu"]) == 2, out
+        assert main(["publish", "simcse-small", "--out", out]) == 2, out
+    assert tree(clone) == before
+
+
+def test_an_artefact_with_a_note_in_it_is_not_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "artefact"
+    (folder / "last").mkdir(parents=True)
+    for name in ("config.json", "model.safetensors", "last/model.safetensors", "train.jsonl"):
+        (folder / name).write_text("x")
+    (folder / "run.json").write_text(json.dumps({"key": RUN, "identity": "i"}))
+    check_folder(folder, ARTEFACT)
+    (folder / "notes.md").write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.md"):
+        check_folder(folder, ARTEFACT)
+
+
+def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom harness.cli import main\ncode = main(sys.argv[1:])\n"
+        "sys.exit(code if not {'torch', 'transformers', 'numpy', 'pandas'} & set(sys.modules) else 9)\n"
+    )
+    for command in (["evaluate", "/nonexistent"], ["cost", "/nonexistent"], ["mteb", "/nonexistent"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "sentbench: /nonexistent: no such folder, expected an encoder folder; check the path\n"
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_outputs_of_evaluate_and_cost_are_checked_before_the_model_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model").mkdir()
+    Path("mine.txt").write_text("mine")
+    for command in ("evaluate", "cost"):
+        for out in ("mine.txt", "model", "mine.txt/x", "/proc/x/y"):
+            assert main([command, "model", "--out", out]) == 2
+            (line,) = capsys.readouterr().err.splitlines()
+            assert out in line
+            assert "config.json" not in line
+    assert Path("mine.txt").read_text() == "mine"
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    code = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
+    for words, codes in ((["list", "sources"], [141]), (["--help"], [0, 141])):
+        listing = subprocess.Popen(
+            [sys.executable, "-c", code, *words], env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert listing.stdout is not None
+        listing.stdout.close()
+        _, told = listing.communicate()
+        assert listing.returncode in codes
+        assert told == b""
+
+
+def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
+    """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
+    from harness.layouts import TABLES
+
+    shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
+    assert outputs.is_written_by_us(tmp_path / "tables", TABLES)
+    (tmp_path / "tables/notes.md").write_text("mine")
+    assert not outputs.is_written_by_us(tmp_path / "tables", TABLES)

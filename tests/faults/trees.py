@@ -1,0 +1,18 @@
+"""All that a folder holds, as a value that two moments can be compared by."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def tree(folder: Path) -> dict[str, bytes | str | None]:
+    """Returns path -> bytes of a file, target of a link, None for a folder; hidden ones too."""
+    found: dict[str, bytes | str | None] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            found[name] = os.readlink(path)
+        else:
+            found[name] = path.read_bytes() if path.is_file() else None
+    return found

@@ -1,0 +1,160 @@
+"""Products through oneDNN equal torch's own in value and gradient, and stay away from all other inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import BertConfig, BertModel
+
+from methods.core.fast.linear import SMALLEST_WEIGHT, linear, linear_gelu, uses_onednn
+from methods.core.fast.packed import pooled_vectors
+
+SIZES = [(128, 128, 1), (128, 256, 3), (384, 100, 64), (200, 131, 77)]
+"""Inputs, outputs and rows, so many that no two are equal and odd counts are among them."""
+
+pytestmark = pytest.mark.skipif(
+    not torch.backends.mkldnn.is_available(), reason="this torch was built without oneDNN"
+)
+
+
+def layer_and_rows(inputs: int, outputs: int, rows: int, *, bias: bool = True) -> tuple[nn.Linear, Tensor]:
+    torch.manual_seed(inputs + outputs + rows)
+    return nn.Linear(inputs, outputs, bias=bias), torch.randn(rows, inputs, requires_grad=True)
+
+
+def relative(one: Tensor, other: Tensor) -> float:
+    return ((one.double() - other.double()).abs().max() / other.abs().max()).item()
+
+
+def gradients(made: Tensor, leaves: list[Tensor]) -> list[Tensor]:
+    weights = torch.linspace(-1, 3, made.numel(), dtype=made.dtype).view_as(made)
+    return list(torch.autograd.grad((made * weights).sum(), leaves))
+
+
+def test_two_weights_worked_by_hand() -> None:
+    """The first row of weights is 1 and 2 in its first two places: 1 * 3 + 2 * 4 + 0.5 = 11.5.
+
+    The output's gradient 1 gives the weights the inputs 3 and 4, the inputs the weights 1 and 2, the bias 1.
+    """
+    layer, rows = nn.Linear(128, 128), torch.zeros(1, 128)
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.zero_()
+        layer.weight[0, :2] = torch.tensor([1.0, 2.0])
+        layer.bias[0] = 0.5
+    rows[0, :2] = torch.tensor([3.0, 4.0])
+    rows.requires_grad_()
+    assert uses_onednn(rows, layer.weight)
+    made = linear(layer, rows)
+    assert made[0, :2].tolist() == [11.5, 0.0]
+    made[0, 0].backward()
+    of_rows, of_weight, of_bias = (leaf.grad for leaf in (rows, layer.weight, layer.bias))
+    assert of_rows is not None
+    assert of_rows[0, :3].tolist() == [1.0, 2.0, 0.0]
+    assert of_weight is not None
+    assert of_weight[0, :3].tolist() == [3.0, 4.0, 0.0]
+    assert not of_weight[1:].any()
+    assert of_bias is not None
+    assert of_bias[:2].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "rows"), [size for size in SIZES if size[0] * size[1] >= 16384]
+)
+@pytest.mark.parametrize("bias", [True, False])
+def test_values_and_gradients_equal_those_in_float64(
+    inputs: int, outputs: int, rows: int, bias: bool
+) -> None:
+    layer, given = layer_and_rows(inputs, outputs, rows, bias=bias)
+    assert uses_onednn(given, layer.weight)
+    exact = nn.Linear(inputs, outputs, bias=bias).double()
+    exact.load_state_dict({name: value.double() for name, value in layer.state_dict().items()})
+    wide = given.detach().double().requires_grad_()
+    ours, theirs = linear(layer, given), exact(wide)
+    assert relative(ours, theirs) < 3e-6
+    found = gradients(ours, [given, *layer.parameters()])
+    expected = gradients(theirs, [wide, *exact.parameters()])
+    assert len(found) == 2 + bias
+    for one, other in zip(found, expected, strict=True):
+        assert one.shape == other.shape
+        assert relative(one, other) < 3e-6
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_gelu_is_the_exact_one_with_and_without_gradients(grad: bool) -> None:
+    layer, given = layer_and_rows(128, 256, 9)
+    with torch.set_grad_enabled(grad):
+        ours = linear_gelu(layer, given)
+    exact = functional.gelu(functional.linear(given.double(), layer.weight.double(), layer.bias.double()))
+    assert ours.requires_grad == grad
+    assert relative(ours, exact) < 1e-6 < relative(functional.gelu(exact, approximate="tanh"), exact)
+
+
+def test_a_frozen_layer_gets_no_gradient_and_passes_one_on() -> None:
+    layer, given = layer_and_rows(128, 128, 4)
+    layer.requires_grad_(False)
+    linear(layer, given).sum().backward()
+    assert given.grad is not None
+    assert relative(given.grad, layer.weight.sum(dim=0).expand(4, -1)) < 3e-6
+    assert layer.weight.grad is None
+
+
+def test_equal_inputs_give_equal_bytes() -> None:
+    layer, given = layer_and_rows(384, 384, 50)
+    assert torch.equal(linear(layer, given), linear(layer, given.clone()))
+
+
+def other_inputs() -> dict[str, tuple[Tensor, Tensor]]:
+    rows, weight = torch.ones(2, 128), torch.ones(128, 128)
+    small = torch.ones(127, 128)
+    assert small.numel() < SMALLEST_WEIGHT
+    return {
+        "float64": (rows.double(), weight.double()),
+        "bfloat16": (rows.bfloat16(), weight.bfloat16()),
+        "two dtypes": (rows, weight.double()),
+        "small": (rows, small),
+        "another device": (rows.to("meta"), weight.to("meta")),
+    }
+
+
+def test_other_inputs_take_torchs_own_path() -> None:
+    rows, weight = torch.ones(2, 128), torch.ones(128, 128)
+    assert uses_onednn(rows, weight)
+    cases = other_inputs()
+    assert len(cases) == 5
+    assert not [name for name, (given, matrix) in cases.items() if uses_onednn(given, matrix)]
+    with torch.autocast("cpu", torch.bfloat16):
+        assert not uses_onednn(rows, weight)
+        assert linear(nn.Linear(128, 128), rows).dtype == torch.bfloat16
+    with torch.backends.mkldnn.flags(enabled=False):
+        assert not uses_onednn(rows, weight)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu"])
+def test_a_wide_backbone_equals_its_own_pass(activation: str) -> None:
+    """Width 128, so that all its layers are large enough; in eval mode and with gradients."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256}
+    model: Any = BertModel(BertConfig(vocab_size=40, hidden_act=activation, **sizes)).eval()
+    with torch.no_grad():  # larger weights, so that the activations differ by more than rounding
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    tokens = {"input_ids": torch.randint(1, 40, (5, 11))}
+    leaves = [parameter for name, parameter in model.named_parameters() if "pooler" not in name]
+    ours = pooled_vectors(model, tokens, "cls")
+    with torch.backends.mkldnn.flags(enabled=False):
+        theirs = model(**tokens).last_hidden_state[:, 0]
+        expected = gradients(theirs, leaves)
+    with torch.no_grad():
+        fused = pooled_vectors(model, tokens, "cls")
+    assert relative(ours, theirs) < 1e-5
+    assert relative(fused, theirs) < 1e-5
+    found = gradients(ours, leaves)
+    assert len(found) > 30
+    largest = max(gradient.abs().max() for gradient in expected)
+    for one, other in zip(found, expected, strict=True):  # of keys' biases it is zero, so nothing is relative
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6 * float(largest))

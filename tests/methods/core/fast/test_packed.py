@@ -1,0 +1,126 @@
+"""Vectors from real tokens alone equal the backbone's own forward pass, in value and in gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig, RobertaModel
+
+from methods.core.fast.packed import Packing, can_pack, pooled_vectors
+from methods.core.pooling import LAYERS, pool
+
+SIZES = {
+    "vocab_size": 40,
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 32,
+    "max_position_embeddings": 24,
+}
+PAD = 1
+
+
+def backbone(kind: str) -> Any:
+    torch.manual_seed(0)
+    if kind == "bert":
+        model: Any = BertModel(BertConfig(**SIZES, pad_token_id=PAD), add_pooling_layer=False)
+    else:
+        model = RobertaModel(RobertaConfig(**SIZES, pad_token_id=PAD), add_pooling_layer=False)
+    with torch.no_grad():  # fresh biases and norms are constants that would hide a swap
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return model.double().eval()
+
+
+def batch(kind: str = "padded") -> dict[str, Tensor]:
+    """Rows of 9, 4, 1 and 6 tokens; `hidden` also hides a token inside a row; `equal` has no mask."""
+    torch.manual_seed(1)
+    if kind == "equal":
+        return {"input_ids": torch.randint(2, 40, (4, 7))}
+    lengths = torch.tensor([9, 4, 1, 6])
+    mask = (torch.arange(9) < lengths[:, None]).long()
+    ids = torch.randint(2, 40, (4, 9)).masked_fill(mask == 0, PAD)
+    if kind == "hidden":
+        mask[0, 3] = mask[3, 2] = 0
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def plain(model: Any, tokens: dict[str, Tensor], pooling: str, **embeddings: Tensor) -> Tensor:
+    inputs = {**tokens, **embeddings}
+    if embeddings:
+        inputs.pop("input_ids")
+    states = model(**inputs, output_hidden_states=True).hidden_states
+    return pool(states, tokens.get("attention_mask"), pooling)
+
+
+def with_gradients(vectors: Tensor, model: nn.Module) -> list[Tensor]:
+    weights = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(2), dtype=vectors.dtype)
+    model.zero_grad()
+    (vectors * weights).sum().backward()
+    gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in model.parameters()]
+    return [vectors.detach(), *(gradient.clone() for gradient in gradients)]
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("pooling", list(LAYERS))
+def test_values_and_all_gradients_equal_the_backbones_own_pass(kind: str, rows: str, pooling: str) -> None:
+    model, tokens = backbone(kind), batch(rows)
+    assert can_pack(model, tokens)
+    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
+    theirs = with_gradients(plain(model, tokens, pooling), model)
+    assert len(ours) == len(theirs) > 50
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_given_word_embeddings_stand_for_the_ids(kind: str) -> None:
+    model, tokens = backbone(kind), batch()
+    words = model.get_input_embeddings()(tokens["input_ids"]).detach() * 0.5
+    ours = pooled_vectors(model, tokens, "cls", inputs_embeds=words)
+    torch.testing.assert_close(ours, plain(model, tokens, "cls", inputs_embeds=words))
+
+
+@pytest.mark.parametrize(("pooling", "last"), [("cls", 4), ("mean", 20)])
+def test_linear_layers_see_real_tokens_only(pooling: str, last: int) -> None:
+    """9 + 4 + 1 + 6 = 20 real tokens of 36 layers; the last feed-forward sees the 4 first ones under cls."""
+    model, seen = backbone("bert"), []
+    for layer in model.encoder.layer:
+        layer.intermediate.dense.register_forward_hook(lambda module, given, made: seen.append(len(given[0])))
+    pooled_vectors(model, batch(), pooling)
+    assert seen == [20, 20, last]
+
+
+def test_dropout_is_active_in_training_everywhere_it_is_in_the_backbone() -> None:
+    """With one layer of dropout left on at a time, two passes in training mode differ."""
+    model, tokens = backbone("bert").train(), batch()
+    layers = [part for part in model.modules() if isinstance(part, nn.Dropout)]
+    assert len(layers) == 1 + 3 * 3
+    for layer in layers:
+        for other in layers:
+            other.p = 0.5 if other is layer else 0.0
+        torch.manual_seed(3)
+        first = pooled_vectors(model, tokens, "cls")
+        assert not torch.equal(first, pooled_vectors(model, tokens, "cls"))
+
+
+def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
+    mask = torch.tensor([[1, 1, 0], [1, 0, 1]])
+    packing = Packing(2, 3, mask)
+    values = torch.arange(1.0, 7.0).view(2, 3, 1)
+    assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
+    assert packing.spread(packing.pack(values)).flatten().tolist() == [1, 2, 0, 4, 0, 6]
+    assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
+
+
+def test_what_is_not_known_runs_its_own_pass() -> None:
+    other = DistilBertModel(DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=16, vocab_size=40))
+    assert not can_pack(other, batch())
+    hidden_first = batch()
+    hidden_first["attention_mask"][1, 0] = 0
+    assert not can_pack(backbone("bert"), hidden_first)
+    assert not can_pack(backbone("bert"), {**batch(), "token_type_ids": torch.zeros(4, 9, dtype=torch.long)})

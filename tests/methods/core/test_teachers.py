@@ -1,0 +1,68 @@
+"""Teacher vectors: written once, looked up by row, and never read for another text."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from methods.core.errors import InputError
+from methods.core.networks import Networks
+from methods.core.teachers import TeacherVectors, text_digests, write_teacher
+from methods.core.types import Row
+from tests.support import tiny
+
+ROWS = tiny.rows(12, rewrites=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("taught")
+    encoder = tiny.sentence_encoder(tiny.write_backbone(top / "bert"))
+    (top / "teacher").mkdir()
+    write_teacher(top / "teacher", encoder, ROWS, {})
+    return top / "teacher"
+
+
+def read(folder: Path, rows: list[Row]) -> TeacherVectors:
+    vectors = Networks(folder, pooling="mean", parent=folder).teacher_vectors("a test")
+    vectors.open(rows)
+    return vectors
+
+
+def test_a_digest_is_eight_bytes_of_blake2b() -> None:
+    (number,) = text_digests(["ein Satz"])
+    assert int(number).to_bytes(8, "little") == hashlib.blake2b(b"ein Satz", digest_size=8).digest()
+
+
+def test_a_part_of_the_corpus_in_any_order_finds_its_rows(folder: Path) -> None:
+    stored = np.load(folder / "vectors.npy")
+    vectors = read(folder, [ROWS[7], ROWS[2]])
+    assert vectors.dim == 16
+    for column in (0, 1):
+        np.testing.assert_array_equal(vectors.of([ROWS[7], ROWS[2]], column), stored[[7, 2], column])
+    without = ROWS[3]._replace(rewrites=())
+    np.testing.assert_array_equal(read(folder, [without]).of([without], 0), stored[[3], 0])
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_a_corpus_of_equal_size_with_one_other_text_is_refused(folder: Path, column: int) -> None:
+    """Row 5 alone differs, by its sentence or by its rewrite."""
+    changed = ROWS[5]._replace(**({"rewrites": ("a cat",)} if column else {"text": "a cat"}))
+    with pytest.raises(InputError, match=r"no vector of row 5 .*computed on another corpus"):
+        read(folder, [*ROWS[:5], changed, *ROWS[6:]])
+
+
+def test_rows_in_another_order_are_refused(folder: Path) -> None:
+    shifted = [row._replace(index=(row.index + 1) % len(ROWS)) for row in ROWS]
+    with pytest.raises(InputError, match="no vector of row 1 "):
+        read(folder, shifted)
+
+
+def test_a_teacher_without_digests_is_made_again(folder: Path, tmp_path: Path) -> None:
+    for name in ("vectors.npy", "teacher.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    with pytest.raises(InputError, match=r"no texts\.npy"):
+        read(tmp_path, ROWS)

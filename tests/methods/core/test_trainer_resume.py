@@ -1,0 +1,165 @@
+"""A resume point that is damaged or of another run is refused in one line that says what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from methods.core.errors import InputError
+from methods.core.method import MethodConfig
+from methods.core.resume import TrainingFolder
+from methods.core.trainer import Trainer
+from tests.support.toy import ROWS, toy_trainer
+
+SCORES = {3: 2.0, 6: 3.0}
+SETTINGS: dict[str, Any] = {"eval_every": 3, "save_every": 2}
+
+
+def trainer(folder: Path, **changes: Any) -> Trainer:
+    return toy_trainer(folder, SCORES, **{**SETTINGS, **changes})
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    trainer(folder).fit(ROWS)
+    return folder
+
+
+@pytest.fixture
+def folder(finished: Path, tmp_path: Path) -> Path:
+    """A copy of a finished run's folder, to be damaged."""
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def refusal(folder: Path, **changes: Any) -> str:
+    """Returns the message with which the run is refused, once it is one line that names a way out."""
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(InputError) as caught:
+        trainer(folder, **changes).fit(ROWS)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert f"delete {folder} to train from the start" in message
+    assert sorted(folder.rglob("*")) == before
+    return message
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def become_text(path: Path) -> None:
+    path.write_text("state\n")
+
+
+def become_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def become_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def become_loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def become_other_archive(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "text")
+
+
+def become_other_tensors(path: Path) -> None:
+    torch.save({"weight": torch.zeros(2)}, path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(empty, truncate, become_text, become_folder),
+        *(become_fifo, become_loop, become_other_archive, become_other_tensors),
+    ],
+)
+def test_a_state_that_is_none_is_refused_in_one_line(folder: Path, damage: Callable[[Path], None]) -> None:
+    damage(folder / "state.pt")
+    assert str(folder / "state.pt") in refusal(folder)
+
+
+def test_a_flipped_bit_anywhere_in_a_state_is_noticed(tmp_path: Path) -> None:
+    """One bit of every byte, weights, names and padding alike."""
+    written = TrainingFolder(tmp_path, {"seed": 3})
+    written.restore("cpu")
+    written.log([{"step": 3}])
+    written.commit({"weight": torch.arange(4.0)})
+    place = tmp_path / "state.pt"
+    whole = place.read_bytes()
+    assert len(whole) > 1000
+    for position in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[position] ^= 1 << position % 8
+        place.write_bytes(flipped)
+        with pytest.raises(InputError, match=r"state\.pt is not as the training wrote it"):
+            TrainingFolder(tmp_path, {"seed": 3}).restore("cpu")
+    place.write_bytes(whole)
+    content = TrainingFolder(tmp_path, {"seed": 3}).restore("cpu")
+    assert content is not None
+    assert content["weight"].tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "best-6/weight"])
+def test_a_log_or_best_encoder_that_was_changed_is_refused(folder: Path, name: str) -> None:
+    changed = bytearray((folder / name).read_bytes())
+    changed[0] ^= 1
+    (folder / name).write_bytes(changed)
+    assert f"{folder / name} is not as the training wrote it" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "best-6/weight"])
+def test_a_log_or_best_encoder_that_is_shorter_or_gone_is_refused(folder: Path, name: str) -> None:
+    os.truncate(folder / name, 4)
+    assert f"{folder / name} is not as the training wrote it" in refusal(folder)
+    (folder / name).unlink()
+    assert str(folder / name) in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [({"learning_rate": 0.5}, "train"), ({"eval_every": 4}, "train"), ({"seed": 4}, "seed")],
+)
+def test_a_state_of_other_settings_is_refused(folder: Path, changes: dict[str, Any], what: str) -> None:
+    assert f"is of a run with another {what};" in refusal(folder, **changes)
+
+
+def test_a_state_of_another_method_is_refused_even_if_its_weights_fit(folder: Path) -> None:
+    class OtherConfig(MethodConfig):
+        pass
+
+    other = trainer(folder)
+    other.method.config = OtherConfig(max_length=4)
+    with pytest.raises(InputError, match="is of a run with another config and another method; expected"):
+        other.fit(ROWS)
+
+
+def test_a_state_whose_weights_do_not_fit_is_refused(folder: Path) -> None:
+    other = trainer(folder)
+    other.method.register_buffer("queue", torch.zeros(3))
+    with pytest.raises(InputError, match=r"has other weights \(.*Missing key.*queue"):
+        other.fit(ROWS)
+
+
+def test_how_often_it_is_saved_does_not_make_a_run_another(folder: Path) -> None:
+    assert trainer(folder, save_every=5).fit(ROWS).best_step == 6

@@ -1,0 +1,71 @@
+"""The samples of every method, and the folders and rows on which they are built."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors.torch import save_file
+
+from methods.core.method import Method
+from methods.core.types import Row
+from methods.registry import METHODS
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+
+def samples_of(name: str) -> list[Sample]:
+    """Returns the samples that the tests of a method declare."""
+    package = METHODS[name].split(".")[1]
+    found: list[Sample] = import_module(f"tests.methods.{package}.sample").SAMPLES
+    return found
+
+
+class Ground(NamedTuple):
+    """The folders and rows a sample is built on."""
+
+    backbone: Path
+    parent: Path | None
+    rows: list[Row]
+
+
+class Grounds:
+    """Every backbone and parent that a sample may name, written once below a folder."""
+
+    def __init__(self, top: Path) -> None:
+        self.rows = tiny.rows(rewrites=2)
+        self.backbones = {"bert": tiny.write_backbone(top / "bert"), "words": _write_words(top / "words")}
+        self.parents = {
+            kind: tiny.write_parent(top / str(kind), kind, self.rows) for kind in (None, "teacher", "encoder")
+        }
+
+    def of(self, sample: Sample) -> Ground:
+        """Returns what a sample is built on."""
+        return Ground(self.backbones[sample.backbone], self.parents[sample.parent], self.rows)
+
+
+def make(sample: Sample, base: Ground, seed: int = 3) -> Method:
+    """Returns the sample's method with weights drawn from the seed."""
+    return tiny.build(sample, base.backbone, parent=base.parent, seed=seed)
+
+
+def steps_of(sample: Sample) -> int:
+    """Returns how many steps a test trains a sample."""
+    steps: int = tiny.TRAIN["steps"] if sample.trained else 0
+    return steps
+
+
+def folder_bytes(folder: Path) -> dict[str, bytes]:
+    """Returns the bytes of every file below a folder by its relative name."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def _write_words(folder: Path) -> Path:
+    folder.mkdir()
+    vectors = torch.randn(len(tiny.WORDS), 16, generator=torch.Generator().manual_seed(5))
+    save_file({"vectors": vectors}, folder / "vectors.safetensors")
+    (folder / "vocab.txt").write_text("\n".join(tiny.WORDS) + "\n", encoding="utf-8")
+    (folder / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}', encoding="utf-8")
+    return folder
