@@ -12,7 +12,8 @@ from typing import Any
 
 from harness.data.conversions import CONVERSIONS
 from harness.data.lines import decoded_lines
-from harness.data.sources import TIERS, Source, Tier, TierName, source_named
+from harness.data.locks import LOCKS
+from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of, write_json
@@ -34,14 +35,15 @@ def fetch(
 
     Tiers are tried in their order (`tiers`, else SENTBENCH_TIERS, else embedded, system, mirror, hub); a tier
     without the files passes the turn on, one with damaged files ends the search.
-    `revision` stands in for the pinned commit of the hub tier.
+    `revision` stands in for the revision of the hub tier: that of the lock, else that of the table.
     Errors: InputError for an unknown source or tier, files that are not what the table says, no tier that has
     them, or a folder that cannot be written.
     """
     source, order, folder = source_named(name), tier_order(tiers), directory / name
-    if revision is not None and not re.fullmatch(r"[0-9a-f]{40}", revision):
+    if revision is not None and not re.fullmatch(REVISION, revision):
         raise InputError(
-            f"revision {revision!r}: expected the 40 hexadecimal digits of a hub commit; copy all"
+            f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4; "
+            "correct it"
         )
     try:
         if _is_whole(source, folder, revision):
@@ -126,7 +128,7 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
         check(source.name, folder.parent)
     except InputError:
         return False
-    return revision is None or read_record(folder).get("revision") == revision
+    return revision in (None, read_record(folder).get("revision"))
 
 
 def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revision: str | None) -> Path:
@@ -147,13 +149,15 @@ def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revis
 
 def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | None) -> Path:
     tier = source.tiers[place]
+    if place == "hub" and revision is None and source.name in LOCKS:
+        revision = LOCKS[source.name].commit
     with new_folder(folder, layout_of(source, folder)) as part:
         if tier.make is None:
-            bring(place, tier, source.files, part, revision)
+            commit = bring(place, tier, source.files, part, revision)
         else:
             inputs = part / ".inputs"
             inputs.mkdir()
-            bring(place, tier, list(tier.inputs), inputs, revision)
+            commit = bring(place, tier, list(tier.inputs), inputs, revision)
             for path, expected in tier.inputs.items():
                 _verify_hash(inputs / path, sha256_of(inputs / path), expected)
             CONVERSIONS[tier.make](inputs, part)
@@ -166,7 +170,7 @@ def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | N
             "files": {file: {"rows": rows, "sha256": sha256} for file, (rows, sha256) in files.items()},
         }
         if place == "hub":
-            record["revision"] = revision or tier.revision
+            record["revision"] = commit
         write_json(part / SOURCE_RECORD, record)
     return folder
 
@@ -186,9 +190,15 @@ def _verify(source: Source, tier: Tier, folder: Path) -> dict[str, tuple[int | N
                     f"{path}: ends after line {rows}, expected {expected} lines; fetch {source.name} again"
                 )
         sha256 = sha256_of(path)
-        _verify_hash(path, sha256, tier.sha256.get(file))
+        _verify_hash(path, sha256, expected_hash(source, tier, file))
         verified[file] = rows, sha256
     return verified
+
+
+def expected_hash(source: Source, tier: Tier, file: str) -> str | None:
+    """Returns the sha256 that a file must have: by the sources table, else by the lock of the hub's files."""
+    locked = LOCKS[source.name].files if tier.repo and source.name in LOCKS else {}
+    return tier.sha256.get(file) or locked.get(file)
 
 
 def _verify_hash(path: Path, found: str, expected: str | None) -> None:

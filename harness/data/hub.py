@@ -1,9 +1,9 @@
 """Files of the Hugging Face hub: downloaded once into a folder of this machine, continued, and verified.
 
-The folder keeps every file under its repository and commit, so that its content never changes: a pipeline
-stage that runs again, another source in the same archive, or a machine without a network finds it there. It
-is `.cache/hub`, or `hub` below the folder that SENTBENCH_CACHE names. Files that the hub's client has on this
-machine are used too. The hub's name for a file (its ETag) is a hash of its bytes: every download is compared.
+The cache keeps every file under its repository and commit, so that its content never changes: a pipeline
+stage that runs again, another source in the same archive, or a machine without a network finds it there.
+Files that the hub's own client has on this machine are used too. The hub's name for a file (its ETag) is a
+hash of its bytes: every download is compared with it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from harness.errors import InputError
 from harness.files import sha256_of
+from harness.paths import cache
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
+WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
 ATTEMPTS = 4
 """How often a request is made that fails for a reason that may pass: a reset, a server's error."""
 
@@ -39,6 +41,10 @@ class Unreachable(Exception):
     """The hub does not give a file; the message names file, repository, reason and what to do."""
 
 
+class Absent(Unreachable):
+    """The repository exists at that commit and has no such file."""
+
+
 class HubFile(NamedTuple):
     """A file on this machine, and the commit of its repository that it belongs to."""
 
@@ -46,14 +52,9 @@ class HubFile(NamedTuple):
     commit: str
 
 
-def cache_folder() -> Path:
-    """Returns the folder that keeps downloads: below SENTBENCH_CACHE, else `.cache`."""
-    return Path(os.environ.get("SENTBENCH_CACHE") or ".cache") / "hub"
-
-
 def repository_folder(repo: str, repo_type: str, commit: str) -> Path:
     """Returns the folder of one commit of a repository in the cache."""
-    return cache_folder() / f"{repo_type}s--{repo.replace('/', '--')}" / commit
+    return cache() / "hub" / f"{repo_type}s--{repo.replace('/', '--')}" / commit
 
 
 def hub_file(repo: str, repo_type: str, revision: str, name: str) -> HubFile:
@@ -160,7 +161,12 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
 def _patiently(what: _File, request: Callable[[], T]) -> T:
     """Returns what a request gives, made again after a passing failure. Errors: Unreachable in words."""
     import httpx2
-    from huggingface_hub.errors import FileMetadataError, HfHubHTTPError, OfflineModeIsEnabled
+    from huggingface_hub.errors import (
+        FileMetadataError,
+        HfHubHTTPError,
+        OfflineModeIsEnabled,
+        RemoteEntryNotFoundError,
+    )
 
     for attempt in range(1, ATTEMPTS + 1):
         pause = FIRST_PAUSE * 2 ** (attempt - 1)
@@ -173,6 +179,8 @@ def _patiently(what: _File, request: Callable[[], T]) -> T:
             )
         except HfHubHTTPError as error:
             status = error.response.status_code
+            if isinstance(error, RemoteEntryNotFoundError):
+                raise Absent(f"{what}: the repository has no such file at that revision") from None
             reason, passing = _in_words(error), status >= 500 or status == TOO_MANY
             pause = max(pause, _seconds_to_wait(error.response.headers.get("Retry-After")))
         except (httpx2.HTTPError, FileMetadataError) as error:
@@ -197,12 +205,7 @@ def _seconds_to_wait(asked: str | None) -> float:
 
 def _in_words(error: Any) -> str:
     """Returns why the hub refused a file, and what to do."""
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        RemoteEntryNotFoundError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
     if isinstance(error, GatedRepoError):
         return "the repository is gated; accept its terms on its page and log in with `hf auth login`"
@@ -210,8 +213,6 @@ def _in_words(error: Any) -> str:
         return "no such repository, or a private one; correct its name or log in with `hf auth login`"
     if isinstance(error, RevisionNotFoundError):
         return "no such revision; pin another one with `sentbench data fetch NAME --revision HASH`"
-    if isinstance(error, RemoteEntryNotFoundError):
-        return "the repository has no such file at that revision"
     if error.response.status_code == TOO_MANY:
         return "the hub limits requests (429); wait some minutes and run the same command again"
     return f"the hub answers {error.response.status_code}; run the same command again later"
@@ -230,3 +231,8 @@ def _hash_like(path: Path, etag: str) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+def converted_weights(repo: str, repo_type: str, commit: str) -> Path:
+    """Returns where the weights lie that `harness.stages.convert` made from the pickle of a commit."""
+    return repository_folder(repo, repo_type, commit) / "converted" / WEIGHTS

@@ -23,6 +23,9 @@ Conversion = Literal["gunzip", "glove-arrays", "glove-module", "wikipedia-dump",
 TIERS: tuple[TierName, ...] = get_args(TierName)
 """Every tier, in the order in which they are tried unless another order is given."""
 
+REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
+"""A commit of the hub, the name of a branch or tag, or a pull request."""
+
 DECLARATION = Path(__file__).with_name("sources.yaml")
 
 
@@ -42,7 +45,9 @@ class Tier(BaseModel):
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")
     repo_type: Literal["model", "dataset"] = "dataset"
-    revision: str | None = Field(None, pattern=r"^[0-9a-f]{40}$", description="commit; null: not known")
+    revision: str | None = Field(
+        None, pattern=REVISION, description="commit, or a name that the hub resolves"
+    )
     archive: str | None = Field(None, description="tar file in the repository that holds `folder`")
 
     @model_validator(mode="after")

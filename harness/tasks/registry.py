@@ -74,7 +74,7 @@ def sources_of(names: Sequence[str], *, text: str, tiers: Sequence[str] | None =
 
 
 def declaring_modules(names: Sequence[str]) -> list[str]:
-    """Returns the modules that declare these tasks and suites, sorted. Errors: InputError for an unknown name."""
+    """Returns the modules that declare these tasks and suites, sorted. Errors: those of `sources_of`."""
     tasks = [task for name in names for task in SUITES.get(name, (name,))]
     return sorted({MODULES[_declared(task).name] for task in tasks})
 

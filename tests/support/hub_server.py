@@ -221,8 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(fault.seconds)
         if kind in ("reset", "short") and fault:
             content = content[: fault.after]
+        self.hub.sent[file] += len(content)  # before the client has it and may look
         self.wfile.write(content)
-        self.hub.sent[file] += len(content)
         if kind in ("reset", "short"):
             self.wfile.flush()
             self.close_connection = True

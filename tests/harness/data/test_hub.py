@@ -11,6 +11,7 @@ import pytest
 from harness.data import hub as files
 from harness.data.hub import Unreachable, hub_file
 from harness.errors import InputError
+from harness.paths import cache
 from tests.support.hub_server import Fault, Hub, serve
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -23,7 +24,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub with one model of a small and a large file, and an empty cache."""
     import huggingface_hub.constants as constants
 
-    monkeypatch.setenv("SENTBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(files, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # what an interruption may lose
@@ -73,7 +75,7 @@ def test_what_a_stopped_process_leaves_is_continued(hub: Hub, monkeypatch: pytes
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     with pytest.raises(Unreachable, match=r"the connection failed .*run the same command again"):
         fetch("model.safetensors")
-    assert not list(files.cache_folder().rglob("model.safetensors"))
+    assert not list(cache().rglob("model.safetensors"))
     hub.faults.clear()
     assert hub.sent["model.safetensors"] == 20_000
     assert fetch("model.safetensors").path.read_bytes() == LARGE
@@ -85,7 +87,7 @@ def test_wrong_bytes_of_the_right_length_are_refused_and_deleted(hub: Hub, name:
     hub.fail(name, Fault("damage"))
     with pytest.raises(InputError, match=f"{name} of some/model .*the download was damaged"):
         fetch(name)
-    assert not [path for path in files.cache_folder().rglob("*") if path.suffix != ".lock" and path.is_file()]
+    assert not [path for path in cache().rglob("*") if path.suffix != ".lock" and path.is_file()]
     assert fetch(name).path.read_bytes() in (SMALL, LARGE)
 
 

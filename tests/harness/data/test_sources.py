@@ -92,7 +92,7 @@ def test_unknown_source_names_the_near_ones() -> None:
         {"tiers": {"embedded": {"folder": "x"}}},
         {"tiers": {"system": {"folder": "/x"}}},
         {"tiers": {"mirror": {"folder": "x", "package": "a"}}},
-        {"tiers": {"hub": {"repo": "a/b", "revision": "main"}}},
+        {"tiers": {"hub": {"repo": "a/b", "revision": "../main"}}},
         {"tiers": {"hub": {"repo": "a/b", "make": "gunzip"}}},
         {"tiers": {"hub": {"repo": "a/b", "unknown": 1}}},
         {"name": "With.Dot"},

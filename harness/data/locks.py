@@ -1,0 +1,52 @@
+"""The lock of the hub's files: for each source in it the commit and the hash of every file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.errors import InputError
+from harness.files import write_text
+
+LOCK = Path(__file__).with_name("sources.lock.yaml")
+
+
+class Lock(BaseModel):
+    """What one source was on the hub."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    files: dict[str, str] = Field(description="delivered file -> sha256")
+
+
+def read_locks(path: Path) -> dict[str, Lock]:
+    """Returns source -> lock, empty where nothing is locked yet."""
+    declared = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    return {name: Lock.model_validate(entry) for name, entry in declared.items()}
+
+
+def lock_sources(records: dict[str, dict[str, object]], path: Path = LOCK) -> None:
+    """Adds fetched sources to the lock; `records` holds the source.json of each.
+
+    Errors: InputError for a source that did not come from the hub with a commit.
+    """
+    locks = dict(read_locks(path))
+    for name, record in records.items():
+        if record.get("tier") != "hub" or not record.get("revision"):
+            raise InputError(
+                f"source {name}: from tier {record.get('tier')}, expected the hub with a commit; fetch it "
+                "with --tiers hub"
+            )
+        files = record["files"]
+        assert isinstance(files, dict)
+        hashes = {file: found["sha256"] for file, found in files.items()}
+        locks[name] = Lock(commit=str(record["revision"]), files=hashes)
+    head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    kept = {name: locks[name].model_dump() for name in sorted(locks)}
+    write_text(path, "\n".join(head) + "\n" + yaml.safe_dump(kept, sort_keys=False, width=110))
+
+
+LOCKS: dict[str, Lock] = read_locks(LOCK)

@@ -1,0 +1,65 @@
+"""`sentbench data convert`: weights that a repository has as a pickle only, written as safetensors.
+
+torch reads the pickle with `weights_only`, in a process of its own, and takes nothing but tensors from it.
+Run as `python -m harness.stages.convert PICKLE SAFETENSORS` it is that process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.data.hub import PICKLED_WEIGHTS, Unreachable, converted_weights, hub_file
+from harness.data.sources import source_named
+from harness.errors import InputError
+from harness.files import atomic_path, sha256_of, write_json
+
+
+def convert(name: str, *, revision: str | None = None) -> Path:
+    """Returns the safetensors file made of a source's pickled weights; `data fetch` takes it from there.
+
+    A record beside it holds the sha256 of both files.
+    Errors: InputError if the source is not on the hub, has no such file, or more than tensors in it.
+    """
+    tier = source_named(name).tiers.get("hub")
+    if tier is None or tier.repo is None:
+        raise InputError(f"source {name} is not on the hub, expected one that is; nothing to convert")
+    wanted = revision or str(tier.revision)
+    try:
+        pickled = hub_file(tier.repo, tier.repo_type, wanted, PICKLED_WEIGHTS)
+    except Unreachable as error:
+        raise InputError(f"source {name}: {error}") from None
+    made = converted_weights(tier.repo, tier.repo_type, pickled.commit)
+    with atomic_path(made) as part:
+        command = [sys.executable, "-m", "harness.stages.convert", str(pickled.path), str(part)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
+            raise InputError(
+                f"{PICKLED_WEIGHTS} of {tier.repo} at {pickled.commit}: {reason}; expected tensors alone: "
+                "pin a revision that has model.safetensors"
+            )
+    record = {PICKLED_WEIGHTS: sha256_of(pickled.path), made.name: sha256_of(made)}
+    write_json(made.with_suffix(".json"), {"commit": pickled.commit, "sha256": record})
+    return made
+
+
+def write_tensors(pickle: Path, target: Path) -> None:
+    """Writes the tensors of a pickled state dict as safetensors, by name, each with bytes of its own."""
+    import torch
+    from safetensors.torch import save_file
+
+    state = torch.load(pickle, map_location="cpu", weights_only=True)
+    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
+        raise InputError("it holds something else than named tensors")
+    tensors = {name: state[name].detach().contiguous().clone() for name in sorted(state)}
+    save_file(tensors, target, metadata={"format": "pt"})
+
+
+if __name__ == "__main__":
+    try:
+        write_tensors(Path(sys.argv[1]), Path(sys.argv[2]))
+    except Exception as error:  # noqa: BLE001  # whatever is wrong with the file, its first line is the answer
+        sys.exit(json.dumps(str(error).strip().splitlines()[0])[1:-1])

@@ -1,0 +1,206 @@
+"""Sources of a hub: pinned, locked, unpacked from one archive, converted from pickles."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.data import download, hub, locks
+from harness.data.download import fetch, read_record
+from harness.data.locks import Lock, lock_sources, read_locks
+from harness.errors import InputError
+from harness.paths import cache
+from harness.stages.convert import convert
+from tests.harness.data.small_sources import TEXT, Declare
+from tests.support.hub_server import Fault, Hub, serve
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub that is reached, with an empty cache."""
+    import huggingface_hub.constants as constants
+
+    monkeypatch.setattr(hub, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
+    with serve() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return whole.getvalue()
+
+
+def test_a_named_revision_is_recorded_as_the_commit_it_means(server: Hub, declare: Declare) -> None:
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT, names=("refs/pr/4",))
+    declare({"hub": {"repo": "some/words", "revision": "refs/pr/4"}})
+    folder = fetch("tiny", Path("data"))
+    assert (folder / "words.txt").read_bytes() == TEXT
+    assert read_record(folder)["revision"] == COMMIT
+
+
+def test_a_revision_that_is_named_stands_in_for_the_pinned_one(server: Hub, declare: Declare) -> None:
+    server.add("datasets/some/words", {"words.txt": b"a\nb\nc\n"}, commit=COMMIT)
+    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
+    fetch("tiny", Path("data"))
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT[::-1])
+    folder = fetch("tiny", Path("data"), revision=COMMIT[::-1])
+    assert (folder / "words.txt").read_bytes() == TEXT
+    with pytest.raises(InputError, match="expected the 40 digits of a hub commit or a name"):
+        fetch("tiny", Path("data"), revision="../main")
+
+
+def test_a_second_fetch_after_the_folder_is_gone_asks_the_hub_for_no_content(
+    server: Hub, declare: Declare
+) -> None:
+    """As a pipeline does that removes the output of a stage before it runs again."""
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
+    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
+    folder = fetch("tiny", Path("data"))
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    before = sum(server.requests.values())
+    assert (fetch("tiny", Path("data")) / "words.txt").read_bytes() == TEXT
+    assert sum(server.requests.values()) == before > 0
+
+
+def test_one_archive_of_two_sources_is_downloaded_once(server: Hub, declare: Declare) -> None:
+    content = packed({"one/words.txt": TEXT, "two/words.txt": TEXT, "rest.bin": bytes(9000)})
+    server.add("datasets/some/words", {"all.tar": content}, commit=COMMIT)
+    for folder in ("one", "two"):
+        declare({"hub": {"repo": "some/words", "revision": COMMIT, "archive": "all.tar", "folder": folder}})
+        assert (fetch("tiny", Path(folder)) / "words.txt").read_bytes() == TEXT
+    assert server.sent["all.tar"] == len(content)
+
+
+def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
+    server: Hub, declare: Declare, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
+    declare({"hub": {"repo": "some/words", "revision": "main"}})
+    lock = place / "lock.yaml"
+    lock.write_text("# head\n{}\n")
+    lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, lock)
+    kept = read_locks(lock)
+    assert kept["tiny"].commit == COMMIT
+    assert lock.read_text().startswith("# head\ntiny:")
+
+    monkeypatch.setattr(download, "LOCKS", kept)
+    server.add("datasets/some/words", {"words.txt": b"x\ny\nz\n"}, commit="f" * 40)
+    shutil.rmtree(cache())
+    with pytest.raises(InputError, match="no such revision"):  # the name moved on; the lock did not
+        fetch("tiny", Path("later"))
+    monkeypatch.setattr(download, "LOCKS", {"tiny": Lock(commit="f" * 40, files=kept["tiny"].files)})
+    with pytest.raises(InputError, match=r"words.txt: sha256 \w+, expected \w+"):
+        fetch("tiny", Path("later"))
+    assert not Path("later/tiny").exists()
+
+
+def test_only_what_came_from_the_hub_can_be_locked(mirrored: Path, declare: Declare, place: Path) -> None:
+    declare({"mirror": {"folder": "words"}})
+    (place / "lock.yaml").write_text("{}\n")
+    with pytest.raises(InputError, match="source tiny: from tier mirror, expected the hub"):
+        lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, place / "lock.yaml")
+
+
+def test_the_committed_lock_can_be_read() -> None:
+    assert all(lock.files for lock in read_locks(locks.LOCK).values())
+
+
+MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
+
+
+def pickled(value: object) -> bytes:
+    import torch
+
+    whole = io.BytesIO()
+    torch.save(value, whole)
+    return whole.getvalue()
+
+
+def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, declare: Declare) -> None:
+    """Two names of one tensor, as old checkpoints have them, become two tensors of their own."""
+    import torch
+    from safetensors.torch import load_file
+
+    shared = torch.arange(6.0).reshape(2, 3)
+    state = {"bert.b": shared, "bert.a.gamma": shared[0], "bert.c": shared.T}
+    server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(state)}, commit=COMMIT)
+    declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
+    with pytest.raises(InputError, match=r"no such file .*`sentbench data convert NAME`"):
+        fetch("tiny", Path("data"))
+    made = convert("tiny")
+    folder = fetch("tiny", Path("data"))
+    found = load_file(folder / "model.safetensors")
+    assert set(found) == set(state)
+    assert all(torch.equal(found[name], state[name]) for name in state)
+    assert set(json.loads(made.with_suffix(".json").read_text())["sha256"]) == {
+        "pytorch_model.bin",
+        "model.safetensors",
+    }
+    assert read_record(folder)["revision"] == COMMIT
+
+
+def test_a_conversion_gives_the_same_bytes_twice(server: Hub, declare: Declare) -> None:
+    import torch
+
+    server.add("some/model", {"pytorch_model.bin": pickled({"b": torch.ones(3), "a": torch.zeros(2)})})
+    declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
+    first = convert("tiny").read_bytes()
+    assert convert("tiny").read_bytes() == first
+
+
+class Evil:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("touch opened",)
+
+
+@pytest.mark.parametrize("value", [Evil(), {"a": Evil()}, {"a": [1, 2]}], ids=["object", "inside", "list"])
+def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
+    server: Hub, declare: Declare, place: Path, value: object
+) -> None:
+    server.add("some/model", {"pytorch_model.bin": pickled(value)}, commit=COMMIT)
+    declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
+    with pytest.raises(InputError, match=rf"model\.bin of some/model at {COMMIT}: .* tensors alone"):
+        convert("tiny")
+    assert not (place / "opened").exists()
+    assert not list(place.rglob("model.safetensors"))
+
+
+def test_a_missing_repository_is_one_line_that_names_it(server: Hub, declare: Declare) -> None:
+    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
+    with pytest.raises(InputError, match=r"words.txt of some/words at .*no such repository") as caught:
+        fetch("tiny", Path("data"))
+    assert "\n" not in str(caught.value)
+    assert not Path("data/tiny").exists()
+
+
+def test_a_fault_in_the_middle_leaves_no_folder_and_the_same_call_goes_on(
+    server: Hub, declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
+    server.fail("words.txt", Fault("status", status=500, times=99))
+    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
+    with pytest.raises(InputError, match="the hub answers 500"):
+        fetch("tiny", Path("data"))
+    assert not [path for path in Path("data").rglob("*") if path.is_file()]
+    server.faults.clear()
+    assert (fetch("tiny", Path("data")) / "words.txt").read_bytes() == TEXT
