@@ -19,6 +19,7 @@ import yaml
 
 from benchmarks.measurement import Disagreement, Result, alternate, summarised
 from benchmarks.processes import output_of
+from harness.declarations import read_mapping
 from harness.plan.entries import PARAMS, read_params
 from harness.stages.entries import ENTRIES, write_entries
 
@@ -63,7 +64,7 @@ def planned_copy(folder: Path, wanted: int) -> tuple[Path, int]:
         source = ROOT / name
         copy: Any = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / name)
-    params = yaml.safe_load((ROOT / PARAMS).read_text(encoding="utf-8"))
+    params = read_mapping(ROOT / PARAMS)
     fixed = len(("entries", "report")) + sum(
         len(params[part]) for part in ("sources", "backbones", "corpora", "code", "reads", "teachers")
     )
@@ -98,7 +99,7 @@ def repeated(runs: Mapping[str, dict[str, Any]], wanted: int) -> dict[str, dict[
 
 def _outputs(params: dict[str, Any]) -> list[str]:
     """Returns every output of the plan's stages, and the entries of dvc.yaml's report stage."""
-    report = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]["report"]["outs"]
+    report = read_mapping(ROOT / "dvc.yaml")["stages"]["report"]["outs"]
     paths = [next(iter(out)) if isinstance(out, dict) else out for out in report]
     paths += [f"{part}/{key}" for part in ("backbones", "corpora", "teachers") for key in params[part]]
     paths += [f"data/{key}" for key in params["sources"]]

@@ -29,7 +29,8 @@ from torch.profiler import record_function
 from harness.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.plan.step_times import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
 from harness.stages.train import quiet
 from methods.core import streams

@@ -11,7 +11,8 @@ from harness.errors import InputError
 from harness.plan.entries import PARAMS, Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.names import CellRuns
-from harness.plan.resolve import check_configs, load_recipes, resolve, write_params
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import check_configs, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 
 TABLES = Path("leaderboards/tables")
@@ -64,10 +65,10 @@ def check_aim(power: float | None, delta: float | None) -> None:
         raise InputError(
             "--power and --delta go together: how likely a difference is to be seen, and its size"
         )
-    if power is not None and delta is not None and not (0.05 < power < 1 and delta > 0):
+    if power is not None and delta is not None and not (0.05 < power <= 0.999 and 0.001 <= delta <= 100):
         raise InputError(
-            f"--power {power} --delta {delta}: expected a power between 0.05 and 1 and a delta above 0, "
-            "for example --power 0.8 --delta 0.5"
+            f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta from "
+            "0.001 to 100 points; give for example --power 0.8 --delta 0.5"
         )
 
 

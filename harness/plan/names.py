@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError, near_matches
 from harness.plan.ladder import PREFIX, find_ladder
+from harness.plan.recipes import Recipe, System, declared_systems
 
-if TYPE_CHECKING:
-    from harness.plan.resolve import Recipe
-
-Entry = dict[str, Any]
 CellRuns = tuple[str | None, str | None, str | None]
 """Which runs fill a cell: method, variant, backbone; None stands for any."""
 
@@ -23,7 +19,7 @@ def select(
     recipes: Mapping[str, Recipe],
     names: Iterable[str],
     cells: Mapping[str, Collection[CellRuns]] | None = None,
-) -> dict[str, Entry]:
+) -> dict[str, System]:
     """Returns the union of the systems that plan names ask for, each with the backbones wanted.
 
     A name is a recipe, `recipe/id`, `paper/table2`, `paper/fig3`, `ladder/id`, or `all`. cells: for every
@@ -32,22 +28,17 @@ def select(
     Errors: InputError for a name that is none of these, with near matches.
     """
     cells = cells or {}
-    chosen: dict[str, Entry] = {}
+    chosen: dict[str, System] = {}
     for name in names:
         for system, entry in _named(recipes, name, cells).items():
-            known = chosen.get(system, {}).get("backbones", [])
-            chosen[system] = {**entry, "backbones": list(dict.fromkeys([*known, *entry["backbones"]]))}
+            known = chosen[system].backbones if system in chosen else []
+            chosen[system] = entry.on(list(dict.fromkeys([*known, *entry.backbones])))
     return chosen
-
-
-def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, Entry]:
-    """Returns every system that a recipe declares, by id."""
-    return {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
 
 
 def _named(
     recipes: Mapping[str, Recipe], name: str, cells: Mapping[str, Collection[CellRuns]]
-) -> dict[str, Entry]:
+) -> dict[str, System]:
     recipe_name, _, part = name.partition("/")
     if name == "all":
         full = [recipe for recipe in recipes.values() if FULL_SCALE in recipe.tiers]
@@ -73,18 +64,18 @@ def _table_key(name: str, cells: Collection[str]) -> str | None:
     return written if written in cells else None
 
 
-def _that_fill(recipes: Mapping[str, Recipe], wanted: Collection[CellRuns]) -> dict[str, Entry]:
+def _that_fill(recipes: Mapping[str, Recipe], wanted: Collection[CellRuns]) -> dict[str, System]:
     """Returns the declared systems that fill cells, each with only the backbones that do."""
-    found: dict[str, Entry] = {}
+    found: dict[str, System] = {}
     for recipe in recipes.values():
         for system, entry in recipe.systems.items():
             backbones = [
                 backbone
-                for backbone in entry["backbones"]
-                if fills((entry["method"], entry["variant"], backbone), wanted)
+                for backbone in entry.backbones
+                if fills((entry.method, entry.variant, backbone), wanted)
             ]
             if backbones:
-                found[system] = {**entry, "backbones": backbones}
+                found[system] = entry.on(backbones)
     return found
 
 
@@ -93,7 +84,7 @@ def fills(run: tuple[str, str, str], wanted: Collection[CellRuns]) -> bool:
     return any(all(want in (None, have) for want, have in zip(cell, run, strict=True)) for cell in wanted)
 
 
-def _listed(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[str, Entry] | None:
+def _listed(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[str, System] | None:
     """Returns the systems that a recipe lists for a table, None if it lists no such table."""
     table = next((key for key in (part, part.replace("fig", "figure")) if key in recipe.tables), None)
     if table is None:
@@ -104,7 +95,7 @@ def _listed(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[st
         place = recipes.get(owner or recipe.name)
         if place is None or system not in place.systems:
             raise InputError(
-                f"{recipe.name}/{table} names {name!r}, which no recipe declares; mend the recipe"
+                f"{recipe.name}/{table} names {name!r}, which no recipe declares; correct the recipe"
             )
         found[system] = place.systems[system]
     return found

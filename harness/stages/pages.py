@@ -10,8 +10,8 @@ from harness.commands.plan import table_cells
 from harness.files import atomic_folder, write_text
 from harness.plan.entries import Params
 from harness.plan.ladder import MARK, rungs_of
-from harness.plan.names import declared_systems, fills
-from harness.plan.resolve import Recipe, load_recipes
+from harness.plan.names import fills
+from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.charts import figures
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of
@@ -161,7 +161,7 @@ def ladders_of(params: Params, tables: Mapping[str, Table]) -> list[Ladder]:
     for key, run in params.runs.items():
         if MARK not in run.id and run.train["steps"] != 0:
             declared.setdefault((run.id, run.backbone_name), []).append(key)
-            entries[run.id] = run.model_dump()
+            entries[run.id] = run
     return [
         Ladder(
             system,
@@ -193,9 +193,9 @@ def plan_commands(tables: Mapping[str, Table], lacking: Mapping[str, str]) -> di
 def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict[str, str]:
     """Returns for each table or figure of which no declared run fills a cell what it would take."""
     runs = [
-        (entry["method"], entry["variant"], backbone)
+        (entry.method, entry.variant, backbone)
         for entry in declared_systems(recipes).values()
-        for backbone in entry["backbones"]
+        for backbone in entry.backbones
     ]
     wanted = table_cells(LEADERBOARDS / "tables")
     found = {}

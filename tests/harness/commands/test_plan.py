@@ -11,7 +11,8 @@ import pytest
 from harness.cli import main
 from harness.commands.plan import describe, is_done, table_cells
 from harness.plan.entries import read_params
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.report.tables.spec import load_specs
 
 ROOT = Path(__file__).parents[3]
@@ -40,10 +41,10 @@ def runs_of(*names: str) -> set[str]:
 def plannable() -> Iterator[str]:
     """Every table and figure that shows a run some recipe declares."""
     declared = {
-        (entry["method"], entry["variant"], backbone)
+        (entry.method, entry.variant, backbone)
         for recipe in load_recipes(ROOT / "recipes").values()
         for entry in recipe.systems.values()
-        for backbone in entry["backbones"]
+        for backbone in entry.backbones
     }
     for key, wanted in table_cells(ROOT / "leaderboards/tables").items():
         if declared & set(wanted):
@@ -136,10 +137,17 @@ def test_all_lists_every_full_scale_run() -> None:
         (["pcl/tabel2"], "did you mean pcl/table2"),
         (["dclr/fig6c"], "did you mean dclr/fig6"),
         (["sct/tabel7"], "did you mean sct/table7"),
-        (["sct/table1", "--backbone", "bert"], "plan sct/table1 has no runs"),
+        (["sct/table1", "--backbone", "bert"], "has no runs"),
         (["pcl/fig2", "--power", "0.8"], "--power and --delta go together"),
-        (["pcl/fig2", "--power", "1.0", "--delta", "0.5"], "expected a power between 0.05 and 1"),
-        (["pcl/fig2", "--power", "0.8", "--delta", "0"], "delta above 0"),
+        (["pcl/fig2", "--power", "1.0", "--delta", "0.5"], "expected a power above 0.05 and up to 0.999"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "0"], "a delta from 0.001 to 100"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "inf"], "a delta from 0.001 to 100"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "nan"], "a delta from 0.001 to 100"),
+        (["pcl/fig2", "--power", "nan", "--delta", "1"], "a power above 0.05"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "1e-300"], "a delta from 0.001"),
+        (["pcl/fig2", "--seeds", "1000000000"], "--seeds 1000000000: expected a number from 1 to 1000"),
+        (["pcl/fig2", "--seeds", "0"], "--seeds 0: expected a number from 1"),
+        (["pcl", "--backbone", "roberta-base", "--backbone", "roberta-bse"], "did you mean roberta-base"),
     ],
 )
 def test_a_wrong_name_or_aim_is_one_line(

@@ -6,27 +6,38 @@ from typing import Any
 
 import pytest
 
+from harness.data.sources import TierName
 from harness.errors import InputError
 from harness.plan.names import CellRuns, fills, select
-from harness.plan.resolve import Recipe
+from harness.plan.recipes import Recipe, System
 
-FULL, SMALL = ["embedded", "hub"], ["embedded"]
+FULL: list[TierName] = ["embedded", "hub"]
+SMALL: list[TierName] = ["embedded"]
 
 
-def system(method: str, variant: str, *backbones: str) -> dict[str, Any]:
-    return {"method": method, "variant": variant, "backbones": list(backbones)}
+def system(key: str, method: str, variant: str, *backbones: str) -> System:
+    given: dict[str, Any] = {"pooling": None, "corpus": "c", "seeds": [0], "tasks": ["STSB"]}
+    given |= {"id": key, "method": method, "variant": variant, "backbones": list(backbones)}
+    return System(**given, config={}, train={})
+
+
+def recipe(name: str, tiers: list[TierName], *systems: System, **tables: list[str]) -> Recipe:
+    return Recipe(name=name, tiers=tiers, systems={entry.id: entry for entry in systems}, tables=tables)
 
 
 RECIPES = {
-    "base": Recipe("base", FULL, {"simcse": system("simcse", "released", "bert", "roberta")}, {}),
-    "pcl": Recipe(
+    "base": recipe("base", FULL, system("simcse", "simcse", "released", "bert", "roberta")),
+    "pcl": recipe(
         "pcl",
         FULL,
-        {"pcl": system("pcl", "released", "bert", "roberta"), "pcl-k1": system("pcl", "k1", "bert")},
-        {"table2": ["pcl", "pcl-k1"], "figure4": ["base/simcse"], "audit": ["pcl-k1"]},
+        system("pcl", "pcl", "released", "bert", "roberta"),
+        system("pcl-k1", "pcl", "k1", "bert"),
+        table2=["pcl", "pcl-k1"],
+        figure4=["base/simcse"],
+        audit=["pcl-k1"],
     ),
-    "small": Recipe("small", SMALL, {"tiny": system("simcse", "released", "minilm")}, {}),
-    "small-paper": Recipe("small-paper", SMALL, {"tiny-paper": system("simcse", "tiny", "minilm")}, {}),
+    "small": recipe("small", SMALL, system("tiny", "simcse", "released", "minilm")),
+    "small-paper": recipe("small-paper", SMALL, system("tiny-paper", "simcse", "tiny", "minilm")),
 }
 CELLS: dict[str, list[CellRuns]] = {
     "pcl/table2": [("pcl", "released", "roberta"), ("simcse", "released", "bert")],
@@ -36,7 +47,7 @@ CELLS: dict[str, list[CellRuns]] = {
 
 
 def chosen(*names: str) -> dict[str, list[str]]:
-    return {key: entry["backbones"] for key, entry in select(RECIPES, names, CELLS).items()}
+    return {key: entry.backbones for key, entry in select(RECIPES, names, CELLS).items()}
 
 
 def test_a_table_takes_the_systems_of_any_recipe_with_only_the_backbones_it_shows() -> None:
@@ -69,8 +80,8 @@ def test_a_table_whose_runs_no_recipe_declares_selects_nothing() -> None:
 
 
 def test_selecting_leaves_the_recipes_as_they_were() -> None:
-    select(RECIPES, ["pcl/table2"], CELLS)["pcl"]["backbones"].append("x")
-    assert RECIPES["pcl"].systems["pcl"]["backbones"] == ["bert", "roberta"]
+    select(RECIPES, ["pcl/table2"], CELLS)["pcl"].backbones.append("x")
+    assert RECIPES["pcl"].systems["pcl"].backbones == ["bert", "roberta"]
 
 
 @pytest.mark.parametrize(

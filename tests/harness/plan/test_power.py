@@ -12,7 +12,8 @@ from scipy import stats
 
 from harness.commands.plan import table_cells
 from harness.plan.power import mean_correlation, pooled_sd, pooled_spreads, propose_seeds, seeds_for
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.report.tables.published import KnownSpread, KnownSpreads
 from harness.results.schema import ResultFile
 from harness.results.store import read_results

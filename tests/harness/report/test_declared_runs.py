@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from harness.plan.names import FULL_SCALE, fills
-from harness.plan.resolve import Recipe, load_recipes
+from harness.plan.recipes import Recipe, System, load_recipes
 from harness.report.tables.spec import ColumnSpec, Selector, TableSpec, run_name
 from harness.tasks import SUITES
 
@@ -23,14 +23,14 @@ class Declared(NamedTuple):
 def declared(recipes: dict[str, Recipe]) -> list[Declared]:
     entries = [(key, entry) for recipe in recipes.values() for key, entry in recipe.systems.items()]
     return [
-        Declared(key, (entry["method"], entry["variant"], backbone), tasks_of(entry))
+        Declared(key, (entry.method, entry.variant, backbone), tasks_of(entry))
         for key, entry in entries
-        for backbone in entry["backbones"]
+        for backbone in entry.backbones
     ]
 
 
-def tasks_of(entry: dict[str, Any]) -> set[str]:
-    return {task for name in entry["tasks"] for task in SUITES.get(name, (name,))}
+def tasks_of(entry: System) -> set[str]:
+    return {task for name in entry.tasks for task in SUITES.get(name, (name,))}
 
 
 def cells(spec: TableSpec) -> Iterator[tuple[Selector, list[ColumnSpec]]]:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import load_recipes
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.stages import pages
 

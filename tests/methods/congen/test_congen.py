@@ -10,7 +10,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from harness.plan.entries import first_problem
+from harness.declarations import first_problem
 from methods.congen.method import ConGen, ConGenConfig
 from methods.core import streams
 from methods.core.errors import InputError

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import Parent, load_recipes
 from methods import load_method
 from methods.core.trainer import TrainConfig
 from tests.methods.ckd.sample import ORIGINAL
@@ -31,16 +30,16 @@ def wanted(table: str) -> list[tuple[str, str, str]]:
 
 
 def keys_of(names: list[str]) -> list[tuple[str, str, str]]:
-    return [(RUNS[n]["method"], RUNS[n]["variant"], place) for n in names for place in RUNS[n]["backbones"]]
+    return [(RUNS[n].method, RUNS[n].variant, place) for n in names for place in RUNS[n].backbones]
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_resolves_to_valid_settings(name: str) -> None:
-    run: dict[str, Any] = RUNS[name]
-    load_method(run["method"]).Config.model_validate(run["config"])
-    TrainConfig.model_validate(run["train"])
-    assert len(run["parent"]) == 1
-    assert run["seeds"] == [0, 1, 2]
+    run = RUNS[name]
+    load_method(run.method).Config.model_validate(run.config)
+    TrainConfig.model_validate(run.train)
+    assert run.parent is not None
+    assert run.seeds == [0, 1, 2]
     assert len(RUNS) == 24
 
 
@@ -62,30 +61,30 @@ def test_no_two_runs_claim_one_row_and_no_run_is_in_no_table() -> None:
 
 def test_the_rows_of_table_three_are_evaluated_on_its_tasks() -> None:
     for name in RECIPE.tables["table3"]:
-        assert {"AskUbuntu", "SciDocs", "nli"} <= set(RUNS[name]["tasks"])
+        assert {"AskUbuntu", "SciDocs", "nli"} <= set(RUNS[name].tasks)
 
 
 def test_the_presets_are_the_ones_the_conformance_kit_runs() -> None:
     """Lengths and sizes aside: the kit's sentences are short and few, its first token has no pooler."""
     apart = {"max_length", "queue_size", "teacher_pooling", "student_vector"}
     for name, preset in (("congen-bert-tiny", CONGEN), ("ckd-bert-tiny", CKD), ("ckd-original", ORIGINAL)):
-        config = RUNS[name]["config"]
+        config = RUNS[name].config
         assert config.keys() == preset.keys()
         assert {key for key in config if config[key] != preset[key]} <= apart
 
 
 def test_a_run_that_starts_from_sct_starts_from_the_first_stage_of_its_backbone() -> None:
-    started = {name: run for name, run in RUNS.items() if "start" in run}
+    started = [run for run in RUNS.values() if run.start is not None]
     assert len(started) == 6
-    for run in started.values():
-        assert run["variant"] == "plus-sct"
-        assert run["start"]["run"] == f"sct-{run['backbones'][0]}"
+    for run in started:
+        assert run.variant == "plus-sct"
+        assert run.start == Parent(run=f"sct-{run.backbones[0]}")
 
 
 def test_an_audit_run_turns_one_switch_of_the_released_run() -> None:
     for name in RECIPE.tables["audit"][:-1]:
         run, base = RUNS[name], RUNS["congen-bert-tiny" if "congen" in name else "ckd-bert-tiny"]
-        turned = [key for key in base["config"] if run["config"][key] != base["config"][key]]
-        turned += ["parent"] if run["parent"] != base["parent"] else []
+        turned = [key for key in base.config if run.config[key] != base.config[key]]
+        turned += ["parent"] if run.parent != base.parent else []
         tied = {"queue_start", "queue_seed"}, {"student_temperature", "queue_size"}
         assert len(turned) == 1 or set(turned) in tied
