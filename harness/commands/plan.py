@@ -10,12 +10,11 @@ from typing import NamedTuple
 from harness.errors import InputError
 from harness.plan.entries import PARAMS, Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.names import CellRuns
+from harness.plan.names import table_runs
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import check_configs, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 
-TABLES = Path("leaderboards/tables")
 SCORES = Path("reports/scores")
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
@@ -45,7 +44,7 @@ def plan(
     With `power` and `delta` it also prints how many seeds a comparison needs.
     """
     check_aim(power, delta)
-    params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, cells=table_cells())
+    params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, tables=table_runs())
     check_configs(params)
     print(describe(params))
     if power is not None and delta is not None:
@@ -70,18 +69,6 @@ def check_aim(power: float | None, delta: float | None) -> None:
             f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta from "
             "0.001 to 100 points; give for example --power 0.8 --delta 0.5"
         )
-
-
-def table_cells(folder: Path = TABLES) -> dict[str, list[CellRuns]]:
-    """Returns for every table and figure which runs fill its cells; none where no table is declared."""
-    from harness.report.tables.spec import load_specs
-
-    if not folder.is_dir():
-        return {}
-    return {
-        key: [(want.method, want.variant, want.backbone) for want in spec.selectors()]
-        for key, spec in load_specs(folder).items()
-    }
 
 
 def describe(params: Params) -> str:

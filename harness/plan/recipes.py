@@ -86,7 +86,7 @@ class Recipe(Declaration):
     name: Name
     tiers: list[TierName]
     systems: dict[Name, System]
-    tables: dict[str, list[str]]
+    groups: dict[Name, list[Name]]
 
 
 class RecipeFile(Declaration):
@@ -96,7 +96,7 @@ class RecipeFile(Declaration):
     tiers: list[TierName] = Field(default=list(TIERS), min_length=1)
     blocks: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(min_length=1)
-    tables: dict[Name, list[str]] = Field(default_factory=dict)
+    groups: dict[Name, list[Name]] = Field(default_factory=dict)
 
 
 class DeclaredBackbone(Declaration):
@@ -144,6 +144,14 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
                 )
             owner[system] = path.name
         recipes[recipe.name] = recipe
+    for recipe in recipes.values():
+        for group, systems in recipe.groups.items():
+            for system in systems:
+                if system not in owner:
+                    raise InputError(
+                        f"group {recipe.name}/{group} names {system!r}, which no recipe declares"
+                        f"{near_matches(system, list(owner))}; correct the recipe"
+                    )
     return recipes
 
 
@@ -179,7 +187,7 @@ def _read_recipe(path: Path) -> Recipe:
         if system.id in systems:
             raise InputError(f"{path}: run id {system.id!r} stands twice, expected unique ids; rename one")
         systems[system.id] = system
-    return Recipe(name=written.name, tiers=written.tiers, systems=systems, tables=written.tables)
+    return Recipe(name=written.name, tiers=written.tiers, systems=systems, groups=written.groups)
 
 
 def _systems_of(written: RecipeFile, path: Path) -> Iterator[System]:

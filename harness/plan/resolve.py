@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from harness.files import write_text
 from harness.plan.entries import PARAMS, Params, Run
 from harness.plan.inputs import corpus_folder, with_needs
 from harness.plan.ladder import PREFIX
-from harness.plan.names import CellRuns, select
+from harness.plan.names import Tables, select
 from harness.plan.recipes import (
     RECIPES,
     Parent,
@@ -40,21 +40,17 @@ def resolve(
     seeds: int | None = None,
     backbones: Sequence[str] | None = None,
     folder: Path = RECIPES,
-    cells: Mapping[str, Collection[CellRuns]] | None = None,
+    tables: Tables | None = None,
 ) -> Params:
     """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
 
     seeds: this many for each system that draws random numbers; backbones: only these.
-    cells: what fills the cells of every table and figure, for names such as `pcl/table2`.
+    tables: the runs that every table and figure shows, for names such as `pcl/table2`.
     Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise InputError(f"--seeds {seeds}: expected a number from 1 to {MOST_SEEDS}; give another")
-    chosen, derived = select(recipes, names, cells), load_corpora(folder)
-    if not chosen:
-        raise InputError(
-            f"plan {', '.join(names)} has no runs, expected at least one; name a table that runs fill"
-        )
+    chosen, derived = select(recipes, names, tables), load_corpora(folder)
     check_backbones(chosen, backbones, names)
     known = {**chosen, **declared_systems(recipes)}
     runs = Runs(known, {system: corpus_folder(known[system].corpus, derived) for system in known})
@@ -78,8 +74,14 @@ def check_backbones(chosen: Mapping[str, System], wanted: Sequence[str] | None, 
 
 
 def seeds_of(system: System, wanted: int | None) -> Sequence[int]:
-    """Returns a system's seeds; one that draws no random numbers declares a single seed and keeps it."""
-    return system.seeds if wanted is None or len(system.seeds) == 1 else range(wanted)
+    """Returns a system's seeds: the first that it declares, then the smallest numbers that are no seed yet.
+
+    A system that draws no random numbers declares a single seed and keeps it.
+    """
+    if wanted is None or len(system.seeds) == 1:
+        return system.seeds
+    more = [seed for seed in range(wanted) if seed not in system.seeds]
+    return [*system.seeds, *more][:wanted]
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from harness.errors import InputError
 from harness.files import atomic_folder, write_text
 from harness.plan.entries import Params
+from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.terminal import to_terminal
@@ -15,7 +16,8 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.completeness import dev_scores, score_problems
 from harness.report.tables.model import Table
 from harness.report.tables.published import load_published, load_spread
-from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
+from harness.report.tables.run_choice import RunSystem
+from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_results, to_frame
 from harness.stages.evaluate import SCORES
@@ -50,19 +52,21 @@ def report(params: Params, *, strict: bool) -> int:
 def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
     """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
     from harness.tasks import TASKS
-    from methods import METHODS
 
     published = load_published(LEADERBOARDS / "published")
     specs = load_specs(LEADERBOARDS / "tables")
+    declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
     for spec in specs.values():
-        check_spec(spec, published, methods=list(METHODS), tasks=list(TASKS))
-    systems = dict.fromkeys((run.method, run.variant, run.backbone_name) for run in params.runs.values())
+        check_spec(spec, published, tasks=list(TASKS), systems=declared)
+    systems = dict.fromkeys(
+        RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
+    )
     evidence = Evidence(
         scores=to_frame(results),
         published=published,
         spreads=load_spread(LEADERBOARDS / "published"),
         dev=dev_scores(results),
-        systems=[Selector(method=method, variant=v, backbone=b) for method, v, b in systems],
+        systems=list(systems),
     )
     ordered: list[TableSpec] = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}

@@ -41,7 +41,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
             {"id": "d", **simcse, "method": "distill", "parent": {"teacher": "minilm-l6"}},
             {"id": "e", **simcse, "start": {"run": "a"}, "parent": {"teacher": "minilm-l6"}},
         ],
-        "tables": {"table1": ["a", "b"], "table2": ["other/x"]},
+        "groups": {"pair": ["a", "b"]},
         **changes,
     }
 
@@ -120,10 +120,20 @@ def test_a_run_may_start_from_another_runs_artefact_beside_its_teacher(tmp_path:
     assert set(params.backbones) == {"minilm-l2", "minilm-l6"}
 
 
-def test_tables_unions_and_seeds_select_runs(tmp_path: Path) -> None:
-    assert {run.id for run in resolved(tmp_path, "paper/table1").runs.values()} == {"a", "b"}
+def test_groups_unions_and_seeds_select_runs(tmp_path: Path) -> None:
+    assert {run.id for run in resolved(tmp_path, "paper/pair").runs.values()} == {"a", "b"}
     assert len(resolved(tmp_path, "paper/a", "paper/d", seeds=5).runs) == 10
     assert len(resolved(tmp_path, "paper/b", backbones=["minilm-l6"]).runs) == 2
+
+
+def test_seeds_are_the_first_declared_and_then_new_ones(tmp_path: Path) -> None:
+    """A paper's own seed stays in the plan: of 42, 0, 1 two are 42 and 0; five more are 2 and 3."""
+    entry = recipe()
+    entry["runs"][0]["seeds"] = [42, 0, 1]
+    recipes = write(tmp_path, entry)
+    for wanted, seeds in ((None, [42, 0, 1]), (2, [42, 0]), (5, [42, 0, 1, 2, 3])):
+        params = resolve(recipes, ["paper/a"], seeds=wanted, folder=ROOT / "recipes")
+        assert [run.seed for run in params.runs.values()] == seeds
 
 
 def test_a_run_with_one_declared_seed_stays_at_one(tmp_path: Path) -> None:
@@ -151,8 +161,7 @@ def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> 
     ("names", "message"),
     [
         (["papr"], r"plan 'papr' is not known.*did you mean paper"),
-        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean paper/table1"),
-        (["paper/table2"], r"names 'other/x', which no recipe declares"),
+        (["paper/piar"], r"paper/piar is not known.*did you mean paper/pair"),
     ],
 )
 def test_unknown_names_are_refused_with_near_matches(tmp_path: Path, names: list[str], message: str) -> None:
@@ -193,6 +202,7 @@ def spoiled(change: Any) -> dict[str, Any]:
         (lambda r: r["runs"][0].pop("backbones"), "run a: key backbones is missing"),
         (lambda r: r["blocks"]["base"].pop("seeds"), "run a: key seeds is missing"),
         (lambda r: r["runs"].clear(), "runs is"),
+        (lambda r: r["groups"].update(more=["x"]), "group paper/more names 'x', which no recipe declares"),
         (
             lambda r: r["runs"][0].update(parent={"model": "z"}),
             r"unknown key parent\.model",
@@ -308,8 +318,8 @@ def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:
     assert {"small", "baselines"} <= set(recipes)
     for name in recipes:
         check_configs(resolve(recipes, [name], folder=ROOT / "recipes"))
-        for table in recipes[name].tables:
-            assert select(recipes, [f"{name}/{table}"])
+        for group in recipes[name].groups:
+            assert select(recipes, [f"{name}/{group}"])
 
 
 def test_the_committed_params_are_the_small_plan() -> None:
