@@ -28,7 +28,8 @@ from benchmarks.measurement import Form, Peer, Result, Spread, alternate
 from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
 from benchmarks.steps import build, chosen_runs, stepper
 from harness.plan.entries import Run
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.plan.step_times import BASELINE
 from methods.core.encoder import SentenceEncoder
 from methods.core.method import Method

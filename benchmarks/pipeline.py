@@ -19,6 +19,7 @@ import yaml
 
 from benchmarks.measurement import Disagreement, Result, alternate, summarised
 from benchmarks.processes import output_of
+from harness.declarations import read_mapping
 from harness.paths import ENTRIES
 from harness.plan.entries import PARAMS, read_params
 from harness.stages.entries import write_entries
@@ -65,7 +66,7 @@ def planned_copy(folder: Path, wanted: int) -> tuple[Path, int]:
         source = ROOT / name
         copy: Any = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / name)
-    params = yaml.safe_load((ROOT / PARAMS).read_text(encoding="utf-8"))
+    params = read_mapping(ROOT / PARAMS)
     fixed = len(("entries", "fingerprint", "report")) + sum(
         len(params[part]) for part in ("sources", "backbones", "corpora", "reads", "teachers")
     )
@@ -100,7 +101,7 @@ def repeated(runs: Mapping[str, dict[str, Any]], wanted: int) -> dict[str, dict[
 
 def _outputs(params: dict[str, Any]) -> list[str]:
     """Returns every output of the plan's stages and what the report reads besides."""
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    stages = read_mapping(ROOT / "dvc.yaml")["stages"]
     single = [out for name in ("fingerprint", "report") for out in stages[name]["outs"]]
     paths = ["reports/benchmarks.json"]
     paths += [next(iter(out)) if isinstance(out, dict) else out for out in single]

@@ -30,7 +30,8 @@ from harness.device import quiet
 from harness.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.plan.step_times import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
 from methods.core import streams
 from methods.core.method import Method

@@ -13,7 +13,9 @@ from typing import Any
 
 import pandas as pd
 import yaml
+from pydantic import Field, model_validator
 
+from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.files import write_text
 from harness.outputs import check_file
@@ -28,6 +30,34 @@ HEAD = """\
 # Bands of known-good scores, in points (raw values times 100); written by `sentbench check --measure`.
 # low and high are mean -+ the larger of {spreads} sample standard deviations over seeds and {floor} points.
 """
+
+
+class Band(Declaration):
+    """The scores in points that one system may have on one task; `runs` and `mean`: how it was measured."""
+
+    id: str
+    backbone: str
+    task: str
+    metric: str
+    setting: str
+    selection: str
+    runs: int
+    mean: float
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def check(self) -> Band:
+        """A band has room between its ends."""
+        if self.low > self.high:
+            raise ValueError(f"low {self.low:g} above high {self.high:g}, expected it below")
+        return self
+
+
+class Bands(Declaration):
+    """The file `bands.yaml`."""
+
+    bands: list[Band] = Field(min_length=1)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +83,8 @@ def measure(path: Path) -> int:
         raise InputError(f"{SCORES}: no scores, expected those of the small plan; run `dvc repro` first")
     bands = [band(dict(zip(GROUP, key, strict=True)), group) for key, group in frame.groupby(GROUP)]
     text = HEAD.format(spreads=SPREADS, floor=FLOOR)
-    write_text(path, text + yaml.safe_dump({"bands": bands}, sort_keys=False, width=110))
+    body = Bands(bands=bands).model_dump()
+    write_text(path, text + yaml.safe_dump(body, sort_keys=False, width=110))
     print(f"{path}: {len(bands)} bands over {frame['key'].nunique()} runs")
     return 0
 
@@ -78,57 +109,42 @@ def watched(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[chosen]
 
 
-def band(names: dict[str, Any], group: pd.DataFrame) -> dict[str, Any]:
+def band(names: dict[str, Any], group: pd.DataFrame) -> Band:
     """Returns the band of one system and task in points."""
     points = 100 * group["value"]
     spread = float(points.std(ddof=1)) if len(points) > 1 else 0.0
     reach = max(SPREADS * spread, FLOOR)
     mean = float(points.mean())
-    return {
+    return Band(
         **names,
-        "runs": len(points),
-        "mean": round(mean, 3),
-        "low": round(mean - reach, 3),
-        "high": round(mean + reach, 3),
-    }
+        runs=len(points),
+        mean=round(mean, 3),
+        low=round(mean - reach, 3),
+        high=round(mean + reach, 3),
+    )
 
 
-def read_bands(path: Path) -> list[dict[str, Any]]:
-    """Returns the bands of a file; InputError if it is missing, not YAML, or an entry lacks a key."""
+def read_bands(path: Path) -> list[Band]:
+    """Returns the bands of a file; InputError in one line if it is missing or a band is wrong."""
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected bands; write them with `sentbench check --measure`")
-    try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: not YAML ({' '.join(str(error).split())}); correct the file") from None
-    bands = raw.get("bands") if isinstance(raw, dict) else None
-    if not isinstance(bands, list) or not bands:
-        raise InputError(f"{path}: no list `bands`, expected at least one; run `sentbench check --measure`")
-    for number, entry in enumerate(bands):
-        missing = [key for key in (*GROUP, "low", "high") if key not in entry]
-        if missing:
-            raise InputError(f"{path}: band {number} lacks {', '.join(missing)}; add it")
-        if not entry["low"] <= entry["high"]:
-            raise InputError(
-                f"{path}: band {number} has low {entry['low']} above high {entry['high']}; correct it"
-            )
-    return list(bands)
+    return read_declaration(path, Bands).bands
 
 
-def outside(bands: list[dict[str, Any]], frame: pd.DataFrame) -> list[str]:
+def outside(bands: list[Band], frame: pd.DataFrame) -> list[str]:
     """Returns one line for every run outside its band and for every band without a run."""
     problems = []
     for entry in bands:
         mine = frame
         for name in GROUP:
-            mine = mine[mine[name] == entry[name]]
-        label = f"{entry['id']} {entry['backbone']} {entry['task']} {entry['metric']} {entry['setting']}"
+            mine = mine[mine[name] == getattr(entry, name)]
+        label = f"{entry.id} {entry.backbone} {entry.task} {entry.metric} {entry.setting}"
         if mine.empty:
-            problems.append(f"missing  {label}: no score, expected {entry['low']} to {entry['high']}")
+            problems.append(f"missing  {label}: no score, expected {entry.low} to {entry.high}")
         for seed, value in zip(mine["seed"], 100 * mine["value"], strict=True):
-            if not entry["low"] <= value <= entry["high"]:
-                side = "low" if value < entry["low"] else "high"
-                expected = f"{entry['low']} to {entry['high']}"
+            if not entry.low <= value <= entry.high:
+                side = "low" if value < entry.low else "high"
+                expected = f"{entry.low} to {entry.high}"
                 problems.append(f"too {side:<4} {label} seed {seed}: {value:.3f}, expected {expected}")
     return problems
 

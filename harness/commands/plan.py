@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import InputError
-from harness.paths import PARAMS, SCORES, TABLES
+from harness.paths import PARAMS, SCORES
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.names import CellRuns
-from harness.plan.resolve import check_configs, load_recipes, resolve, write_params
+from harness.plan.names import table_runs
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import check_configs, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
@@ -68,7 +68,7 @@ def plan(
     With `power` and `delta` it also prints how many seeds a comparison needs.
     """
     check_aim(power, delta)
-    params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, cells=table_cells())
+    params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, tables=table_runs())
     check_configs(params)
     print(describe(params))
     if power is not None and delta is not None:
@@ -88,23 +88,11 @@ def check_aim(power: float | None, delta: float | None) -> None:
         raise InputError(
             "--power and --delta go together: how likely a difference is to be seen, and its size"
         )
-    if power is not None and delta is not None and not (0.05 < power < 1 and delta > 0):
+    if power is not None and delta is not None and not (0.05 < power <= 0.999 and 0.001 <= delta <= 100):
         raise InputError(
-            f"--power {power} --delta {delta}: expected a power between 0.05 and 1 and a delta above 0, "
-            "for example --power 0.8 --delta 0.5"
+            f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta from "
+            "0.001 to 100 points; give for example --power 0.8 --delta 0.5"
         )
-
-
-def table_cells(folder: Path = TABLES) -> dict[str, list[CellRuns]]:
-    """Returns for every table and figure which runs fill its cells; none where no table is declared."""
-    from harness.report.tables.spec import load_specs
-
-    if not folder.is_dir():
-        return {}
-    return {
-        key: [(want.method, want.variant, want.backbone) for want in spec.selectors()]
-        for key, spec in load_specs(folder).items()
-    }
 
 
 def describe(params: Params) -> str:

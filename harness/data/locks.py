@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from harness.declarations import Declaration, read_declarations
 from harness.errors import InputError
 from harness.files import write_text
 
 LOCK = Path(__file__).with_name("sources.lock.yaml")
 
 
-class Lock(BaseModel):
+class Lock(Declaration):
     """What one source was on the hub."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")
     files: dict[str, str] = Field(description="delivered file -> sha256")
@@ -24,8 +23,7 @@ class Lock(BaseModel):
 
 def read_locks(path: Path) -> dict[str, Lock]:
     """Returns source -> lock, empty where nothing is locked yet."""
-    declared = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    return {name: Lock.model_validate(entry) for name, entry in declared.items()}
+    return read_declarations(path, Lock)
 
 
 def lock_sources(records: dict[str, dict[str, object]], path: Path = LOCK) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from harness.declarations import Declaration, Name, RelativePath, read_mapping, validated
 from harness.errors import InputError, near_matches
 
 Kind = Literal[
@@ -29,16 +29,14 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 DECLARATION = Path(__file__).with_name("sources.yaml")
 
 
-class Tier(BaseModel):
+class Tier(Declaration):
     """One way to get a source; what lies there is named by paths below `folder`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     folder: str = Field("", description="where the files lie in the wheel, mirror, repository or archive")
     sha256: dict[str, str] = Field({}, description="hash of each delivered file, where it is known")
     rows: dict[str, int] = Field({}, description="row counts that differ from the source's in this tier")
     make: Conversion | None = Field(None, description="conversion of `inputs` into the delivered files")
-    inputs: dict[str, str | None] = Field(
+    inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
@@ -57,18 +55,18 @@ class Tier(BaseModel):
         return self
 
 
-class Source(BaseModel):
+class Source(Declaration):
     """One folder of data: the same file names and row counts whatever tier it came from."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    name: str = Field(pattern=r"^[a-z0-9_-]+$")
+    name: Name
     kind: Kind
     text: TextForm | None = Field(None, description="form of its sentences; null where it holds none")
     encoding: Literal["utf-8", "latin-1"] = "utf-8"
     licence: str
     note: str
-    rows: dict[str, int | None] = Field(description="delivered file -> lines; null: not text, or not known")
+    rows: dict[RelativePath, int | None] = Field(
+        description="delivered file -> lines; null: not text, or not known"
+    )
     tiers: dict[TierName, Tier]
 
     @model_validator(mode="after")
@@ -92,9 +90,10 @@ class Source(BaseModel):
 
 def read_sources(path: Path) -> dict[str, Source]:
     """Returns the sources table of a declaration file, in its order."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # every command reads the table: the fast one
-    declared = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    return {name: Source(name=name, **entry) for name, entry in declared.items()}
+    return {
+        name: validated(Source, {**entry, "name": name}, where=f"{path}: source {name}")
+        for name, entry in read_mapping(path).items()
+    }
 
 
 def source_named(name: str) -> Source:

@@ -5,41 +5,47 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+
+from harness.data.sources import TierName
+from harness.declarations import (
+    Declaration,
+    Name,
+    RelativePath,
+    folder_in,
+    read_declaration,
+    validated,
 )
-
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, PARAMS
 
-KEY = r"^[a-z0-9_-]+$"
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
 
+BackboneFolder = Annotated[str, folder_in("backbones")]
+CorpusFolder = Annotated[str, folder_in("data", "corpora")]
+StartFolder = Annotated[str, folder_in("backbones", "artefacts")]
+ParentFolder = Annotated[str, folder_in("artefacts", "teachers", "backbones", "data", "corpora")]
+OriginFolder = Annotated[str, folder_in("data", "backbones")]
+SourceFolder = Annotated[str, folder_in("data")]
+HashFile = RelativePath
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
-
-class Run(_Strict):
+class Run(Declaration):
     """One training run with everything resolved; paths are relative to the project root."""
 
-    id: str = Field(pattern=KEY, description="the system, equal over backbones and seeds")
-    method: str
+    id: Name = Field(description="the system, equal over backbones and seeds")
+    method: Name
     variant: str
-    backbone: str = Field(description="folder training starts from: backbones/NAME, or a run's artefact")
+    backbone: StartFolder = Field(description="folder training starts from: backbones/NAME, or an artefact")
     pooling: str | None
-    corpus: str = Field(description="folder data/NAME of a source or corpora/NAME of a derived corpus")
+    corpus: CorpusFolder = Field(
+        description="folder data/NAME of a source or corpora/NAME of a derived corpus"
+    )
     corpus_share: float = Field(gt=0, le=1, description="nested random share of the corpus that is used")
-    parent: str = Field(
+    parent: ParentFolder = Field(
         description="folder of the parent artefact or teacher; the corpus where there is none"
     )
     seed: int = Field(ge=0)
@@ -48,6 +54,13 @@ class Run(_Strict):
     tasks: list[str] = Field(min_length=1)
     config: dict[str, Any]
     train: dict[str, Any]
+
+    @field_validator("backbone")
+    @classmethod
+    def _artefact_names_a_run(cls, folder: str) -> str:
+        if folder.startswith("artefacts/") and folder.count("__") != 2:
+            raise ValueError("expected the artefact of a run, artefacts/SYSTEM__BACKBONE__sSEED")
+        return folder
 
     @property
     def backbone_name(self) -> str:
@@ -65,10 +78,9 @@ class Run(_Strict):
         from methods.registry import load_method
 
         method = load_method(self.method)
-        try:
-            return method, method.Config.model_validate(self.config), TrainConfig.model_validate(self.train)
-        except ValidationError as error:
-            raise InputError(f"run {self.id} seed {self.seed}: {first_problem(error)}") from None
+        where = f"run {self.id} seed {self.seed}"
+        config = validated(method.Config, self.config, where=where)
+        return method, config, validated(TrainConfig, self.train, where=where)
 
     def recipe_hash(self) -> str:
         """Returns the sha256 of the entry without its seed and its parents': equal over a system's seeds."""
@@ -84,18 +96,18 @@ class Run(_Strict):
         return entry
 
 
-class Backbone(_Strict):
+class Backbone(Declaration):
     """How backbones/NAME is made: a folder as it is, or its first layers."""
 
-    origin: str
+    origin: OriginFolder
     layers: int | None = Field(ge=1)
 
 
-class Corpus(_Strict):
+class Corpus(Declaration):
     """How corpora/NAME is made: rewrites of a corpus, each a view beside its sentences."""
 
-    origin: str = Field(description="folder of the corpus that is rewritten")
-    tool: str = Field(
+    origin: CorpusFolder = Field(description="folder of the corpus that is rewritten")
+    tool: CorpusFolder = Field(
         description="folder of the model, lexicon or corpus that the views use; else the origin"
     )
     seed: int = Field(ge=0)
@@ -103,11 +115,11 @@ class Corpus(_Strict):
     views: list[dict[str, Any]] = Field(min_length=1, description="see harness/rewriting/views.py")
 
 
-class Teacher(_Strict):
+class Teacher(Declaration):
     """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` where its folder states none."""
 
-    encoder: str
-    corpus: str
+    encoder: BackboneFolder
+    corpus: CorpusFolder
     pooling: str | None = None
 
     @model_serializer(mode="wrap")
@@ -116,33 +128,33 @@ class Teacher(_Strict):
         return {key: value for key, value in handler(self).items() if value is not None}
 
 
-class Read(_Strict):
+class Read(Declaration):
     """One link of a chain over the sources that a reader reads: DVC takes no list of dependencies.
 
     The last link has the reader's name; its file has the hashes of all links.
     """
 
-    source: str = Field(description="folder data/NAME of the source that this link adds")
-    after: str = Field(description="file of the link before; at the first link the source again")
+    source: SourceFolder = Field(description="folder data/NAME of the source that this link adds")
+    after: HashFile = Field(description="file of the link before; at the first link the source again")
 
 
-class Source(_Strict):
+class Source(Declaration):
     """The sha256 of a source's entry in the sources table, so that a changed entry fetches again."""
 
     entry: str
 
 
-class Params(_Strict):
+class Params(Declaration):
     """The whole of params.yaml."""
 
-    plan: list[str]
-    tiers: list[Literal["embedded", "system", "mirror", "hub"]]
-    sources: dict[str, Source]
-    backbones: dict[str, Backbone]
-    corpora: dict[str, Corpus]
-    teachers: dict[str, Teacher]
-    reads: dict[str, Read] = Field(description="readers are selection-FORM and evaluation-FORM of text")
-    runs: dict[str, Run]
+    plan: list[str] = Field(min_length=1)
+    tiers: list[TierName]
+    sources: dict[Name, Source]
+    backbones: dict[Name, Backbone]
+    corpora: dict[Name, Corpus]
+    teachers: dict[Name, Teacher]
+    reads: dict[Name, Read] = Field(description="readers are selection-FORM and evaluation-FORM of text")
+    runs: dict[Name, Run]
 
     def run(self, key: str) -> Run:
         """Returns one run; InputError with near matches if there is none of that key."""
@@ -171,38 +183,7 @@ def read_params(path: Path = PARAMS) -> Params:
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
-    try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        line = " ".join(str(error).split())
-        raise InputError(f"{path}: not YAML ({line}); mend it or run `sentbench plan` again") from None
-    try:
-        return Params.model_validate(raw)
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}") from None
-
-
-def first_problem(error: ValidationError) -> str:
-    """Returns the first problem of a validation as one line: place, value, expectation."""
-    problem = error.errors()[0]
-    place = ".".join(str(part) for part in problem["loc"]) or "the entry"
-    found = problem.get("input")
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key {place}, expected only known keys; remove it or mend its spelling"
-    if problem["type"] == "missing":
-        return f"key {place} is missing; add it"
-    hint = "; write 3.0e-5, YAML reads 3e-5 as text" if isinstance(found, str) and _is_number(found) else ""
-    shown = json.dumps(found, default=str)
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{place} is {shown[:80]}: {message[:1].lower()}{message[1:]}{hint}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return read_declaration(path, Params)
 
 
 def _sha256(value: Any) -> str:

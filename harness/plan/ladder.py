@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from harness.errors import InputError, near_matches
+from harness.plan.recipes import System
 
 PREFIX = "ladder"
 MARK = "-ladder-"
 """Stands between a declared system and the step in the id of a rung."""
 LENGTHS = {32: 64, 64: 32}
 INTERVALS = {125: 250, 250: 125}
+
+
+class Settings(Protocol):
+    """What a ladder turns over: a declared system, or a run of one."""
+
+    @property
+    def pooling(self) -> str | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def train(self) -> dict[str, Any]: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
 
 
 class Rung(NamedTuple):
@@ -29,18 +42,18 @@ class Rung(NamedTuple):
         return f"{self.where}: {_shown(self.declared)} → {_shown(self.changed)}"
 
 
-def rungs_of(entry: Mapping[str, Any]) -> list[Rung]:
+def rungs_of(entry: Settings) -> list[Rung]:
     """Returns the rungs of a declared system, those that cannot apply to it left out.
 
     Pooling has a rung for each average over layers that is not the declared one, none for encoders without
     layers. Choices of training have none where nothing is trained.
     """
-    train, config = entry["train"], entry.get("config", {})
+    train, config = entry.train, entry.config
     rungs = []
-    if entry.get("pooling") is not None:
+    if entry.pooling is not None:
         for step, pooling in (("static-layer", "static-last-avg"), ("first-layer", "first-last-avg")):
-            if entry["pooling"] != pooling:
-                rungs.append(Rung(step, "pooling", entry["pooling"], pooling))
+            if entry.pooling != pooling:
+                rungs.append(Rung(step, "pooling", entry.pooling, pooling))
     if train.get("steps") != 0:
         decay, norm, every = train["weight_decay"], train["max_grad_norm"], train["eval_every"]
         rungs += [
@@ -55,26 +68,23 @@ def rungs_of(entry: Mapping[str, Any]) -> list[Rung]:
         if "max_length" in config:
             length = config["max_length"]
             rungs.append(Rung("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
-    rungs.append(Rung("text", "text", entry["text"], _other(entry["text"], "senteval", "raw")))
+    rungs.append(Rung("text", "text", entry.text, _other(entry.text, "senteval", "raw")))
     return rungs
 
 
-def ladder_systems(system: str, entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def ladder_systems(system: System) -> dict[str, System]:
     """Returns the declared system and one system a rung, by id; a rung's variant names its step."""
-    systems = {system: copy.deepcopy(dict(entry))}
-    for rung in rungs_of(entry):
-        changed = copy.deepcopy(dict(entry))
-        *path, last = rung.where.split(".")
-        place = changed
-        for name in path:
-            place = place[name]
-        place[last] = rung.changed
-        changed["variant"] = f"{entry['variant']}{MARK}{rung.step}"
-        systems[f"{system}{MARK}{rung.step}"] = changed
+    systems = {system.id: system}
+    for rung in rungs_of(system):
+        changed: dict[str, Any] = {"id": f"{system.id}{MARK}{rung.step}"}
+        changed["variant"] = f"{system.variant}{MARK}{rung.step}"
+        part, _, last = rung.where.rpartition(".")
+        changed |= {part: {**getattr(system, part), last: rung.changed}} if part else {last: rung.changed}
+        systems[changed["id"]] = system.model_copy(update=changed)
     return systems
 
 
-def find_ladder(part: str, systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def find_ladder(part: str, systems: Mapping[str, System]) -> dict[str, System]:
     """Returns the systems of plan name `ladder/PART`; `systems` are all that recipes declare.
 
     Errors: InputError with near matches if no recipe declares PART.
@@ -84,7 +94,7 @@ def find_ladder(part: str, systems: Mapping[str, Mapping[str, Any]]) -> dict[str
             f"{PREFIX}/{part} is not known: expected the id of a run that a recipe declares"
             f"{near_matches(part, list(systems))}"
         )
-    return ladder_systems(part, systems[part])
+    return ladder_systems(systems[part])
 
 
 def _other(value: Any, first: Any, second: Any) -> Any:

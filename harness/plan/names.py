@@ -1,53 +1,49 @@
-"""What a plan name asks for: a recipe, one of its systems, a table or figure of a paper, or everything."""
+"""What a plan name asks for: a recipe, a group or system of it, a table or figure, or everything."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 from harness.errors import InputError, near_matches
+from harness.paths import TABLES
 from harness.plan.ladder import PREFIX, find_ladder
-
-if TYPE_CHECKING:
-    from harness.plan.resolve import Recipe
-
-Entry = dict[str, Any]
-CellRuns = tuple[str | None, str | None, str | None]
-"""Which runs fill a cell: method, variant, backbone; None stands for any."""
+from harness.plan.recipes import Recipe, System, declared_systems
+from harness.report.tables.run_choice import RunChoice
+from harness.report.tables.spec import load_specs
 
 FULL_SCALE = "hub"
 """Recipes that do not read from this tier are no part of `all`: they show no paper's setting."""
 
+Tables = Mapping[str, Collection[RunChoice]]
+"""Key of a table or figure -> the runs that its cells show."""
+
+
+def table_runs(folder: Path = TABLES) -> dict[str, list[RunChoice]]:
+    """Returns for every table and figure the runs that its cells show; none where no table is declared."""
+    if not folder.is_dir():
+        return {}
+    return {key: list(spec.choices()) for key, spec in load_specs(folder).items()}
+
 
 def select(
-    recipes: Mapping[str, Recipe],
-    names: Iterable[str],
-    cells: Mapping[str, Collection[CellRuns]] | None = None,
-) -> dict[str, Entry]:
+    recipes: Mapping[str, Recipe], names: Iterable[str], tables: Tables | None = None
+) -> dict[str, System]:
     """Returns the union of the systems that plan names ask for, each with the backbones wanted.
 
-    A name is a recipe, `recipe/id`, `paper/table2`, `paper/fig3`, `ladder/id`, or `all`. cells: for every
-    table and figure what fills its cells. A table takes of each system only the backbones it shows, and
-    beside these the systems that the paper's recipe lists for it.
-    Errors: InputError for a name that is none of these, with near matches.
+    A name is a recipe, `recipe/group`, `recipe/id`, `paper/table2`, `paper/fig3`, `ladder/id`, or `all`. A
+    table takes of each system only the backbones that it shows.
+    Errors: InputError for a name that is none of these, with near matches, and for a table without runs.
     """
-    cells = cells or {}
-    chosen: dict[str, Entry] = {}
+    chosen: dict[str, System] = {}
     for name in names:
-        for system, entry in _named(recipes, name, cells).items():
-            known = chosen.get(system, {}).get("backbones", [])
-            chosen[system] = {**entry, "backbones": list(dict.fromkeys([*known, *entry["backbones"]]))}
+        for system, entry in _named(recipes, name, tables or {}).items():
+            known = chosen[system].backbones if system in chosen else []
+            chosen[system] = entry.on(list(dict.fromkeys([*known, *entry.backbones])))
     return chosen
 
 
-def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, Entry]:
-    """Returns every system that a recipe declares, by id."""
-    return {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
-
-
-def _named(
-    recipes: Mapping[str, Recipe], name: str, cells: Mapping[str, Collection[CellRuns]]
-) -> dict[str, Entry]:
+def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str, System]:
     recipe_name, _, part = name.partition("/")
     if name == "all":
         full = [recipe for recipe in recipes.values() if FULL_SCALE in recipe.tiers]
@@ -59,68 +55,49 @@ def _named(
     recipe = recipes.get(recipe_name)
     if recipe and part in recipe.systems:
         return {part: recipe.systems[part]}
-    table = _table_key(name, cells)
-    listed = _listed(recipes, recipe, part) if recipe else None
-    if table is None and listed is None:
-        raise InputError(_unknown(recipes, name, cells))
-    found = _that_fill(recipes, cells[table]) if table else {}
-    return {**(listed or {}), **found}
+    if recipe and part in recipe.groups:
+        systems = declared_systems(recipes)
+        return {system: systems[system] for system in recipe.groups[part]}
+    table = name.replace("/figure", "/fig")
+    if table not in tables:
+        raise InputError(_unknown(recipes, name, tables))
+    return _shown(recipes, table, tables[table])
 
 
-def _table_key(name: str, cells: Collection[str]) -> str | None:
-    """Returns the table's key; a figure may be written out."""
-    written = name.replace("/figure", "/fig")
-    return written if written in cells else None
-
-
-def _that_fill(recipes: Mapping[str, Recipe], wanted: Collection[CellRuns]) -> dict[str, Entry]:
-    """Returns the declared systems that fill cells, each with only the backbones that do."""
-    found: dict[str, Entry] = {}
-    for recipe in recipes.values():
-        for system, entry in recipe.systems.items():
-            backbones = [
-                backbone
-                for backbone in entry["backbones"]
-                if fills((entry["method"], entry["variant"], backbone), wanted)
-            ]
-            if backbones:
-                found[system] = {**entry, "backbones": backbones}
-    return found
-
-
-def fills(run: tuple[str, str, str], wanted: Collection[CellRuns]) -> bool:
-    """Returns whether a run of this method, variant and backbone fills one of the cells."""
-    return any(all(want in (None, have) for want, have in zip(cell, run, strict=True)) for cell in wanted)
-
-
-def _listed(recipes: Mapping[str, Recipe], recipe: Recipe, part: str) -> dict[str, Entry] | None:
-    """Returns the systems that a recipe lists for a table, None if it lists no such table."""
-    table = next((key for key in (part, part.replace("fig", "figure")) if key in recipe.tables), None)
-    if table is None:
-        return None
-    found = {}
-    for name in recipe.tables[table]:
-        owner, _, system = name.rpartition("/")
-        place = recipes.get(owner or recipe.name)
-        if place is None or system not in place.systems:
+def _shown(recipes: Mapping[str, Recipe], table: str, runs: Collection[RunChoice]) -> dict[str, System]:
+    """Returns the systems that a table shows, in the order of the recipes, each with its backbones there."""
+    systems = declared_systems(recipes)
+    wanted: dict[str, list[str]] = {}
+    for run in runs:
+        if run.system not in systems or run.backbone not in systems[run.system].backbones:
+            known = [f"{system}@{backbone}" for system in systems for backbone in systems[system].backbones]
             raise InputError(
-                f"{recipe.name}/{table} names {name!r}, which no recipe declares; mend the recipe"
+                f"table {table} shows {run.system}@{run.backbone}, which no recipe declares"
+                f"{near_matches(f'{run.system}@{run.backbone}', known)}; correct the table"
             )
-        found[system] = place.systems[system]
-    return found
+        wanted.setdefault(run.system, []).append(run.backbone)
+    if not wanted:
+        raise InputError(
+            f"plan {table} has no runs: no cell of it shows a system that is run; name another table"
+        )
+    return {
+        key: system.on([backbone for backbone in system.backbones if backbone in wanted[key]])
+        for key, system in systems.items()
+        if key in wanted
+    }
 
 
-def _unknown(recipes: Mapping[str, Recipe], name: str, cells: Collection[str]) -> str:
+def _unknown(recipes: Mapping[str, Recipe], name: str, tables: Collection[str]) -> str:
     recipe_name, _, part = name.partition("/")
-    known = ["all", *recipes, *cells]
     if recipe_name in recipes and part:
         recipe = recipes[recipe_name]
-        parts = [*recipe.tables, *recipe.systems]
-        own = [key for key in cells if key.startswith(f"{recipe_name}/")]
-        near = near_matches(name, [*own, *(f"{recipe_name}/{key}" for key in parts)])
-        tables = dict.fromkeys([*(key.partition("/")[2] for key in own), *recipe.tables])
-        return f"{name} is not known; expected one of {', '.join(tables)} or a run id{near}"
+        own = [key.partition("/")[2] for key in tables if key.startswith(f"{recipe_name}/")]
+        parts = [f"{recipe_name}/{key}" for key in (*own, *recipe.groups, *recipe.systems)]
+        return (
+            f"{name} is not known; expected one of {', '.join([*own, *recipe.groups])} or a run id"
+            f"{near_matches(name, parts)}"
+        )
     return (
         f"plan {name!r} is not known; expected all, {', '.join(recipes)}, PAPER/TABLE or RECIPE/RUN; "
-        f"`sentbench list tables` prints the tables{near_matches(name, known)}"
+        f"`sentbench list tables` prints the tables{near_matches(name, ['all', *recipes, *tables])}"
     )

@@ -2,65 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from harness import paths
+from harness.data.sources import TIERS, source_named
+from harness.declarations import validated
 from harness.errors import InputError, near_matches
 from harness.files import write_text
 from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
-from harness.plan.entries import Params, Run, first_problem, read_params
-from harness.plan.inputs import BACKBONES, CORPORA, corpus_folder, with_needs
+from harness.plan.entries import Params, Run
+from harness.plan.inputs import corpus_folder, with_needs
 from harness.plan.ladder import PREFIX
-from harness.plan.names import CellRuns, declared_systems, select
+from harness.plan.names import Tables, select
+from harness.plan.recipes import (
+    Parent,
+    Recipe,
+    System,
+    declared_systems,
+    load_backbones,
+    load_corpora,
+)
 
-RECIPE_KEYS = {"name", "blocks", "runs", "tables", "tiers"}
-EVERY_TIER = ["embedded", "system", "mirror", "hub"]
-RUN_DEFAULTS: dict[str, Any] = {"corpus_share": 1.0, "text": "senteval", "weights": "both"}
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """One file of recipes/: its systems with all blocks merged, and which of them fill which table."""
-
-    name: str
-    tiers: list[str]
-    systems: dict[str, dict[str, Any]]
-    tables: dict[str, list[str]]
-
-
-def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
-    """Returns all recipes by name.
-
-    Errors: InputError for a file that is not YAML, an unknown key, an unknown block, an id used twice.
-    """
-    recipes = {}
-    owner: dict[str, str] = {}
-    for path in sorted(folder.glob("*.yaml")):
-        if path.name in (BACKBONES, CORPORA):
-            continue
-        recipe = _read_recipe(path)
-        for system in recipe.systems:
-            if system in owner:
-                raise InputError(f"{path}: run id {system!r} is also in {owner[system]}; expected unique ids")
-            owner[system] = path.name
-        recipes[recipe.name] = recipe
-    return recipes
-
-
-def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns settings merged deeply; a later value replaces an earlier one."""
-    merged: dict[str, Any] = {}
-    for part in settings:
-        for key, value in part.items():
-            both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-            merged[key] = merge(merged[key], value) if both else value
-    return merged
+STATES_POOLING = "modules.json"
+"""The file of a backbone's folder that says how it pools."""
+MOST_SEEDS = 1000
+"""Seeds of one system that a plan may ask for: far beyond any comparison of this field."""
 
 
 def resolve(
@@ -70,44 +41,48 @@ def resolve(
     seeds: int | None = None,
     backbones: Sequence[str] | None = None,
     folder: Path = RECIPES,
-    cells: Mapping[str, Collection[CellRuns]] | None = None,
+    tables: Tables | None = None,
 ) -> Params:
     """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
 
-    cells: what fills the cells of every table and figure, for names such as `pcl/table2`.
+    seeds: this many for each system that draws random numbers; backbones: only these.
+    tables: the runs that every table and figure shows, for names such as `pcl/table2`.
+    Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """
-    chosen, derived = select(recipes, names, cells), _read_yaml(folder / CORPORA)
-    every = {
-        system: {**entry, "corpus": corpus_folder(entry["corpus"], derived)}
-        for system, entry in {**chosen, **declared_systems(recipes)}.items()
-    }
-    runs: dict[str, Run] = {}
+    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+        raise InputError(f"--seeds {seeds}: expected a number from 1 to {MOST_SEEDS}; give another")
+    chosen, derived = select(recipes, names, tables), load_corpora(folder)
+    check_backbones(chosen, backbones, names)
+    known = {**chosen, **declared_systems(recipes)}
+    runs = Runs(known, {system: corpus_folder(known[system].corpus, derived) for system in known})
     for system, entry in chosen.items():
-        for backbone in entry["backbones"]:
-            if backbones is not None and backbone not in backbones:
-                continue
-            wanted = entry["seeds"] if seeds is None else range(min(seeds, _most_seeds(entry, seeds)))
-            for seed in wanted:
-                _add_run(runs, every, system, backbone, seed)
-    if not runs:
-        raise InputError(
-            f"plan {', '.join(names)} has no runs, expected at least one: name a table that runs fill, "
-            "or mend --backbone or --seeds"
-        )
-    return with_needs(runs, list(names), _tiers(recipes, names), _read_yaml(folder / BACKBONES), derived)
+        for backbone in entry.backbones:
+            if backbones is None or backbone in backbones:
+                for seed in seeds_of(entry, seeds):
+                    runs.add(system, backbone, seed)
+    return with_needs(runs.found, list(names), _tiers(recipes, names), load_backbones(folder), derived)
 
 
-def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
-    """Returns the tiers that any of the named recipes reads from; all of them for a name of no recipe."""
-    allowed = {tier for name in names for tier in _tiers_of(recipes, name)}
-    return [tier for tier in EVERY_TIER if tier in allowed]
+def check_backbones(chosen: Mapping[str, System], wanted: Sequence[str] | None, names: Sequence[str]) -> None:
+    """Raises InputError for a wanted backbone that none of the chosen systems has."""
+    known = list(dict.fromkeys(name for entry in chosen.values() for name in entry.backbones))
+    for name in wanted or ():
+        if name not in known:
+            raise InputError(
+                f"--backbone {name}: plan {', '.join(names)} has no runs on it, expected some of "
+                f"{', '.join(known)}{near_matches(name, known)}; correct it or leave it out"
+            )
 
 
-def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> list[str]:
-    place, _, part = name.partition("/")
-    if place == PREFIX:
-        return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), EVERY_TIER)
-    return recipes[place].tiers if place in recipes else EVERY_TIER
+def seeds_of(system: System, wanted: int | None) -> Sequence[int]:
+    """Returns a system's seeds: the first that it declares, then the smallest numbers that are no seed yet.
+
+    A system that draws no random numbers declares a single seed and keeps it.
+    """
+    if wanted is None or len(system.seeds) == 1:
+        return system.seeds
+    more = [seed for seed in range(wanted) if seed not in system.seeds]
+    return [*system.seeds, *more][:wanted]
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
@@ -125,51 +100,32 @@ def write_params(params: Params, path: Path = PARAMS) -> bool:
 
 
 def check_configs(params: Params) -> None:
-    """Validates every run's method, its Config and its TrainConfig; InputError names the run."""
+    """Validates every run's method, its settings and its pooling; InputError names the run."""
     seen: set[str] = set()
     for run in params.runs.values():
         if run.recipe_hash() not in seen:
             seen.add(run.recipe_hash())
             run.read_settings()
+            _check_pooling(params, run)
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, FileNotFoundError) as error:
-        raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())}); mend the file") from None
-    if not isinstance(raw, dict):
-        raise InputError(f"{path}: expected a mapping; mend the file")
-    return raw
+def _check_pooling(params: Params, run: Run) -> None:
+    """Raises InputError for an unknown pooling, and for none where the backbone's folder states none."""
+    from methods.core.pooling import check_pooling
 
-
-def _read_recipe(path: Path) -> Recipe:
-    raw = _read_yaml(path)
-    unknown = set(raw) - RECIPE_KEYS
-    if unknown:
+    if run.pooling is not None:
+        try:
+            check_pooling(run.pooling)
+        except InputError as error:
+            raise InputError(f"run {run.id}: {error}; correct the recipe") from None
+        return
+    backbone = params.backbones[run.backbone_name]
+    source = source_named(Path(backbone.origin).name) if backbone.layers is None else None
+    if source is None or (source.kind != "vectors" and STATES_POOLING not in source.files):
         raise InputError(
-            f"{path}: unknown keys {sorted(unknown)}, expected {sorted(RECIPE_KEYS)}; mend the spelling"
+            f"run {run.id}: pooling is null, and backbone {run.backbone_name} states none; "
+            "expected a pooling; add it to the recipe"
         )
-    blocks = raw.get("blocks", {})
-    systems = {}
-    for entry in raw["runs"]:
-        for block in entry.get("use", []):
-            if block not in blocks:
-                raise InputError(
-                    f"{path}: run {entry['id']!r} uses block {block!r}; known: {', '.join(blocks)}"
-                )
-        merged = merge(RUN_DEFAULTS, *(blocks[block] for block in entry.get("use", [])), entry)
-        merged.pop("use", None)
-        if merged["id"] in systems:
-            raise InputError(f"{path}: run id {merged['id']!r} stands twice; expected unique ids")
-        systems[merged.pop("id")] = merged
-    tiers = raw.get("tiers", EVERY_TIER)
-    return Recipe(raw["name"], tiers, systems, raw.get("tables", {}))
-
-
-def _most_seeds(entry: Mapping[str, Any], seeds: int) -> int:
-    """A run without random numbers declares one seed and stays at one."""
-    return 1 if len(entry["seeds"]) == 1 else seeds
 
 
 def run_key(system: str, backbone: str, seed: int) -> str:
@@ -177,62 +133,58 @@ def run_key(system: str, backbone: str, seed: int) -> str:
     return f"{system}__{backbone}__s{seed}"
 
 
-def _add_run(
-    runs: dict[str, Run], every: Mapping[str, dict[str, Any]], system: str, backbone: str, seed: int
-) -> str:
-    """Adds a run and, before it, the run that is its parent; returns its key."""
-    key = run_key(system, backbone, seed)
-    if key in runs:
+@dataclass(frozen=True)
+class Runs:
+    """Resolved runs as they are found, each after the runs it needs.
+
+    systems: all that may be needed, by id; corpora: the folder of each system's corpus.
+    """
+
+    systems: Mapping[str, System]
+    corpora: Mapping[str, str]
+    found: dict[str, Run] = field(default_factory=dict)
+
+    def add(self, system: str, backbone: str, seed: int, *, users: tuple[str, ...] = ()) -> str:
+        """Adds a run and, before it, those that are its parent and its start; returns its key."""
+        key = run_key(system, backbone, seed)
+        if key in users:
+            raise InputError(f"run {key} needs itself, by way of {', '.join(users)}; correct its parent")
+        if key in self.found:
+            return key
+        entry, corpus, users = self.systems[system], self.corpora[system], (*users, key)
+        start = entry.start or Parent(backbone=backbone)
+        needs = {
+            "corpus": corpus,
+            "parent": self._folder(entry.parent, corpus, backbone, seed, users) if entry.parent else corpus,
+            "backbone": self._folder(start, corpus, backbone, seed, users),
+        }
+        settings: dict[str, Any] = entry.model_dump(exclude={"backbones", "seeds", "start", *needs})
+        self.found[key] = validated(Run, {**settings, **needs, "seed": seed}, where=f"run {key}")
         return key
-    entry = {
-        name: value
-        for name, value in every[system].items()
-        if name not in ("backbones", "seeds", "parent", "start")
-    }
-    parent = every[system].get("parent")
-    entry["parent"] = (
-        _parent(runs, every, parent, entry["corpus"], backbone, seed) if parent else entry["corpus"]
-    )
-    start = every[system].get("start", {"backbone": backbone})
-    entry["backbone"] = _parent(runs, every, start, entry["corpus"], backbone, seed)
-    try:
-        runs[key] = Run.model_validate({**entry, "id": system, "seed": seed})
-    except ValidationError as error:
-        raise InputError(f"run {key}: {first_problem(error)}") from None
-    return key
 
-
-def _parent(
-    runs: dict[str, Run],
-    every: Mapping[str, dict[str, Any]],
-    parent: Mapping[str, Any],
-    corpus: str,
-    backbone: str,
-    seed: int,
-) -> str:
-    if "teacher" in parent:
-        return f"{TEACHERS}/{parent['teacher']}__{Path(corpus).name}"
-    if "run" in parent:
-        if parent["run"] not in every:
+    def _folder(self, parent: Parent, corpus: str, backbone: str, seed: int, users: tuple[str, ...]) -> str:
+        """Returns the folder of a parent or start, and adds the run it comes from."""
+        if parent.teacher is not None:
+            return f"{TEACHERS}/{parent.teacher}__{Path(corpus).name}"
+        if parent.run is None:
+            return f"{paths.BACKBONES}/{parent.backbone}"
+        if parent.run not in self.systems:
             raise InputError(
-                f"parent run {parent['run']!r} is not known{near_matches(parent['run'], list(every))}"
+                f"{users[-1]}: parent run {parent.run!r} is not known, expected the id of a declared run"
+                f"{near_matches(parent.run, list(self.systems))}; correct it"
             )
-        wanted = parent.get("backbone", backbone), parent.get("seed", seed)
-        return f"{ARTEFACTS}/{_add_run(runs, every, parent['run'], *wanted)}"
-    if "backbone" in parent:
-        return f"{paths.BACKBONES}/{parent['backbone']}"
-    raise InputError(
-        f"parent {dict(parent)}: expected one of the keys teacher, run, backbone; mend the recipe"
-    )
+        own = seed if parent.seed is None else parent.seed
+        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, own, users=users)}"
 
 
-__all__ = [
-    "Recipe",
-    "check_configs",
-    "load_recipes",
-    "read_params",
-    "resolve",
-    "run_key",
-    "select",
-    "write_params",
-]
+def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
+    """Returns the tiers that any of the named recipes reads from; all of them for a name of no recipe."""
+    allowed = {tier for name in names for tier in _tiers_of(recipes, name)}
+    return [tier for tier in TIERS if tier in allowed]
+
+
+def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> Sequence[str]:
+    place, _, part = name.partition("/")
+    if place == PREFIX:
+        return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), TIERS)
+    return recipes[place].tiers if place in recipes else TIERS

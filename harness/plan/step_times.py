@@ -10,12 +10,12 @@ import math
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.paths import STEP_TIMES
-from harness.plan.entries import Run, first_problem
+from harness.plan.entries import Run
 
 BASELINE = "simcse"
 """The method that others are compared with, and its run that is measured."""
@@ -34,11 +34,7 @@ Device = Literal["cpu", "cuda"]
 Precision = Literal["fp32", "bf16"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class Shape(_Strict):
+class Shape(Declaration):
     """The sizes of a transformer; word vectors have no layers and nothing but their vocabulary."""
 
     layers: int = Field(ge=0)
@@ -62,7 +58,7 @@ class Shape(_Strict):
         return 2.0 * sentences * length * self.layers * (weights + attention)
 
 
-class Card(_Strict):
+class Card(Declaration):
     """A graphics card that is assumed where none was measured: its data sheet and the share it reaches."""
 
     name: str
@@ -70,7 +66,7 @@ class Card(_Strict):
     share: dict[Precision, float]
 
 
-class StepTime(_Strict):
+class StepTime(Declaration):
     """One measurement: seconds of one training step of a system, the mean of a few."""
 
     device: Device
@@ -111,7 +107,7 @@ class Cost(NamedTuple):
         return Cost(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
-class StepTimes(_Strict):
+class StepTimes(Declaration):
     """The file step-times.yaml."""
 
     shapes: dict[str, Shape]
@@ -158,11 +154,4 @@ class StepTimes(_Strict):
 
 def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
     """Returns the table of step times. Errors: InputError in one line if the file is missing or off."""
-    try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return StepTimes.model_validate(raw)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path}: not a readable YAML file ({reason}); restore it") from None
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}; correct the file") from None
+    return read_declaration(path, StepTimes)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from harness.declarations import read_declaration
 from harness.errors import InputError
-from harness.files import atomic_folder, sha256_of, write_json
+from harness.files import sha256_of, write_json
+from harness.outputs import Layout, new_folder
+from harness.paths import STORE_RECORD
 from harness.results.bundles import MANIFEST, Contributor, Manifest, unpack_bundle, write_bundle
-from harness.results.embeddings import META
 from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import read_result
 
@@ -26,6 +27,9 @@ SAME = 1e-6
 
 BOUNDS = {"spearman": (-1.0, 1.0), "pearson": (-1.0, 1.0), "accuracy": (0.0, 1.0), "map": (0.0, 1.0)}
 """What a score of these metrics can be at all."""
+
+CONTRIBUTION = Layout("accepted results", {MANIFEST: ("contributor",)}, ("scores/*.json", "curves/*.jsonl"))
+"""What lies in the folder of an accepted bundle."""
 
 
 class ScoreName(NamedTuple):
@@ -104,7 +108,7 @@ def pack(
         if run.curve is not None:
             files[f"curves/{result.run.key}.jsonl"] = run.curve
         if run.vectors is not None:
-            kept = [run.vectors / META, *sorted(run.vectors.glob("*.npy"))]
+            kept = [run.vectors / STORE_RECORD, *sorted(run.vectors.glob("*.npy"))]
             files |= {f"vectors/{result.run.key}/{path.name}": path for path in kept}
     return write_bundle(out, files, contributor=contributor, code=used)
 
@@ -133,7 +137,7 @@ def accept(bundle: Path, folder: Path, checkout: Checkout) -> Path:
             _check_vectors(where, result, unpacked / "vectors" / result.run.key, checkout)
             seen.append(result)
         target = folder / f"{_slug(manifest.contributor.name)}-{sha256_of(bundle)[:8]}"
-        with atomic_folder(target) as part:
+        with new_folder(target, CONTRIBUTION) as part:
             for name in ("scores", "curves"):
                 if (unpacked / name).is_dir():
                     copytree(unpacked / name, part / name)

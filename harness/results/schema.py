@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from harness.declarations import Declaration, Name
 
 SCHEMA: Final = 1
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class RunRecord(_Strict):
+class RunRecord(Declaration):
     """Which run the scores belong to; `identity` is the fingerprint of everything that determines them."""
 
-    key: str
-    id: str = Field(description="the system of the recipe: equal over backbones and seeds")
-    method: str
+    key: Name
+    id: Name = Field(description="the system of the recipe: equal over backbones and seeds")
+    method: Name
     variant: str
-    backbone: str
+    backbone: Name
     seed: int
     recipe: str = Field(description="sha256 of the resolved run entry of params.yaml without its seed")
     identity: str
 
 
-class ScoreRecord(_Strict):
+class ScoreRecord(Declaration):
     """One score in raw units; `selection` says which weights: `best-dev` or `last`."""
 
     task: str
@@ -37,7 +35,7 @@ class ScoreRecord(_Strict):
     n: int = Field(ge=1)
 
 
-class Selection(_Strict):
+class Selection(Declaration):
     """Where the evaluated weights come from; scores are STS-B dev Spearman in raw units."""
 
     best_step: int
@@ -47,7 +45,7 @@ class Selection(_Strict):
     initial_dev: float
 
 
-class Provenance(_Strict):
+class Provenance(Declaration):
     """What the numbers depend on besides the recipe. No clock time, no host name: those go to the log."""
 
     git_commit: str
@@ -60,7 +58,7 @@ class Provenance(_Strict):
     text: Literal["senteval", "raw"]
 
 
-class ResultFile(_Strict):
+class ResultFile(Declaration):
     """The whole of reports/scores/RUN.json."""
 
     schema_: Literal[1] = Field(alias="schema")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
-from pydantic import ValidationError
 
+from harness.declarations import read_record
 from harness.errors import InputError
 from harness.files import write_json
 from harness.results.schema import SCHEMA, ResultFile
@@ -53,12 +53,7 @@ def read_result(path: Path) -> ResultFile:
         raise InputError(
             f"{path}: result schema {found!r}, expected {SCHEMA}; delete it and evaluate the run again"
         )
-    try:
-        return ResultFile.model_validate_json(json.dumps(raw), by_alias=True)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {place}: {first['msg']}; evaluate the run again") from None
+    return read_record(path, ResultFile)
 
 
 def read_results(paths: Iterable[Path]) -> list[ResultFile]:

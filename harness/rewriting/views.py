@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
-from harness.errors import InputError
+from harness.declarations import Declaration, one_line
 
 
-class _View(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
+class _View(Declaration):
     column: int = Field(ge=0, description="what is rewritten: 0 the sentences of the origin, p its view p")
 
 
@@ -78,14 +76,8 @@ def read_views(entries: Sequence[Mapping[str, Any]], *, where: str) -> list[View
     """Returns the views of a declaration. Errors: InputError that names `where` and the setting."""
     views = []
     for number, entry in enumerate(entries, 1):
-        try:
+        with one_line(f"{where}, view {number}"):
             views.append(_VIEW.validate_python(dict(entry)))
-        except ValidationError as error:
-            problem = error.errors()[0]
-            setting = ".".join(str(part) for part in problem["loc"]) or "kind"
-            raise InputError(
-                f"{where}, view {number}: {setting} is {problem['input']!r:.80}: {problem['msg']}; fix it"
-            ) from None
     return views
 
 

@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.commands.plan import table_cells
 from harness.files import write_text
 from harness.outputs import new_outputs
 from harness.paths import COSTS, CURVES, LEADERBOARDS, MEASUREMENTS, PUBLISHED, REPORTS, TABLES
 from harness.plan.entries import Params
 from harness.plan.ladder import MARK, rungs_of
-from harness.plan.names import declared_systems, fills
-from harness.plan.resolve import Recipe, load_recipes
+from harness.plan.names import table_runs
+from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.charts import figures
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of
@@ -35,7 +34,6 @@ from harness.report.pages.speed import load_measurements
 from harness.report.tables.elsewhere import reported_elsewhere, row_label, strip_column
 from harness.report.tables.model import Table
 from harness.report.tables.published import Published, load_published, load_spread
-from harness.report.tables.spec import run_name
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 
@@ -158,7 +156,7 @@ def ladders_of(params: Params, tables: Mapping[str, Table]) -> list[Ladder]:
     for key, run in params.runs.items():
         if MARK not in run.id and run.train["steps"] != 0:
             declared.setdefault((run.id, run.backbone_name), []).append(key)
-            entries[run.id] = run.model_dump()
+            entries[run.id] = run
     return [
         Ladder(
             system,
@@ -189,18 +187,14 @@ def plan_commands(tables: Mapping[str, Table], lacking: Mapping[str, str]) -> di
 
 def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict[str, str]:
     """Returns for each table or figure of which no declared run fills a cell what it would take."""
-    runs = [
-        (entry["method"], entry["variant"], backbone)
-        for entry in declared_systems(recipes).values()
-        for backbone in entry["backbones"]
-    ]
-    wanted = table_cells(TABLES)
+    systems = declared_systems(recipes)
+    wanted = table_runs(TABLES)
     found = {}
     for key in tables:
-        cells = dict.fromkeys(wanted.get(key, ()))
-        if not any(fills(run, cells) for run in runs):
-            names = (run_name(*(part or "*" for part in cell)) for cell in cells)
-            found[key] = f"missing: {', '.join(names)}" if cells else "it holds no scores of runs of ours"
+        runs = wanted.get(key, [])
+        if not any(run.system in systems and run.backbone in systems[run.system].backbones for run in runs):
+            names = ", ".join(str(run) for run in runs)
+            found[key] = f"missing: {names}" if runs else "it holds no scores of runs of ours"
     return found
 
 

@@ -11,6 +11,7 @@ from harness.files import write_text
 from harness.outputs import check_folder, new_folder
 from harness.paths import ARTEFACTS, PUBLISHED, REPORTS, RUN_RECORD, SCORES, TABLES
 from harness.plan.entries import Params
+from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.terminal import to_terminal
@@ -18,7 +19,8 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.completeness import dev_scores, score_problems
 from harness.report.tables.model import Table
 from harness.report.tables.published import load_published, load_spread
-from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
+from harness.report.tables.run_choice import RunSystem
+from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_results, to_frame
 from harness.stages.pages import NOTES, SMALL, build_page, write_pages
@@ -52,19 +54,21 @@ def report(params: Params, *, strict: bool) -> int:
 def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
     """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
     from harness.tasks.registry import TASKS
-    from methods.registry import METHODS
 
     published = load_published(PUBLISHED)
     specs = load_specs(TABLES)
+    declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
     for spec in specs.values():
-        check_spec(spec, published, methods=list(METHODS), tasks=list(TASKS))
-    systems = dict.fromkeys((run.method, run.variant, run.backbone_name) for run in params.runs.values())
+        check_spec(spec, published, tasks=list(TASKS), systems=declared)
+    systems = dict.fromkeys(
+        RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
+    )
     evidence = Evidence(
         scores=to_frame(results),
         published=published,
         spreads=load_spread(PUBLISHED),
         dev=dev_scores(results),
-        systems=[Selector(method=method, variant=v, backbone=b) for method, v, b in systems],
+        systems=list(systems),
     )
     ordered: list[TableSpec] = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}

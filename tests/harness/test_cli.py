@@ -78,7 +78,7 @@ RUN = "simcse-small__minilm-l2__s0"
         (["evaluate", "bert", "--tasks", "STSB"], "give --pooling"),
         (["evaluate", "bert", "--tasks", "STSB", "--pooling", "men"], "did you mean mean"),
         (["evaluate", "encoder", "--tasks", "STSB", "--from-store"], "embeddings"),
-        (["plan", "smal"], "smal"),
+        (["plan", "smal"], "recipes has no"),
         (["check"], "bands"),
         (["report"], "no scores of the plan"),
         (["data", "fetch", "stbs"], "did you mean stsb"),

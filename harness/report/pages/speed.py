@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
+from harness.declarations import Declaration, read_record
 from harness.errors import InputError
 
 AGAIN = "measure again by `python -m benchmarks`"
 
 
-class _Recorded(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Spread(_Recorded):
+class Spread(Declaration):
     """Median and range over the rounds."""
 
     median: float
@@ -30,7 +24,7 @@ class Spread(_Recorded):
         return f"{plain(self.median)}{' ' + unit if unit else ''}{reach}"
 
 
-class PeerCost(_Recorded):
+class PeerCost(Declaration):
     """What a user would otherwise run, and how many times our cost it is."""
 
     name: str
@@ -44,7 +38,7 @@ class PeerCost(_Recorded):
         return "" if self.target is None else _verdict(self.ratio.median >= self.target)
 
 
-class BenchmarkResult(_Recorded):
+class BenchmarkResult(Declaration):
     """One line of a benchmark; the fields are those of `benchmarks.measurement.Result`."""
 
     name: str
@@ -63,7 +57,7 @@ class BenchmarkResult(_Recorded):
         return "" if self.met is None else _verdict(self.met)
 
 
-class Benchmark(_Recorded):
+class Benchmark(Declaration):
     """The results of one module of benchmarks/; rounds and threads may differ between two."""
 
     name: str
@@ -72,7 +66,7 @@ class Benchmark(_Recorded):
     results: tuple[BenchmarkResult, ...]
 
 
-class Machine(_Recorded):
+class Machine(Declaration):
     """What everything was measured on."""
 
     processor: str
@@ -83,7 +77,7 @@ class Machine(_Recorded):
     versions: dict[str, str]
 
 
-class Measurements(_Recorded):
+class Measurements(Declaration):
     """The file that `python -m benchmarks` writes."""
 
     machine: Machine
@@ -104,10 +98,9 @@ def load_measurements(path: Path) -> Measurements | None:
     if not path.is_file():
         return None
     try:
-        return Measurements.model_validate_json(path.read_text(encoding="utf-8"))
-    except (ValidationError, json.JSONDecodeError) as error:
-        first = str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
-        raise InputError(f"{path}: not a file of measurements ({first}); {AGAIN}") from None
+        return read_record(path, Measurements)
+    except InputError as error:
+        raise InputError(f"{error} or {AGAIN}") from None
 
 
 def plain(number: float) -> str:

@@ -12,8 +12,9 @@ from harness.report.tables.cells import Yardstick, build_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import KnownSpreads, Published, PublishedRow
 from harness.report.tables.ranks import rank_rows
+from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
-from harness.report.tables.spec import ColumnSpec, RowSpec, Selector, TableSpec, run_name
+from harness.report.tables.spec import ColumnSpec, RowSpec, TableSpec
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Evidence:
     published: Published
     spreads: KnownSpreads
     dev: Mapping[str, float] = field(default_factory=dict)
-    systems: Sequence[Selector] = ()
+    systems: Sequence[RunSystem] = ()
 
     @cached_property
     def index(self) -> ScoreIndex:
@@ -68,9 +69,9 @@ def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
     systems = dict.fromkeys(evidence.systems) or evidence.index.systems
     return [
         RowSpec(
-            title=run_name(system.method or "*", system.variant or "*", system.backbone or "*"),
-            runs=system,
-            competes=not {system.method, f"{system.method}/{system.variant}"} & set(spec.unranked),
+            title=system.label,
+            run=str(system.choice),
+            competes=system.choice.system not in spec.unranked,
         )
         for system in systems
     ]
@@ -94,12 +95,12 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
 
 
 def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evidence) -> Cell:
-    selector = spec.selector(row, column)
+    choice = spec.choice(row, column)
     printed = _published_row(spec, row, column, evidence.published)
     against = Yardstick(
         published=None,
         remark="",
-        known_sd=_known_sd(spec, row, column, selector, evidence.spreads),
+        known_sd=_known_sd(spec, row, column, choice, evidence.spreads),
         scale=spec.scale,
         decimals=spec.decimals,
         dev=evidence.dev,
@@ -111,13 +112,13 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
             against = replace(
                 against, published=table.compared(printed, name), remark=table.remark(printed, name)
             )
-    if selector is None:
+    if choice is None:
         return Cell(
             published=against.published,
             verdict="missing" if against.published is None else "cited",
             note=against.remark,
         )
-    return build_cell(evidence.index.seeds(spec, column, selector), spec.statistic(row, column), against)
+    return build_cell(evidence.index.seeds(spec, column, choice), spec.statistic(row, column), against)
 
 
 def _published_row(
@@ -132,13 +133,13 @@ def _published_row(
 
 
 def _known_sd(
-    spec: TableSpec, row: RowSpec, column: ColumnSpec, selector: Selector | None, spreads: KnownSpreads
+    spec: TableSpec, row: RowSpec, column: ColumnSpec, choice: RunChoice | None, spreads: KnownSpreads
 ) -> float | None:
     """Returns the floor for the spread in display units: 0 for a deterministic row, None if unknown."""
     if row.deterministic:
         return 0.0
     metric = spec.column(column.mean_of[0]).metric if column.mean_of else column.metric
-    floor = spreads.floor(selector.backbone, metric) if selector and selector.backbone else None
+    floor = spreads.floor(choice.backbone, metric) if choice else None
     return None if floor is None else floor * spec.scale
 
 

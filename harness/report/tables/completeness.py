@@ -43,16 +43,16 @@ def score_problems(
 
 def _repeated_seeds(results: Sequence[ResultFile]) -> list[str]:
     """Returns the systems that two different runs claim with one seed."""
-    keys: dict[tuple[str, str, str, int], list[str]] = {}
+    keys: dict[tuple[str, str, int], list[str]] = {}
     for result in results:
         run = result.run
-        held = keys.setdefault((run.method, run.variant, run.backbone, run.seed), [])
+        held = keys.setdefault((run.id, run.backbone, run.seed), [])
         if run.key not in held:
             held.append(run.key)
     return [
-        f"duplicate: runs {' and '.join(held)} are all {method}/{variant}@{backbone} with seed {seed}, "
+        f"duplicate: runs {' and '.join(held)} are all {system}@{backbone} with seed {seed}, "
         f"expected one; remove one from the plan"
-        for (method, variant, backbone, seed), held in keys.items()
+        for (system, backbone, seed), held in keys.items()
         if len(held) > 1
     ]
 

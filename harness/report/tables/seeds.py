@@ -11,7 +11,8 @@ import pandas as pd
 
 from harness.errors import InputError
 from harness.report import statistics
-from harness.report.tables.spec import ColumnSpec, Selector, TableSpec
+from harness.report.tables.run_choice import RunChoice, RunSystem
+from harness.report.tables.spec import ColumnSpec, TableSpec
 
 ScoreKey = tuple[str, str, str, str, str]
 """Task, metric, setting, selection and text form: what a column asks for."""
@@ -21,8 +22,7 @@ class SeedScore(NamedTuple):
     """One run's score in one column, in raw units; `pairs` is the size of the test set."""
 
     key: str
-    method: str
-    variant: str
+    system: str
     backbone: str
     seed: int
     recipe: str
@@ -32,24 +32,24 @@ class SeedScore(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreIndex:
-    """All scores by column and method, and the systems they belong to in the order of their first score."""
+    """All scores by column and system, and the systems they belong to in the order of their first score."""
 
     by_column: Mapping[tuple[ScoreKey, str], Sequence[SeedScore]]
-    systems: Sequence[Selector]
+    systems: Sequence[RunSystem]
 
-    def seeds(self, spec: TableSpec, column: ColumnSpec, selector: Selector) -> list[SeedScore]:
-        """Returns the selected runs' scores in a column, one a seed, by seed.
+    def seeds(self, spec: TableSpec, column: ColumnSpec, choice: RunChoice) -> list[SeedScore]:
+        """Returns the chosen runs' scores in a column, one a seed, by seed.
 
         The score of a mean is the unrounded mean of its parts, for the runs that have all of them.
         Errors: InputError if two runs claim one seed or come from different recipes.
         """
         if column.mean_of:
-            return _mean_scores([self.seeds(spec, spec.column(key), selector) for key in column.mean_of])
+            return _mean_scores([self.seeds(spec, spec.column(key), choice) for key in column.mean_of])
         key = (column.task or "", column.metric, column.setting, column.selection, column.text)
         found = [
             score
-            for score in self.by_column.get((key, selector.method or ""), ())
-            if _agrees(score, selector)
+            for score in self.by_column.get((key, choice.system), ())
+            if score.backbone == choice.backbone and choice.seed in (None, score.seed)
         ]
         found.sort(key=lambda score: score.seed)
         for one, other in pairwise(found):
@@ -60,15 +60,6 @@ class ScoreIndex:
                     f"one cell but {fault}, expected one recipe and one run a seed; narrow the row's runs"
                 )
         return found
-
-
-def _agrees(score: SeedScore, selector: Selector) -> bool:
-    """Returns whether a run of the selector's method agrees with its other fields."""
-    return (
-        selector.variant in (None, score.variant)
-        and selector.backbone in (None, score.backbone)
-        and selector.seed in (None, score.seed)
-    )
 
 
 def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
@@ -87,18 +78,10 @@ def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
 def index_scores(frame: pd.DataFrame) -> ScoreIndex:
     """Returns the index over a frame of scores (see `harness.results.store.to_frame`)."""
     by_column: dict[tuple[ScoreKey, str], list[SeedScore]] = {}
-    systems: dict[tuple[str, str, str], None] = {}
+    systems: dict[RunSystem, None] = {}
     for row in frame.to_dict("records"):
         key = (row["task"], row["metric"], row["setting"], row["selection"], row["text"])
-        score = SeedScore(
-            *(row[name] for name in ("key", "method", "variant", "backbone", "seed", "recipe", "value", "n"))
-        )
-        by_column.setdefault((key, score.method), []).append(score)
-        systems[score.method, score.variant, score.backbone] = None
-    return ScoreIndex(
-        by_column,
-        [
-            Selector(method=method, variant=variant, backbone=backbone)
-            for method, variant, backbone in systems
-        ],
-    )
+        score = SeedScore(*(row[name] for name in ("key", "id", "backbone", "seed", "recipe", "value", "n")))
+        by_column.setdefault((key, score.system), []).append(score)
+        systems[RunSystem.of(row["id"], row["method"], row["variant"], row["backbone"])] = None
+    return ScoreIndex(by_column, list(systems))

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.declarations import Declaration, TableKey, list_declarations, read_declaration
 from harness.errors import InputError
 from harness.report.tables.published import Published, known_name
+from harness.report.tables.run_choice import RunChoice, RunText, split_run
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
-
-
-class Selector(Declaration):
-    """Which runs fill a cell: those that agree in every field given. `seed` narrows it to single seeds."""
-
-    method: str | None = None
-    variant: str | None = None
-    backbone: str | None = None
-    seed: int | None = None
-
-    def merged(self, over: Selector | None) -> Selector:
-        """Returns this selector with the fields that `over` gives."""
-        return self.model_copy(update=over.model_dump(exclude_none=True)) if over else self
 
 
 class ColumnSpec(Declaration):
     """One column: a score of a task, the mean of other columns, or (neither) something only published.
 
     metric, setting, selection, text: which score of `task`, as the result files name it.
-    published: the published table's column, if it has another name; runs: what this column adds to the row's
-    selector. better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's
-    scale, or `plain` numbers shown with `decimals` of their own.
+    published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
+    seed: the one seed that the column shows. better: which way ranks go, `none` if the column has no winner.
+    unit: `scaled` by the table's scale, or `plain` numbers shown with `decimals` of their own.
     """
 
     key: str
@@ -47,7 +35,8 @@ class ColumnSpec(Declaration):
     text: Literal["senteval", "raw"] = "senteval"
     mean_of: list[str] = Field(default_factory=list)
     published: str | None = None
-    runs: Selector | None = None
+    run: RunText | None = None
+    seed: int | None = Field(default=None, ge=0)
     statistic: Statistic | None = None
     better: Literal["higher", "lower", "none"] = "higher"
     unit: Literal["scaled", "plain"] = "scaled"
@@ -64,21 +53,22 @@ class ColumnSpec(Declaration):
 class CellSpec(Declaration):
     """What one cell does otherwise than its row and column."""
 
-    runs: Selector | None = None
+    run: RunText | None = None
     published: str | None = None
     statistic: Statistic | None = None
 
 
 class RowSpec(Declaration):
-    """One row. Without `runs` it is cited only; `cells` holds the exceptions by column key.
+    """One row; `cells` holds the exceptions by column key.
 
+    run: the system and backbone that fill it, `pcl@bert-base-uncased`; a row without it is cited only.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: place on a figure's axis.
     """
 
     title: str
     group: str = ""
-    runs: Selector | None = None
+    run: RunText | None = None
     published: str | None = None
     cells: dict[str, CellSpec] = Field(default_factory=dict)
     statistic: Statistic = "mean"
@@ -91,15 +81,14 @@ class RowSpec(Declaration):
 class TableSpec(Declaration):
     """One table or figure. `rows_from: runs` makes one row of every system that was run, in the runs' order.
 
-    key: `paper/table2`, or one word. published: key of the published table the row references are in.
+    key: `paper/table2`, or one name. published: key of the published table the row references are in.
     parts: columns that feed a mean and are not shown.
-    compete: rows are ranked within their group or over the whole table; a method or `method/variant` in
-    `unranked` takes no part.
+    compete: rows are ranked within their group or over the whole table; a system in `unranked` takes no part.
     logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
     values at the selected checkpoint.
     """
 
-    key: str
+    key: TableKey
     title: str
     kind: Literal["table", "figure"] = "table"
     published: str | None = None
@@ -116,32 +105,52 @@ class TableSpec(Declaration):
     protocol: str = ""
     notes: list[str] = Field(default_factory=list)
 
+    @model_validator(mode="after")
+    def check(self) -> TableSpec:
+        """A column gives only what a row leaves out."""
+        for row in self.rows:
+            for column in self.columns:
+                if row.run and column.run:
+                    pairs = zip(split_run(row.run), split_run(column.run), strict=True)
+                    if any(one and other for one, other in pairs):
+                        raise ValueError(
+                            f"row {row.title!r} has run {row.run} and column {column.key} {column.run}, "
+                            "expected the column to give what the row leaves out"
+                        )
+        return self
+
     def column(self, key: str) -> ColumnSpec:
         """Returns one column; an unknown key is an error with near matches."""
         columns = {column.key: column for column in [*self.columns, *self.parts]}
         return columns[known_name(key, columns, f"column of table {self.key}")]
 
-    def selector(self, row: RowSpec, column: ColumnSpec) -> Selector | None:
-        """Returns which runs fill a cell, None if no run is meant to."""
-        if row.runs is None or not (column.task or column.mean_of):
+    def choice(self, row: RowSpec, column: ColumnSpec) -> RunChoice | None:
+        """Returns which runs fill a cell, None if none are meant to; a cell's own choice goes first.
+
+        Errors: InputError if nothing names the system or the backbone.
+        """
+        own = row.cells.get(column.key, CellSpec()).run
+        if not (column.task or column.mean_of) or (row.run is None and own is None):
             return None
-        cell = row.cells.get(column.key)
-        return row.runs.merged(column.runs).merged(cell.runs if cell else None)
+        given = [split_run(text) for text in (own, row.run, column.run) if text]
+        system = next((part for part, _ in given if part), None)
+        backbone = next((part for _, part in given if part), None)
+        if system is None or backbone is None:
+            raise InputError(
+                f"table {self.key}, row {row.title!r}, column {column.key}: run has no "
+                f"{'backbone' if system else 'system'}, expected both; write `run: SYSTEM@BACKBONE`"
+            )
+        return RunChoice(system, backbone, column.seed)
 
     def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
         """Returns what a cell shows: the cell's own choice, else the column's, else the row's."""
         cell = row.cells.get(column.key)
         return (cell.statistic if cell else None) or column.statistic or row.statistic
 
-    def selectors(self) -> Iterator[Selector]:
-        """Yields every distinct selector of the table, for a plan that wants to fill it."""
-        seen: list[Selector] = []
-        for row in self.rows:
-            for column in self.columns:
-                found = self.selector(row, column)
-                if found is not None and found not in seen:
-                    seen.append(found)
-                    yield found
+    def choices(self) -> Iterator[RunChoice]:
+        """Yields what fills the cells of the table, each once, for a plan that wants to fill it."""
+        cells = (self.choice(row, column) for row in self.rows for column in self.columns)
+        yield from dict.fromkeys(choice for choice in cells if choice is not None)
 
 
 def load_specs(folder: Path) -> dict[str, TableSpec]:
@@ -158,16 +167,11 @@ def load_specs(folder: Path) -> dict[str, TableSpec]:
 
 
 def check_spec(
-    spec: TableSpec,
-    published: Published,
-    *,
-    methods: Collection[str],
-    tasks: Collection[str],
-    runs: Collection[tuple[str, str, str]] | None = None,
+    spec: TableSpec, published: Published, *, tasks: Collection[str], systems: Mapping[str, Collection[str]]
 ) -> None:
     """Raises InputError with near matches if a spec names something that does not exist.
 
-    runs: (method, variant, backbone) of every declared run; None skips that check.
+    systems: the backbones of every declared system, by id.
     """
     columns = [*spec.columns, *spec.parts]
     keys = [column.key for column in columns]
@@ -184,8 +188,11 @@ def check_spec(
         for key in row.cells:
             spec.column(key)
         _check_published(spec, row, published)
-    for selector in spec.selectors():
-        _check_selector(spec, selector, methods, runs)
+    for choice in spec.choices():
+        known_name(choice.system, systems, f"run in table {spec.key}")
+        known_name(
+            choice.backbone, systems[choice.system], f"backbone of {choice.system} in table {spec.key}"
+        )
 
 
 def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> None:
@@ -206,30 +213,3 @@ def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> Non
             published.row(spec.published, cell.published)
         if column.published is not None:
             known_name(column.published, table.columns, f"column of {spec.published}")
-
-
-def _check_selector(
-    spec: TableSpec,
-    selector: Selector,
-    methods: Collection[str],
-    runs: Collection[tuple[str, str, str]] | None,
-) -> None:
-    """Raises InputError unless the selector names a known method and, if runs are given, a declared run."""
-    if selector.method is None:
-        raise InputError(f"table {spec.key}: runs {selector.model_dump()} name no method; add one")
-    known_name(selector.method, methods, f"method in table {spec.key}")
-    if runs is None or matches_any(selector, runs):
-        return
-    wanted = run_name(selector.method, selector.variant or "*", selector.backbone or "*")
-    known_name(wanted, [run_name(*run) for run in runs], f"run in table {spec.key}")
-
-
-def matches_any(selector: Selector, runs: Collection[tuple[str, str, str]]) -> bool:
-    """Returns whether a declared run agrees with every field of the selector."""
-    wanted = (selector.method, selector.variant, selector.backbone)
-    return any(all(want in (None, have) for want, have in zip(wanted, run, strict=True)) for run in runs)
-
-
-def run_name(method: str, variant: str, backbone: str) -> str:
-    """Returns the reader's name of a system: `method/variant@backbone`."""
-    return f"{method}/{variant}@{backbone}"

@@ -28,9 +28,9 @@ def frame(*points: float) -> pd.DataFrame:
 def test_a_band_is_five_spreads_or_half_a_point_whichever_is_more() -> None:
     """Seeds 60, 61, 62: mean 61, sample sd 1, band 56 to 66. One seed: 60 -+ 0.5."""
     wide = band(NAMES, frame(60.0, 61.0, 62.0))
-    assert (wide["mean"], wide["low"], wide["high"], wide["runs"]) == (61.0, 56.0, 66.0, 3)
+    assert (wide.mean, wide.low, wide.high, wide.runs) == (61.0, 56.0, 66.0, 3)
     narrow = band(NAMES, frame(60.0))
-    assert (narrow["low"], narrow["high"]) == (59.5, 60.5)
+    assert (narrow.low, narrow.high) == (59.5, 60.5)
 
 
 @pytest.mark.parametrize(("score", "word"), [(55.9, "too low"), (66.1, "too high")])
@@ -51,9 +51,10 @@ def test_a_band_without_a_score_is_a_problem() -> None:
     ("text", "message"),
     [
         ("[", "not YAML"),
-        ("bands: []", "no list `bands`"),
-        ("bands:\n- {id: a}", "band 0 lacks backbone"),
-        ("", "no list `bands`"),
+        ("bands: []", "bands is .*at least 1 item"),
+        ("bands:\n- {id: a}", "key bands.0.backbone is missing"),
+        ("", "its top level is null"),
+        ("bands: [{}]\nbands: []", "line 2: key 'bands' stands twice"),
     ],
 )
 def test_band_files_that_are_off_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -65,7 +66,13 @@ def test_band_files_that_are_off_are_refused(tmp_path: Path, text: str, message:
 
 
 def test_a_band_upside_down_is_refused(tmp_path: Path) -> None:
-    entry: dict[str, Any] = {**NAMES, "low": 2, "high": 1}
+    entry: dict[str, Any] = {**NAMES, "runs": 1, "mean": 1.5, "low": 2, "high": 1}
     (tmp_path / "b.yaml").write_text("bands:\n- {" + ", ".join(f"{k}: {v}" for k, v in entry.items()) + "}\n")
     with pytest.raises(InputError, match="low 2 above high 1"):
+        read_bands(tmp_path / "b.yaml")
+
+
+def test_bands_that_are_not_utf8_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_bytes(b"bands: \xff")
+    with pytest.raises(InputError, match="byte 7 is not UTF-8"):
         read_bands(tmp_path / "b.yaml")

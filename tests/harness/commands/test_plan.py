@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
-from harness.commands.plan import describe, is_done, table_cells
+from harness.commands.plan import describe, is_done
 from harness.plan.entries import read_params
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.names import table_runs
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.report.tables.spec import load_specs
 
 ROOT = Path(__file__).parents[3]
@@ -33,31 +34,19 @@ def files(folder: Path) -> set[str]:
 
 def runs_of(*names: str) -> set[str]:
     """The (system, backbone) pairs of a plan, as one word each."""
-    params = resolve(load_recipes(), names, seeds=1, cells=table_cells())
+    params = resolve(load_recipes(), names, seeds=1, tables=table_runs())
     return {f"{run.id}@{run.backbone_name}" for run in params.runs.values()}
 
 
-def plannable() -> Iterator[str]:
-    """Every table and figure that shows a run some recipe declares."""
-    declared = {
-        (entry["method"], entry["variant"], backbone)
-        for recipe in load_recipes(ROOT / "recipes").values()
-        for entry in recipe.systems.values()
-        for backbone in entry["backbones"]
-    }
-    for key, wanted in table_cells(ROOT / "leaderboards/tables").items():
-        if declared & set(wanted):
-            yield key
-
-
-PLANNABLE = sorted(plannable())
+PLANNABLE = sorted(key for key, runs in table_runs(ROOT / "leaderboards/tables").items() if runs)
+"""Every table and figure that shows runs."""
 
 
 @pytest.mark.usefixtures("checkout")
 def test_every_table_and_figure_can_be_planned_by_its_name() -> None:
-    recipes, cells = load_recipes(), table_cells()
+    recipes, tables = load_recipes(), table_runs()
     for key in PLANNABLE:
-        params = resolve(recipes, [key], seeds=1, cells=cells)
+        params = resolve(recipes, [key], seeds=1, tables=tables)
         assert params.runs, key
     assert len(PLANNABLE) > 25
     assert {"pcl/table2", "dclr/fig6a", "ptbert/table5c", "sct/table2", "una/table1"} <= set(PLANNABLE)
@@ -93,7 +82,7 @@ def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
 
 @pytest.mark.usefixtures("checkout")
 def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -> None:
-    params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, cells=table_cells())
+    params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=table_runs())
     lines = describe(params).splitlines()
     assert lines[0].split() == [
         "system",
@@ -122,7 +111,7 @@ def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -
 
 @pytest.mark.usefixtures("checkout")
 def test_all_lists_every_full_scale_run() -> None:
-    params = resolve(load_recipes(), ["all"], seeds=1, cells=table_cells())
+    params = resolve(load_recipes(), ["all"], seeds=1, tables=table_runs())
     shown = describe(params)
     assert all(run.id in shown for run in params.runs.values())
     assert "no estimate" not in shown
@@ -136,10 +125,18 @@ def test_all_lists_every_full_scale_run() -> None:
         (["pcl/tabel2"], "did you mean pcl/table2"),
         (["dclr/fig6c"], "did you mean dclr/fig6"),
         (["sct/tabel7"], "did you mean sct/table7"),
-        (["sct/table1", "--backbone", "bert"], "plan sct/table1 has no runs"),
+        (["sct/table1"], "plan sct/table1 has no runs: no cell of it shows a system"),
+        (["sct/table2", "--backbone", "bert"], "did you mean bert-tiny"),
         (["pcl/fig2", "--power", "0.8"], "--power and --delta go together"),
-        (["pcl/fig2", "--power", "1.0", "--delta", "0.5"], "expected a power between 0.05 and 1"),
-        (["pcl/fig2", "--power", "0.8", "--delta", "0"], "delta above 0"),
+        (["pcl/fig2", "--power", "1.0", "--delta", "0.5"], "expected a power above 0.05 and up to 0.999"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "0"], "a delta from 0.001 to 100"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "inf"], "a delta from 0.001 to 100"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "nan"], "a delta from 0.001 to 100"),
+        (["pcl/fig2", "--power", "nan", "--delta", "1"], "a power above 0.05"),
+        (["pcl/fig2", "--power", "0.8", "--delta", "1e-300"], "a delta from 0.001"),
+        (["pcl/fig2", "--seeds", "1000000000"], "--seeds 1000000000: expected a number from 1 to 1000"),
+        (["pcl/fig2", "--seeds", "0"], "--seeds 0: expected a number from 1"),
+        (["pcl", "--backbone", "roberta-base", "--backbone", "roberta-bse"], "did you mean roberta-base"),
     ],
 )
 def test_a_wrong_name_or_aim_is_one_line(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.declarations import check_name
 from harness.errors import InputError
-from harness.plan import resolve as plan
-from harness.plan.entries import KEY
 from harness.plan.ladder import MARK, Rung, ladder_systems, rungs_of
+from harness.plan.names import select
+from harness.plan.recipes import System, declared_systems, load_recipes, merge
+from harness.plan.resolve import check_configs, resolve
 
 ROOT = Path(__file__).parents[3]
 ENTRY: dict[str, Any] = {
+    "id": "run", "backbones": ["minilm-l2"], "corpus": "wiki-small", "tasks": ["STSB"],
     "method": "simcse", "variant": "released", "pooling": "cls", "text": "senteval", "seeds": [0],
     "config": {"max_length": 32, "temperature": 0.05},
     "train": {
@@ -35,16 +37,16 @@ def leaves(entry: Any, place: str = "") -> dict[str, Any]:
     }
 
 
-def changed(**settings: Any) -> dict[str, Any]:
-    return plan.merge(ENTRY, settings)
+def changed(**settings: Any) -> System:
+    return System.model_validate(merge(ENTRY, settings))
 
 
 def test_each_rung_turns_over_exactly_one_choice() -> None:
-    systems = ladder_systems("run", ENTRY)
+    systems = {system: entry.model_dump() for system, entry in ladder_systems(changed()).items()}
     declared = leaves(systems.pop("run"))
-    assert declared == leaves(ENTRY)
+    assert declared == leaves(changed().model_dump())
     differences = {
-        system: {key: value for key, value in leaves(entry).items() if declared[key] != value}
+        system: {key: value for key, value in leaves(entry).items() if key != "id" and declared[key] != value}
         for system, entry in systems.items()
     }
     assert differences == {
@@ -97,27 +99,28 @@ def test_a_rung_is_said_in_words() -> None:
 
 
 def test_the_declared_entry_is_left_as_it_was() -> None:
-    before = leaves(ENTRY)
-    ladder_systems("run", ENTRY)["run-ladder-text"]["config"]["max_length"] = 1
-    assert leaves(ENTRY) == before
+    declared = changed()
+    ladder_systems(declared)["run-ladder-max-length"].config["max_length"] = 1
+    assert declared == changed()
 
 
 def test_every_declared_run_has_a_ladder_that_resolves_and_validates() -> None:
-    recipes = plan.load_recipes(ROOT / "recipes")
+    recipes = load_recipes(ROOT / "recipes")
     for system in ("simcse-small", "dclr-small", "glove-small", "pcl"):
-        params = plan.resolve(recipes, [f"ladder/{system}"], seeds=1, folder=ROOT / "recipes")
-        plan.check_configs(params)
+        params = resolve(recipes, [f"ladder/{system}"], seeds=1, folder=ROOT / "recipes")
+        check_configs(params)
         own = [run for run in params.runs.values() if run.id.split(MARK)[0] == system]
         assert len(own) == len({(run.variant, run.backbone) for run in own}) >= 2
-    assert len(plan.declared_systems(recipes)) >= 50
-    for system, entry in plan.declared_systems(recipes).items():
-        for name in ladder_systems(system, entry):
-            assert re.fullmatch(KEY, name)
+    assert len(declared_systems(recipes)) >= 50
+    for system, entry in declared_systems(recipes).items():
+        for name, rung in ladder_systems(entry).items():
+            assert rung.id == check_name(name)
+            assert name.startswith(system)
 
 
 def test_a_ladder_of_the_small_plan_keeps_to_its_tier_and_its_parents() -> None:
-    recipes = plan.load_recipes(ROOT / "recipes")
-    params = plan.resolve(recipes, ["ladder/dclr-small"], seeds=1, folder=ROOT / "recipes")
+    recipes = load_recipes(ROOT / "recipes")
+    params = resolve(recipes, ["ladder/dclr-small"], seeds=1, folder=ROOT / "recipes")
     assert params.tiers == ["embedded"]
     rung = params.run("dclr-small-ladder-clipping__minilm-l2__s0")
     assert rung.parent == "artefacts/simcse-small__minilm-l2__s0"
@@ -125,8 +128,8 @@ def test_a_ladder_of_the_small_plan_keeps_to_its_tier_and_its_parents() -> None:
 
 
 def test_an_unknown_run_is_named_with_near_matches() -> None:
-    recipes = plan.load_recipes(ROOT / "recipes")
+    recipes = load_recipes(ROOT / "recipes")
     with pytest.raises(InputError, match="did you mean simcse-small"):
-        plan.select(recipes, ["ladder/simcse-smal"])
+        select(recipes, ["ladder/simcse-smal"])
     with pytest.raises(InputError, match="plan 'ladder' is not known"):
-        plan.select(recipes, ["ladder"])
+        select(recipes, ["ladder"])

@@ -6,51 +6,62 @@ from typing import Any
 
 import pytest
 
+from harness.data.sources import TierName
 from harness.errors import InputError
-from harness.plan.names import CellRuns, fills, select
-from harness.plan.resolve import Recipe
+from harness.plan.names import select
+from harness.plan.recipes import Recipe, System
+from harness.report.tables.run_choice import RunChoice
 
-FULL, SMALL = ["embedded", "hub"], ["embedded"]
+FULL: list[TierName] = ["embedded", "hub"]
+SMALL: list[TierName] = ["embedded"]
 
 
-def system(method: str, variant: str, *backbones: str) -> dict[str, Any]:
-    return {"method": method, "variant": variant, "backbones": list(backbones)}
+def system(key: str, method: str, variant: str, *backbones: str) -> System:
+    given: dict[str, Any] = {"pooling": None, "corpus": "c", "seeds": [0], "tasks": ["STSB"]}
+    given |= {"id": key, "method": method, "variant": variant, "backbones": list(backbones)}
+    return System(**given, config={}, train={})
+
+
+def recipe(name: str, tiers: list[TierName], *systems: System, **groups: list[str]) -> Recipe:
+    return Recipe(name=name, tiers=tiers, systems={entry.id: entry for entry in systems}, groups=groups)
 
 
 RECIPES = {
-    "base": Recipe("base", FULL, {"simcse": system("simcse", "released", "bert", "roberta")}, {}),
-    "pcl": Recipe(
+    "base": recipe("base", FULL, system("simcse", "simcse", "released", "bert", "roberta")),
+    "pcl": recipe(
         "pcl",
         FULL,
-        {"pcl": system("pcl", "released", "bert", "roberta"), "pcl-k1": system("pcl", "k1", "bert")},
-        {"table2": ["pcl", "pcl-k1"], "figure4": ["base/simcse"], "audit": ["pcl-k1"]},
+        system("pcl", "pcl", "released", "bert", "roberta"),
+        system("pcl-k1", "pcl", "k1", "bert"),
+        audit=["pcl-k1", "simcse"],
     ),
-    "small": Recipe("small", SMALL, {"tiny": system("simcse", "released", "minilm")}, {}),
-    "small-paper": Recipe("small-paper", SMALL, {"tiny-paper": system("simcse", "tiny", "minilm")}, {}),
+    "small": recipe("small", SMALL, system("tiny", "simcse", "released", "minilm")),
+    "small-paper": recipe("small-paper", SMALL, system("tiny-paper", "simcse", "tiny", "minilm")),
 }
-CELLS: dict[str, list[CellRuns]] = {
-    "pcl/table2": [("pcl", "released", "roberta"), ("simcse", "released", "bert")],
-    "pcl/fig3": [("pcl", None, "bert")],
-    "pcl/table9": [("pcl", "k9", "bert")],
+TABLES = {
+    "pcl/table2": [RunChoice("pcl", "roberta"), RunChoice("simcse", "bert", seed=42)],
+    "pcl/fig3": [RunChoice("pcl", "bert"), RunChoice("pcl-k1", "bert")],
+    "pcl/table9": [RunChoice("pcl-k9", "bert")],
+    "pcl/table8": [RunChoice("pcl-k1", "roberta")],
+    "pcl/table1": [],
 }
 
 
 def chosen(*names: str) -> dict[str, list[str]]:
-    return {key: entry["backbones"] for key, entry in select(RECIPES, names, CELLS).items()}
+    return {key: entry.backbones for key, entry in select(RECIPES, names, TABLES).items()}
 
 
 def test_a_table_takes_the_systems_of_any_recipe_with_only_the_backbones_it_shows() -> None:
-    """The paper's recipe lists pcl-k1 for the table beside its cells: it comes with all its backbones."""
-    assert chosen("pcl/table2") == {"simcse": ["bert"], "pcl": ["roberta"], "pcl-k1": ["bert"]}
+    assert chosen("pcl/table2") == {"simcse": ["bert"], "pcl": ["roberta"]}
 
 
 def test_a_figure_goes_by_the_name_of_its_spec_or_written_out() -> None:
     assert chosen("pcl/fig3") == chosen("pcl/figure3") == {"pcl": ["bert"], "pcl-k1": ["bert"]}
-    assert chosen("pcl/fig4") == chosen("pcl/figure4") == {"simcse": ["bert", "roberta"]}
 
 
-def test_a_list_without_a_spec_a_run_and_a_recipe_are_names_too() -> None:
-    assert chosen("pcl/audit") == chosen("pcl/pcl-k1") == {"pcl-k1": ["bert"]}
+def test_a_group_a_run_and_a_recipe_are_names_too() -> None:
+    assert chosen("pcl/audit") == {"pcl-k1": ["bert"], "simcse": ["bert", "roberta"]}
+    assert chosen("pcl/pcl-k1") == {"pcl-k1": ["bert"]}
     assert chosen("pcl") == {"pcl": ["bert", "roberta"], "pcl-k1": ["bert"]}
 
 
@@ -64,22 +75,24 @@ def test_all_leaves_out_what_is_small_scale() -> None:
     assert set(chosen("all", "small-paper")) == {"simcse", "pcl", "pcl-k1", "tiny-paper"}
 
 
-def test_a_table_whose_runs_no_recipe_declares_selects_nothing() -> None:
-    assert chosen("pcl/table9") == {}
-
-
 def test_selecting_leaves_the_recipes_as_they_were() -> None:
-    select(RECIPES, ["pcl/table2"], CELLS)["pcl"]["backbones"].append("x")
-    assert RECIPES["pcl"].systems["pcl"]["backbones"] == ["bert", "roberta"]
+    select(RECIPES, ["pcl/table2"], TABLES)["pcl"].backbones.append("x")
+    assert RECIPES["pcl"].systems["pcl"].backbones == ["bert", "roberta"]
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("pcll", "did you mean pcl"),
-        ("pcl/tabel2", r"pcl/tabel2 is not known; expected one of table2, fig3.*did you mean pcl/table2"),
+        ("pcl/tabel2", r"pcl/tabel2 is not known; expected one of table2, fig3, .*did you mean pcl/table2"),
         ("pcl/pcl-k2", "did you mean pcl/pcl-k1"),
         ("plc/table2", "did you mean pcl/table2"),
+        (
+            "pcl/table9",
+            r"shows pcl-k9@bert, which no recipe declares .did you mean pcl-k1@bert",
+        ),
+        ("pcl/table8", "shows pcl-k1@roberta, which no recipe declares"),
+        ("pcl/table1", "plan pcl/table1 has no runs: no cell of it shows a system"),
         ("pcl/", "plan 'pcl/' is not known"),
         ("", "plan '' is not known"),
     ],
@@ -88,8 +101,3 @@ def test_an_unknown_name_is_one_line_with_near_matches(name: str, message: str) 
     with pytest.raises(InputError, match=message) as caught:
         chosen(name)
     assert "\n" not in str(caught.value)
-
-
-def test_a_run_fills_a_cell_that_agrees_in_every_field_given() -> None:
-    assert fills(("a", "b", "c"), [("x", None, None), ("a", None, "c")])
-    assert not fills(("a", "b", "c"), [("a", "c", "c"), ("a", "b", "x")])

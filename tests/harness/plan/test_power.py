@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.commands.plan import table_cells
+from harness.plan.names import table_runs
 from harness.plan.power import mean_correlation, pooled_sd, pooled_spreads, propose_seeds, seeds_for
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.report.tables.published import KnownSpread, KnownSpreads
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
@@ -101,7 +102,7 @@ def test_a_proposal_names_every_system_its_seeds_and_its_basis(
 ) -> None:
     """BERT-base has a known sd of 0.84, BERT-large none; word vectors are not trained."""
     monkeypatch.chdir(ROOT)
-    params = resolve(load_recipes(), ["pcl/table2"], cells=table_cells())
+    params = resolve(load_recipes(), ["pcl/table2"], tables=table_runs())
     lines = propose_seeds(params, tmp_path, power=0.8, delta=0.5).splitlines()
     rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines[2:-1]}
     assert rows["simcse", "bert-base-uncased"][:3] == ["5", "46", "0.84"]

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from harness.errors import InputError
-from harness.plan import resolve as plan
 from harness.plan.entries import Params, read_params
+from harness.plan.names import select
+from harness.plan.recipes import Recipe, load_recipes, merge
+from harness.plan.resolve import check_configs, resolve, write_params
 
 ROOT = Path(__file__).parents[3]
 TRAIN = {"steps": 10, "batch_size": 4, "save_every": 5}
@@ -39,19 +41,19 @@ def recipe(**changes: Any) -> dict[str, Any]:
             {"id": "d", **simcse, "method": "distill", "parent": {"teacher": "minilm-l6"}},
             {"id": "e", **simcse, "start": {"run": "a"}, "parent": {"teacher": "minilm-l6"}},
         ],
-        "tables": {"table1": ["a", "b"], "table2": ["other/x"]},
+        "groups": {"pair": ["a", "b"]},
         **changes,
     }
 
 
-def write(folder: Path, *recipes: dict[str, Any]) -> dict[str, plan.Recipe]:
+def write(folder: Path, *recipes: dict[str, Any]) -> dict[str, Recipe]:
     for entry in recipes:
         (folder / f"{entry['name']}.yaml").write_text(yaml.safe_dump(entry))
-    return plan.load_recipes(folder)
+    return load_recipes(folder)
 
 
 def resolved(folder: Path, *names: str, **given: Any) -> Params:
-    return plan.resolve(write(folder, recipe()), names, folder=ROOT / "recipes", **given)
+    return resolve(write(folder, recipe()), names, folder=ROOT / "recipes", **given)
 
 
 def test_a_system_expands_over_backbones_and_seeds(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_a_system_expands_over_backbones_and_seeds(tmp_path: Path) -> None:
 
 
 def test_blocks_merge_deeply_and_later_ones_win() -> None:
-    merged = plan.merge({"a": {"x": 1, "y": 1}, "b": 1}, {"a": {"y": 2}}, {"b": {"z": 3}})
+    merged = merge({"a": {"x": 1, "y": 1}, "b": 1}, {"a": {"y": 2}}, {"b": {"z": 3}})
     assert merged == {"a": {"x": 1, "y": 2}, "b": {"z": 3}}
 
 
@@ -86,7 +88,7 @@ def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
 
 def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
     public = {**recipe()["runs"][3], "id": "f", "parent": {"teacher": "unsup-simcse-bert-large"}}
-    params = plan.resolve(
+    params = resolve(
         write(tmp_path, recipe(runs=[*recipe()["runs"], public])),
         ["paper/d", "paper/f"],
         folder=ROOT / "recipes",
@@ -118,16 +120,26 @@ def test_a_run_may_start_from_another_runs_artefact_beside_its_teacher(tmp_path:
     assert set(params.backbones) == {"minilm-l2", "minilm-l6"}
 
 
-def test_tables_unions_and_seeds_select_runs(tmp_path: Path) -> None:
-    assert {run.id for run in resolved(tmp_path, "paper/table1").runs.values()} == {"a", "b"}
+def test_groups_unions_and_seeds_select_runs(tmp_path: Path) -> None:
+    assert {run.id for run in resolved(tmp_path, "paper/pair").runs.values()} == {"a", "b"}
     assert len(resolved(tmp_path, "paper/a", "paper/d", seeds=5).runs) == 10
     assert len(resolved(tmp_path, "paper/b", backbones=["minilm-l6"]).runs) == 2
+
+
+def test_seeds_are_the_first_declared_and_then_new_ones(tmp_path: Path) -> None:
+    """A paper's own seed stays in the plan: of 42, 0, 1 two are 42 and 0; five more are 2 and 3."""
+    entry = recipe()
+    entry["runs"][0]["seeds"] = [42, 0, 1]
+    recipes = write(tmp_path, entry)
+    for wanted, seeds in ((None, [42, 0, 1]), (2, [42, 0]), (5, [42, 0, 1, 2, 3])):
+        params = resolve(recipes, ["paper/a"], seeds=wanted, folder=ROOT / "recipes")
+        assert [run.seed for run in params.runs.values()] == seeds
 
 
 def test_a_run_with_one_declared_seed_stays_at_one(tmp_path: Path) -> None:
     single = recipe()
     single["runs"][0]["seeds"] = [0]
-    params = plan.resolve(write(tmp_path, single), ["paper/a"], seeds=5, folder=ROOT / "recipes")
+    params = resolve(write(tmp_path, single), ["paper/a"], seeds=5, folder=ROOT / "recipes")
     assert list(params.runs) == ["a__minilm-l2__s0"]
 
 
@@ -149,8 +161,7 @@ def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> 
     ("names", "message"),
     [
         (["papr"], r"plan 'papr' is not known.*did you mean paper"),
-        (["paper/tabel1"], r"paper/tabel1 is not known.*did you mean paper/table1"),
-        (["paper/table2"], r"names 'other/x', which no recipe declares"),
+        (["paper/piar"], r"paper/piar is not known.*did you mean paper/pair"),
     ],
 )
 def test_unknown_names_are_refused_with_near_matches(tmp_path: Path, names: list[str], message: str) -> None:
@@ -167,26 +178,84 @@ def spoiled(change: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda r: r.update(run=1), "unknown keys"),
+        (lambda r: r.update(run=1), "unknown key run"),
         (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
         (lambda r: r["runs"].append(r["runs"][0]), "stands twice"),
         (lambda r: r["runs"][0].update(backbones=["bert"]), "backbone 'bert' is not in"),
         (lambda r: r["runs"][0].update(corpus="wikismall"), "source 'wikismall'"),
         (lambda r: r["runs"][0].update(method="simcs"), "method 'simcs' is not known"),
-        (lambda r: r["runs"][0].update(id="A.b"), "id is"),
+        (lambda r: r["runs"][0].update(id="A.b"), "run A.b: id is"),
         (lambda r: r["runs"][0].update(lr=1), "unknown key lr"),
-        (lambda r: r["runs"][0].update(seeds=["0"]), "seed is"),
+        (lambda r: r["runs"][0].update(seeds=["0"]), r"seeds.0 is \"0\""),
         (lambda r: r["runs"][0].update(parent={"run": "z"}), "parent run 'z' is not known"),
+        (lambda r: r["runs"][0].update(parent={"run": "z", "teacher": "y"}), "one of the keys teacher, run"),
+        (lambda r: r["runs"][0].update(parent={"run": "a"}), "needs itself, by way of a__minilm-l2__s0"),
+        (lambda r: r["runs"][0].update(seeds=[0, 0]), "seeds has 0 twice"),
+        (lambda r: r["runs"][0].update(seeds=[]), "seeds is"),
+        (
+            lambda r: r["runs"][0].update(backbones=["minilm-l2", "minilm-l2"]),
+            "backbones has 'minilm-l2' twice",
+        ),
+        (lambda r: r["runs"][0].update(corpus="../x"), "corpus is"),
+        (lambda r: r["runs"][0].update(use="base"), "use is 'base', expected a list"),
+        (lambda r: r["runs"][0].pop("id"), "run number 1: key id is missing"),
+        (lambda r: r["runs"][0].pop("backbones"), "run a: key backbones is missing"),
+        (lambda r: r["blocks"]["base"].pop("seeds"), "run a: key seeds is missing"),
+        (lambda r: r["runs"].clear(), "runs is"),
+        (lambda r: r["groups"].update(more=["x"]), "group paper/more names 'x', which no recipe declares"),
         (
             lambda r: r["runs"][0].update(parent={"model": "z"}),
-            "expected one of the keys teacher, run, backbone",
+            r"unknown key parent\.model",
         ),
     ],
 )
 def test_bad_declarations_are_refused_in_one_line(tmp_path: Path, change: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        plan.resolve(write(tmp_path, spoiled(change)), ["paper"], folder=ROOT / "recipes")
+        resolve(write(tmp_path, spoiled(change)), ["paper"], folder=ROOT / "recipes")
     assert "\n" not in str(caught.value)
+
+
+def test_a_recipe_without_a_name_or_with_another_s_is_refused(tmp_path: Path) -> None:
+    nameless = {key: value for key, value in recipe().items() if key != "name"}
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(nameless))
+    with pytest.raises(InputError, match=r"a\.yaml: key name is missing"):
+        load_recipes(tmp_path)
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(recipe(runs=[])))
+    with pytest.raises(InputError, match=r"a\.yaml: runs is \[\]"):
+        load_recipes(tmp_path)
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(yaml.safe_dump(recipe()))
+    with pytest.raises(InputError, match=r"b\.yaml: another recipe is called 'paper'"):
+        load_recipes(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pooling", "message"),
+    [
+        ("maen", "run a: pooling 'maen' is not known.*did you mean mean"),
+        (None, "backbone minilm-l2 states none"),
+    ],
+)
+def test_a_plan_refuses_a_pooling_that_training_would(
+    tmp_path: Path, pooling: str | None, message: str
+) -> None:
+    settings = read_params(ROOT / "params.yaml").run("simcse-small__minilm-l2__s0")
+    entry = recipe()
+    entry["blocks"]["base"].update(pooling=pooling, config=settings.config, train=settings.train)
+    params = resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
+    with pytest.raises(InputError, match=message):
+        check_configs(params)
+
+
+def test_a_backbone_that_is_cut_from_itself_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, recipe())
+    (tmp_path / "corpora.yaml").write_text((ROOT / "recipes/corpora.yaml").read_text())
+    (tmp_path / "backbones.yaml").write_text("minilm-l2: {cut: minilm-l2, layers: 1}\n")
+    with pytest.raises(InputError, match="is cut from itself, by way of minilm-l2"):
+        resolve(load_recipes(tmp_path), ["paper/a"], folder=tmp_path)
+    (tmp_path / "backbones.yaml").write_text("minilm-l2: {cut: minilm-l6}\n")
+    with pytest.raises(InputError, match="expected `source`, or `cut` with `layers`"):
+        resolve(load_recipes(tmp_path), ["paper/a"], folder=tmp_path)
 
 
 def test_an_id_in_two_recipes_is_refused(tmp_path: Path) -> None:
@@ -196,8 +265,8 @@ def test_an_id_in_two_recipes_is_refused(tmp_path: Path) -> None:
 
 def test_the_plan_is_written_once_and_read_back(tmp_path: Path) -> None:
     params = resolved(tmp_path, "paper")
-    assert plan.write_params(params, tmp_path / "params.yaml")
-    assert not plan.write_params(params, tmp_path / "params.yaml")
+    assert write_params(params, tmp_path / "params.yaml")
+    assert not write_params(params, tmp_path / "params.yaml")
     assert read_params(tmp_path / "params.yaml") == params
 
 
@@ -219,7 +288,7 @@ def edit(text: str, old: str, new: str) -> str:
 )
 def test_a_params_file_that_is_off_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     place = tmp_path / "params.yaml"
-    plan.write_params(resolved(tmp_path, "paper/a"), place)
+    write_params(resolved(tmp_path, "paper/a"), place)
     place.write_text(edit(place.read_text(), old, new))
     with pytest.raises(InputError, match=message) as caught:
         read_params(place)
@@ -239,20 +308,20 @@ def test_no_params_file_says_what_to_run(tmp_path: Path) -> None:
 def test_rates_written_as_text_are_refused_before_anything_runs(tmp_path: Path) -> None:
     entry = recipe()
     entry["blocks"]["base"]["train"] = {**TRAIN, "learning_rate": "3e-5"}
-    params = plan.resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
+    params = resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
     with pytest.raises(InputError, match=r"run a seed 0"):
-        plan.check_configs(params)
+        check_configs(params)
 
 
 def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:
-    recipes = plan.load_recipes(ROOT / "recipes")
+    recipes = load_recipes(ROOT / "recipes")
     assert {"small", "baselines"} <= set(recipes)
     for name in recipes:
-        plan.check_configs(plan.resolve(recipes, [name], folder=ROOT / "recipes"))
-        for table in recipes[name].tables:
-            assert plan.select(recipes, [f"{name}/{table}"])
+        check_configs(resolve(recipes, [name], folder=ROOT / "recipes"))
+        for group in recipes[name].groups:
+            assert select(recipes, [f"{name}/{group}"])
 
 
 def test_the_committed_params_are_the_small_plan() -> None:
-    fresh = plan.resolve(plan.load_recipes(ROOT / "recipes"), ["small"], folder=ROOT / "recipes")
+    fresh = resolve(load_recipes(ROOT / "recipes"), ["small"], folder=ROOT / "recipes")
     assert read_params(ROOT / "params.yaml") == fresh, "run `sentbench plan small` and commit params.yaml"

@@ -12,7 +12,8 @@ import yaml
 from harness.errors import InputError
 from harness.plan.entries import Params, read_params
 from harness.plan.estimate import Estimate, lines_of
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.plan.step_times import Card, Cost, Shape, StepTime, StepTimes, read_step_times
 
 ROOT = Path(__file__).parents[3]
@@ -229,7 +230,7 @@ def test_lines_of_a_source_are_those_of_its_text_files() -> None:
     [
         (lambda text: text.replace("card:", "crad:"), "crad|card"),
         (lambda text: text + "- {device: tpu}\n", "measured"),
-        (lambda text: "shapes: [", "not a readable YAML file"),
+        (lambda text: "shapes: [", "not YAML"),
     ],
 )
 def test_a_table_of_step_times_that_is_off_is_one_line(tmp_path: Path, change: Any, message: str) -> None:

@@ -42,15 +42,18 @@ Record = tuple[str, int, str, float]
 
 
 def frame_of(records: list[Record], **fields: object) -> pd.DataFrame:
-    """Returns a score frame; a record is (system as `method/variant@backbone`, seed, task, value)."""
+    """Returns a score frame; a record is (`method/variant@backbone`, seed, task, value).
+
+    The system's id is `method-variant`.
+    """
     rows = []
     for system, seed, task, value in records:
-        method, _, rest = system.partition("/")
-        variant, _, backbone = rest.partition("@")
+        name, _, backbone = system.partition("@")
+        method, _, variant = name.partition("/")
         rows.append(
             {
-                "key": f"{method}-{variant}-{backbone}-{seed}",
-                "id": method,
+                "key": f"{name}-{backbone}-{seed}".replace("/", "-"),
+                "id": name.replace("/", "-"),
                 "method": method,
                 "variant": variant,
                 "backbone": backbone,

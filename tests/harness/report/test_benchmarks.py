@@ -103,7 +103,7 @@ def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, damage: s
     path = written(tmp_path, value)
     if damage == "text":
         path.write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match=r"not a file of measurements .*python -m benchmarks") as told:
+    with pytest.raises(InputError, match=r"benchmarks\.json: .*; .*python -m benchmarks") as told:
         load_measurements(path)
     assert "\n" not in str(told.value)
 

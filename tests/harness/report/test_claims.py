@@ -88,8 +88,8 @@ def test_every_declared_claim_names_a_table_a_column_and_rows_that_print_a_diffe
         spec = specs[claim.table]
         assert spec.key.startswith(f"{paper}/")
         rows = {row.published or row.title: row for row in spec.rows}
-        assert rows[claim.better].runs is not None
-        assert rows[claim.worse].runs is not None
+        assert rows[claim.better].run is not None
+        assert rows[claim.worse].run is not None
         spec.column(claim.column)
         assert len(rows) == len(spec.rows), "row keys must be unique for a claim to name one"
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import load_recipes
 from harness.report.pages.audit import Difference, MethodAudit, load_audits, measure
 from harness.report.pages.page import Report, RunDetail
 from harness.report.pages.render import render_audit
@@ -89,18 +89,21 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
     every = [entry for recipe in load_recipes().values() for entry in recipe.systems.values()]
     checked = 0
     for audit in load_audits(LEADERBOARDS / "audit"):
-        own = [entry for entry in every if entry["method"] == audit.method]
-        usual = [entry for entry in own if entry["variant"] == audit.reading]
+        own = [entry for entry in every if entry.method == audit.method]
+        usual = [entry for entry in own if entry.variant == audit.reading]
         for difference in audit.differences:
             for variant in difference.variants:
-                turned = [entry for entry in own if entry["variant"] == variant]
+                turned = [entry for entry in own if entry.variant == variant]
                 assert turned, variant
                 switches = difference.switch.split(", ")
                 pairs = [
-                    [settings(entry, switch) != settings(other, switch) for switch in switches]
+                    [
+                        settings(entry.model_dump(), switch) != settings(other.model_dump(), switch)
+                        for switch in switches
+                    ]
                     for entry in turned
                     for other in usual
-                    if set(entry["backbones"]) & set(other["backbones"])
+                    if set(entry.backbones) & set(other.backbones)
                 ]
                 assert pairs, variant
                 assert any(any(turns) for turns in pairs), (audit.method, variant)

@@ -135,7 +135,7 @@ def test_unreadable_and_absent_declarations_give_one_line(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"no \*\.yaml file"):
         load_published(tmp_path)
     (tmp_path / "toy.yaml").write_text("a: [1,\n b: }", encoding="utf-8")
-    with pytest.raises(InputError, match="not a readable YAML file") as caught:
+    with pytest.raises(InputError, match="line 2: not YAML") as caught:
         load_published(tmp_path)
     assert "\n" not in str(caught.value)
 

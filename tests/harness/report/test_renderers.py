@@ -113,7 +113,7 @@ def test_a_broken_or_missing_template_is_one_line(table: Table, tmp_path: Path) 
 
 def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:
     """Returns scores of three seeds for every task of every system of a table."""
-    systems = sorted({f"{one.method}/{one.variant}@{one.backbone}" for one in spec.selectors()})
+    systems = sorted({f"{one.system}@{one.backbone}" for one in spec.choices()})
     tasks = sorted({column.task for column in [*spec.columns, *spec.parts] if column.task})
     return [
         (system, seed, task, 0.7 + 0.01 * place + 0.001 * seed * len(task))

@@ -8,10 +8,11 @@ import pytest
 import yaml
 
 from harness.errors import InputError
+from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.tables.published import Published
-from harness.report.tables.spec import Selector, TableSpec, check_spec, load_specs
+from harness.report.tables.run_choice import RunChoice
+from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.tasks.registry import TASKS
-from methods.registry import METHODS
 
 SMALL = {f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer")}
 """Tables that take their rows from the runs."""
@@ -28,6 +29,7 @@ FIGURES = {
     "ptbert": ["fig3"],
     "sct": ["fig2", "fig4"],
 }
+SYSTEMS = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
 TOY = {
     "key": "toy",
     "title": "Toy",
@@ -36,7 +38,7 @@ TOY = {
     "rows": [
         {
             "title": "PCL",
-            "runs": {"method": "pcl", "variant": "released", "backbone": "bert-base-uncased"},
+            "run": "pcl@bert-base-uncased",
             "published": "pcl@bert-base-uncased",
         }
     ],
@@ -61,7 +63,7 @@ def test_every_table_and_figure_of_the_five_papers_has_a_spec(specs: dict[str, T
 
 def test_every_name_in_every_spec_is_known(specs: dict[str, TableSpec], published: Published) -> None:
     for spec in specs.values():
-        check_spec(spec, published, methods=METHODS, tasks=TASKS)
+        check_spec(spec, published, tasks=TASKS, systems=SYSTEMS)
     assert len(specs) == 46
 
 
@@ -74,31 +76,36 @@ def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], 
     assert len(shown) == 36
 
 
-def test_every_cell_that_runs_fill_names_their_method_and_variant(specs: dict[str, TableSpec]) -> None:
-    selectors = [selector for spec in specs.values() for selector in spec.selectors()]
-    assert len(selectors) > 300
-    assert all(selector.method and selector.variant and selector.backbone for selector in selectors)
+def test_every_cell_that_runs_fill_names_a_system_and_a_backbone(specs: dict[str, TableSpec]) -> None:
+    choices = [choice for spec in specs.values() for choice in spec.choices()]
+    assert len(choices) > 300
+    assert all(choice.system and choice.backbone for choice in choices)
 
 
-def test_a_cell_selector_is_the_row_s_over_which_column_and_cell_go() -> None:
+def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     spec = changed(
-        columns=[{"key": "STS12", "task": "STS12", "runs": {"backbone": "roberta-base", "variant": "paper"}}],
+        columns=[
+            {"key": "STS12", "task": "STS12", "run": "@roberta-base", "seed": 4},
+            {"key": "STS13", "task": "STS13", "run": "@roberta-base"},
+        ],
         rows=[
-            {
-                "title": "PCL",
-                "runs": {"method": "pcl", "variant": "released"},
-                "cells": {"STS12": {"runs": {"variant": "k3", "seed": 4}}},
-            }
+            {"title": "PCL", "run": "pcl", "cells": {"STS12": {"run": "pcl-k3"}}},
+            {"title": "cited"},
+            {"title": "one cell", "cells": {"STS13": {"run": "pcl@bert-large-uncased"}}},
         ],
     )
-    found = spec.selector(spec.rows[0], spec.columns[0])
-    assert found == Selector(method="pcl", variant="k3", backbone="roberta-base", seed=4)
-    assert list(spec.selectors()) == [found]
+    found = [[spec.choice(row, column) for column in spec.columns] for row in spec.rows]
+    assert found == [
+        [RunChoice("pcl-k3", "roberta-base", 4), RunChoice("pcl", "roberta-base")],
+        [None, None],
+        [None, RunChoice("pcl", "bert-large-uncased")],
+    ]
+    assert list(spec.choices()) == [choice for row in found for choice in row if choice]
 
 
 def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
     spec = changed(columns=[{"key": "time"}])
-    assert spec.selector(spec.rows[0], spec.columns[0]) is None
+    assert spec.choice(spec.rows[0], spec.columns[0]) is None
 
 
 @pytest.mark.parametrize(
@@ -106,8 +113,10 @@ def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
     [
         (changed(columns=[{"key": "STS12", "task": "STS21"}]), "unknown task in table toy 'STS21'"),
         (changed(columns=[{"key": "Avg", "mean_of": ["STS12"]}]), "unknown column of table toy 'STS12'"),
-        (changed_row(runs={"method": "plc"}), "unknown method in table toy 'plc'"),
-        (changed_row(runs={"variant": "released"}), "name no method"),
+        (changed_row(run="pcll@bert-base-uncased"), "unknown run in table toy 'pcll'"),
+        (changed_row(run="pcl@bert-base"), "unknown backbone of pcl in table toy 'bert-base'"),
+        (changed_row(run="pcl"), "run has no backbone, expected both; write `run: SYSTEM@BACKBONE`"),
+        (changed_row(run="@bert-base-uncased"), "run has no system"),
         (changed_row(published="pcl@bert-bse-uncased"), "did you mean pcl@bert-base-uncased"),
         (changed_row(cells={"STS21": {}}), "unknown column of table toy 'STS21'"),
         (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
@@ -123,17 +132,9 @@ def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
 )
 def test_a_wrong_name_gives_one_line(spec: TableSpec, complaint: str, published: Published) -> None:
     with pytest.raises(InputError) as caught:
-        check_spec(spec, published, methods=METHODS, tasks=TASKS)
+        check_spec(spec, published, tasks=TASKS, systems=SYSTEMS)
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_run_that_no_recipe_declares_is_named_with_near_ones(published: Published) -> None:
-    declared = [("pcl", "released", "bert-base-uncased"), ("pcl", "k3", "bert-base-uncased")]
-    check_spec(changed(), published, methods=METHODS, tasks=TASKS, runs=declared)
-    wrong = changed_row(runs={"method": "pcl", "variant": "relased", "backbone": "bert-base-uncased"})
-    with pytest.raises(InputError, match="did you mean pcl/released@bert-base-uncased"):
-        check_spec(wrong, published, methods=METHODS, tasks=TASKS, runs=declared)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,10 @@ def test_a_run_that_no_recipe_declares_is_named_with_near_ones(published: Publis
     [
         ({"colums": []}, "colums"),
         ({"scale": "100"}, "scale"),
+        ({"key": "../toy"}, "key is"),
+        ({"columns": [{"key": "A", "task": "STS12", "run": "@b"}]}, "give what the row leaves out"),
+        ({"rows": [{"title": "PCL", "run": "@"}]}, "expected SYSTEM@BACKBONE"),
+        ({"rows": [{"title": "PCL", "run": "../x@b"}]}, "expected a name of lower-case letters"),
         ({"columns": [{"key": "A", "task": "STS12", "mean_of": ["B"]}]}, "names a task and mean_of"),
     ],
 )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 
 from harness.errors import InputError
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
 from harness.report.tables.published import KnownSpread, KnownSpreads
-from harness.report.tables.spec import Selector, TableSpec
+from harness.report.tables.run_choice import RunSystem
+from harness.report.tables.spec import TableSpec
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"
@@ -33,10 +35,9 @@ FLOOR = KnownSpreads(
 MakeEvidence = Callable[..., Evidence]
 
 
-def runs(system: str, **more: object) -> dict[str, object]:
-    method, _, rest = system.partition("/")
-    variant, _, backbone = rest.partition("@")
-    return {"method": method, "variant": variant, "backbone": backbone, **more}
+def run(system: str) -> str:
+    """The id and backbone under which the frame of `conftest.py` has a `method/variant@backbone`."""
+    return system.replace("/", "-")
 
 
 def spec_of(*rows: dict[str, object], columns: tuple[object, ...] = (), **more: object) -> TableSpec:
@@ -57,7 +58,7 @@ def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> No
     records = [(PCL, seed, "STSB", value) for seed, value in ((2, 0.72), (1, 0.70), (3, 0.74))]
     others = ["pcl/paper@bert-base-uncased", "pcl/released@roberta-base", SIMCSE]
     records += [(system, 1, "STSB", 0.1) for system in others] + [(PCL, 1, "SICKR", 0.2)]
-    found = cell(build_table(spec_of({"title": "PCL", "runs": runs(PCL)}), evidence(records)))
+    found = cell(build_table(spec_of({"title": "PCL", "run": run(PCL)}), evidence(records)))
     assert (found.value, found.sd, found.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
     assert found.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
     assert found.verdict == "ours"
@@ -71,13 +72,11 @@ def test_a_score_under_another_protocol_does_not_fill_a_cell(
     field: str, value: str, evidence: MakeEvidence
 ) -> None:
     full = evidence([(PCL, 1, "STSB", 0.7)])
-    spec = spec_of({"title": "PCL", "runs": runs(PCL)})
+    spec = spec_of({"title": "PCL", "run": run(PCL)})
     assert cell(build_table(spec, full)).n == 1
     frame = full.scores.assign(**{field: value})
     assert cell(build_table(spec, Evidence(frame, full.published, full.spreads))).n == 0
-    other = spec_of(
-        {"title": "PCL", "runs": runs(PCL)}, columns=({"key": "A", "task": "STSB", field: value},)
-    )
+    other = spec_of({"title": "PCL", "run": run(PCL)}, columns=({"key": "A", "task": "STSB", field: value},))
     assert cell(build_table(other, Evidence(frame, full.published, full.spreads))).n == 1
 
 
@@ -90,7 +89,7 @@ def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(ev
         (PCL, 2, "SICKR", 0.64),
     ]
     table = build_table(
-        spec_of({"title": "PCL", "runs": runs(PCL)}), evidence([*records, (PCL, 3, "STSB", 0.9)])
+        spec_of({"title": "PCL", "run": run(PCL)}), evidence([*records, (PCL, 3, "STSB", 0.9)])
     )
     average = cell(table, column=2)
     assert (average.value, average.sd, average.n) == (pytest.approx(67.0), pytest.approx(8**0.5), 2)
@@ -101,7 +100,7 @@ def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence
     """65.004, 51.004 and 61.008 average 59.0053 (59.01); printed 65.00, 51.00, 61.01 average 59.0033."""
     tasks = ("STS12", "STSB", "SICKR")
     columns = (*({"key": task, "task": task} for task in tasks), {"key": "Avg", "mean_of": list(tasks)})
-    spec = spec_of({"title": "PCL", "runs": runs(PCL)}, columns=columns)
+    spec = spec_of({"title": "PCL", "run": run(PCL)}, columns=columns)
     values = (0.65004, 0.51004, 0.61008)
     found = build_table(
         spec, evidence([(PCL, 1, task, value) for task, value in zip(tasks, values, strict=True)])
@@ -114,7 +113,7 @@ def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence
 
 def test_parts_feed_an_average_without_being_shown(evidence: MakeEvidence) -> None:
     spec = spec_of(
-        {"title": "PCL", "runs": runs(PCL)},
+        {"title": "PCL", "run": run(PCL)},
         columns=({"key": "Avg", "mean_of": ["STSB", "SICKR"]},),
         parts=[{"key": "STSB", "task": "STSB"}, {"key": "SICKR", "task": "SICKR"}],
     )
@@ -125,7 +124,7 @@ def test_parts_feed_an_average_without_being_shown(evidence: MakeEvidence) -> No
 
 def test_without_runs_a_cell_is_missing_and_without_a_selector_it_is_cited(evidence: MakeEvidence) -> None:
     spec = spec_of(
-        {"title": "PCL", "runs": runs(PCL), "published": "pcl@bert-base-uncased"},
+        {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"},
         {"title": "CT", "published": "ct@bert-base-uncased"},
         published="pcl/table2",
     )
@@ -140,7 +139,7 @@ def test_without_runs_a_cell_is_missing_and_without_a_selector_it_is_cited(evide
 def test_the_published_value_gives_delta_place_and_verdict(evidence: MakeEvidence) -> None:
     """70, 72 and 74 against 79.72: delta -7.72, all seeds below, outside t(2) = 4.30 times 1.1547 = 4.97."""
     spec = spec_of(
-        {"title": "PCL", "runs": runs(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
+        {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
     )
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     found = cell(build_table(spec, evidence(records)))
@@ -149,7 +148,7 @@ def test_the_published_value_gives_delta_place_and_verdict(evidence: MakeEvidenc
 
 def test_the_known_sd_of_the_backbone_is_a_floor_for_spearman_only(evidence: MakeEvidence) -> None:
     """One seed 1.5 below the published 79.72: within 2 x 0.84 with the floor, undecided without one."""
-    row = {"title": "PCL", "runs": runs(PCL), "published": "pcl@bert-base-uncased"}
+    row = {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}
     records = [(PCL, 1, "STSB", 0.7822)]
     spec = spec_of(row, published="pcl/table2")
     assert cell(build_table(spec, evidence(records, FLOOR))).verdict == "agrees"
@@ -163,7 +162,7 @@ def test_the_known_sd_of_the_backbone_is_a_floor_for_spearman_only(evidence: Mak
 
 
 def test_a_deterministic_row_differs_with_one_run(evidence: MakeEvidence) -> None:
-    row = {"title": "x", "runs": runs(PCL), "published": "pcl@bert-base-uncased", "deterministic": True}
+    row = {"title": "x", "run": run(PCL), "published": "pcl@bert-base-uncased", "deterministic": True}
     found = build_table(spec_of(row, published="pcl/table2"), evidence([(PCL, 1, "STSB", 0.70)], FLOOR))
     assert cell(found).verdict == "differs"
 
@@ -175,7 +174,7 @@ def test_best_and_second_go_by_print_within_the_group_that_competes(evidence: Ma
         {
             "title": name,
             "group": "two" if name == "e" else "one",
-            "runs": runs(f"{name}/v@x"),
+            "run": run(f"{name}/v@x"),
             "competes": name != "oracle",
         }
         for name in values
@@ -199,7 +198,7 @@ def test_best_and_second_go_by_print_within_the_group_that_competes(evidence: Ma
 def test_published_values_are_ranked_among_themselves(evidence: MakeEvidence) -> None:
     spec = spec_of(
         {"title": "CT", "published": "ct@bert-base-uncased"},
-        {"title": "PCL", "published": "pcl@bert-base-uncased", "runs": runs(PCL)},
+        {"title": "PCL", "published": "pcl@bert-base-uncased", "run": run(PCL)},
         {"title": "IS-BERT", "published": "is-bert@bert-base-uncased"},
         published="pcl/table2",
     )
@@ -209,13 +208,13 @@ def test_published_values_are_ranked_among_themselves(evidence: MakeEvidence) ->
 
 
 def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
-    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle", "a/w"])
+    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle-v", "a-w"])
     records = [("b/v@x", 1, "STSB", 0.6), ("a/v@x", 1, "STSB", 0.5), ("oracle/v@x", 1, "STSB", 0.9)]
     records.append(("a/w@x", 1, "STSB", 0.8))
     table = build_table(spec, evidence(records))
     assert [row.title for row in table.rows] == ["b/v@x", "a/v@x", "oracle/v@x", "a/w@x"]
     assert [row.cells[0].rank for row in table.rows] == ["best", "second", "", ""]
-    plan = [Selector(method=name, variant="v", backbone="x") for name in ("a", "a", "new", "b")]
+    plan = [RunSystem.of(f"{name}-v", name, "v", "x") for name in ("a", "a", "new", "b")]
     planned = build_table(spec, evidence(records, systems=plan))
     assert [row.title for row in planned.rows] == ["a/v@x", "new/v@x", "b/v@x"]
     assert cell(planned, 1).verdict == "missing"
@@ -223,7 +222,7 @@ def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(ev
 
 def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     """Seed 2 has the best dev score. Its 72 stands alone, judged by the spread of all three (sd 2)."""
-    row = {"title": "PCL", "runs": runs(PCL), "published": "pcl/single-run@bert-base-uncased"}
+    row = {"title": "PCL", "run": run(PCL), "published": "pcl/single-run@bert-base-uncased"}
     spec = spec_of({**row, "statistic": "best-by-dev"}, published="pcl/table2")
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     dev = {f"pcl-released-bert-base-uncased-{seed}": score for seed, score in ((1, 0.8), (2, 0.9), (3, 0.7))}
@@ -240,7 +239,7 @@ def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
 def test_the_sd_over_seeds_is_compared_by_its_chi_square_interval(evidence: MakeEvidence) -> None:
     """Three seeds with sd 0.02: interval 0.0104 to 0.1257 covers 0.0479, not 0.0079."""
     columns = ({"key": "Std", "task": "STSB", "statistic": "sd"},)
-    row = {"title": "x", "runs": runs(PCL), "published": "simcse@bert-base-uncased"}
+    row = {"title": "x", "run": run(PCL), "published": "simcse@bert-base-uncased"}
     spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     found = cell(build_table(spec, evidence(records)))
@@ -254,7 +253,7 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
     pairs: int, verdict: str, evidence: MakeEvidence
 ) -> None:
     column = {"key": "STSB", "task": "STSB", "statistic": "pairs", "unit": "plain", "better": "none"}
-    row = {"title": "pairs", "runs": runs(PCL), "published": "dataset-size"}
+    row = {"title": "pairs", "run": run(PCL), "published": "dataset-size"}
     full = evidence([(PCL, 1, "STSB", 0.7)])
     counted = Evidence(full.scores.assign(n=pairs), full.published, full.spreads)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
@@ -267,7 +266,7 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
 def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence) -> None:
     sct = "sct/released@bert-base-uncased"
     spec = spec_of(
-        {"title": "SCT", "runs": runs(sct), "published": "sct@bert-base-uncased"},
+        {"title": "SCT", "run": run(sct), "published": "sct@bert-base-uncased"},
         columns=({"key": "STS12", "task": "STS12"},),
         published="sct/table2",
     )
@@ -277,12 +276,14 @@ def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence
 
 
 def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: MakeEvidence) -> None:
-    loose = spec_of({"title": "PCL", "runs": {"method": "pcl", "backbone": "bert-base-uncased"}})
-    other = "pcl/paper@bert-base-uncased"
-    with pytest.raises(InputError, match="both have seed 1"):
-        build_table(loose, evidence([(PCL, 1, "STSB", 0.7), (other, 1, "STSB", 0.7)]))
-    with pytest.raises(InputError, match="have different recipes"):
-        build_table(loose, evidence([(PCL, 1, "STSB", 0.7), (other, 2, "STSB", 0.7)]))
+    spec, full = spec_of({"title": "PCL", "run": run(PCL)}), evidence([(PCL, 1, "STSB", 0.7)])
+    for fault, changes in (
+        ("both have seed 1", {"key": "other"}),
+        ("have different recipes", {"key": "other", "seed": 2, "recipe": "other"}),
+    ):
+        doubled = pd.concat([full.scores, full.scores.assign(**changes)])
+        with pytest.raises(InputError, match=fault):
+            build_table(spec, Evidence(doubled, full.published, full.spreads))
 
 
 def test_every_spec_builds_without_a_single_score(

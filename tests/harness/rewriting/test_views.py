@@ -24,9 +24,9 @@ def test_views_that_use_a_tool_are_known() -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({**SWAP, "kind": "swop"}, r"view 2: kind .*swop"),
+        ({**SWAP, "kind": "swop"}, r"view 2: its content is .*swop"),
         ({**SWAP, "share": 1.5}, r"view 2: swap\.share is 1\.5"),
-        ({**SWAP, "share": "0.1"}, r"swap\.share is '0\.1'"),
+        ({**SWAP, "share": "0.1"}, r'swap\.share is "0\.1"'),
         ({**SWAP, "rate": 1}, r"swap\.rate"),
         ({key: value for key, value in SWAP.items() if key != "clean"}, r"swap\.clean"),
         ({**FILL, "share": 0.0}, r"fill\.share"),

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import load_recipes
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.stages import pages
 
@@ -112,5 +112,5 @@ def test_a_command_is_offered_only_where_a_declared_run_fills_a_cell() -> None:
     assert pages.unfilled(tables, recipes) == {}
     assert pages.plan_commands(tables, {}) == {"una/table-a1": "sentbench plan una/table-a1 && dvc repro"}
     lacking = pages.unfilled(tables, {"una": recipes["una"]})
-    assert lacking == {"una/table-a1": "missing: simcse/nt-xent@bert-base-uncased"}
+    assert lacking == {"una/table-a1": "missing: simcse-nt@bert-base-uncased"}
     assert pages.plan_commands(tables, lacking) == {}

@@ -12,7 +12,7 @@ import torch
 from pydantic import ValidationError
 from safetensors.torch import save_file
 
-from harness.plan.entries import first_problem
+from harness.declarations import first_problem
 from methods.ckd.config import CKDConfig
 from methods.ckd.method import CKD
 from methods.core import streams

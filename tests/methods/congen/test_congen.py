@@ -10,7 +10,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from harness.plan.entries import first_problem
+from harness.declarations import first_problem
 from methods.congen.config import ConGenConfig
 from methods.congen.method import ConGen
 from methods.core import streams

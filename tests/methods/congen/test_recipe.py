@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
+from harness.plan.names import table_runs
+from harness.plan.recipes import Parent
 from harness.plan.resolve import load_recipes
 from methods.core.train_config import TrainConfig
 from methods.registry import load_method
@@ -18,74 +18,61 @@ from tests.methods.congen.sample import RELEASED as CONGEN
 ROOT = Path(__file__).parents[3]
 RECIPE = load_recipes(ROOT / "recipes")["competitors"]
 RUNS = RECIPE.systems
-METHODS = ("congen", "ckd", "distill")
+TABLES = table_runs(ROOT / "leaderboards/tables")
 
 
-def wanted(table: str) -> list[tuple[str, str, str]]:
-    """Returns (method, variant, backbone) of every cell of a table that one of these methods fills."""
-    spec = yaml.safe_load((ROOT / f"leaderboards/tables/sct-{table}.yaml").read_text(encoding="utf-8"))
-    columns = [column.get("runs", {}) for column in spec["columns"]]
-    cells = [{**row.get("runs", {}), **column} for row in spec["rows"] for column in columns]
-    found = [(c["method"], c["variant"], c["backbone"]) for c in cells if c.get("method") in METHODS]
-    return list(dict.fromkeys(found))
-
-
-def keys_of(names: list[str]) -> list[tuple[str, str, str]]:
-    return [(RUNS[n]["method"], RUNS[n]["variant"], place) for n in names for place in RUNS[n]["backbones"]]
+def shown(table: str) -> list[str]:
+    """Returns `system@backbone` of every run of this recipe that a table of SCT shows."""
+    return sorted(str(run) for run in TABLES[f"sct/{table}"] if run.system in RUNS)
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_resolves_to_valid_settings(name: str) -> None:
-    run: dict[str, Any] = RUNS[name]
-    load_method(run["method"]).Config.model_validate(run["config"])
-    TrainConfig.model_validate(run["train"])
-    assert len(run["parent"]) == 1
-    assert run["seeds"] == [0, 1, 2]
+    run = RUNS[name]
+    load_method(run.method).Config.model_validate(run.config)
+    TrainConfig.model_validate(run.train)
+    assert run.parent is not None
+    assert run.seeds == [0, 1, 2]
     assert len(RUNS) == 24
 
 
-@pytest.mark.parametrize(("table", "cells"), [("table2", 8), ("table3", 6), ("table7", 12)])
-def test_every_row_of_these_methods_in_a_table_has_exactly_one_run(table: str, cells: int) -> None:
-    assert len(wanted(table)) == cells
-    assert sorted(keys_of(RECIPE.tables[table])) == sorted(wanted(table))
+@pytest.mark.parametrize(("table", "runs"), [("table2", 8), ("table3", 6), ("table7", 12)])
+def test_a_table_shows_each_of_its_runs_once(table: str, runs: int) -> None:
+    assert len(shown(table)) == len(set(shown(table))) == runs
 
 
 @pytest.mark.parametrize("table", ["table1", "table4", "table5", "table6", "fig2", "fig4"])
 def test_no_other_table_or_figure_shows_these_methods(table: str) -> None:
-    assert wanted(table) == []
+    assert shown(table) == []
 
 
-def test_no_two_runs_claim_one_row_and_no_run_is_in_no_table() -> None:
-    assert len(set(keys_of(list(RUNS)))) == len(RUNS)
-    assert {name for table in RECIPE.tables.values() for name in table} == set(RUNS)
-
-
-def test_the_rows_of_table_three_are_evaluated_on_its_tasks() -> None:
-    for name in RECIPE.tables["table3"]:
-        assert {"AskUbuntu", "SciDocs", "nli"} <= set(RUNS[name]["tasks"])
+def test_every_run_is_in_a_table_or_in_the_audit() -> None:
+    named = {run.partition("@")[0] for table in ("table2", "table3", "table7") for run in shown(table)}
+    assert named | set(RECIPE.groups["audit"]) == set(RUNS)
+    assert not named & set(RECIPE.groups["audit"])
 
 
 def test_the_presets_are_the_ones_the_conformance_kit_runs() -> None:
     """Lengths and sizes aside: the kit's sentences are short and few, its first token has no pooler."""
     apart = {"max_length", "queue_size", "teacher_pooling", "student_vector"}
     for name, preset in (("congen-bert-tiny", CONGEN), ("ckd-bert-tiny", CKD), ("ckd-original", ORIGINAL)):
-        config = RUNS[name]["config"]
+        config = RUNS[name].config
         assert config.keys() == preset.keys()
         assert {key for key in config if config[key] != preset[key]} <= apart
 
 
 def test_a_run_that_starts_from_sct_starts_from_the_first_stage_of_its_backbone() -> None:
-    started = {name: run for name, run in RUNS.items() if "start" in run}
+    started = [run for run in RUNS.values() if run.start is not None]
     assert len(started) == 6
-    for run in started.values():
-        assert run["variant"] == "plus-sct"
-        assert run["start"]["run"] == f"sct-{run['backbones'][0]}"
+    for run in started:
+        assert run.variant == "plus-sct"
+        assert run.start == Parent(run=f"sct-{run.backbones[0]}")
 
 
 def test_an_audit_run_turns_one_switch_of_the_released_run() -> None:
-    for name in RECIPE.tables["audit"][:-1]:
+    for name in RECIPE.groups["audit"][:-1]:
         run, base = RUNS[name], RUNS["congen-bert-tiny" if "congen" in name else "ckd-bert-tiny"]
-        turned = [key for key in base["config"] if run["config"][key] != base["config"][key]]
-        turned += ["parent"] if run["parent"] != base["parent"] else []
+        turned = [key for key in base.config if run.config[key] != base.config[key]]
+        turned += ["parent"] if run.parent != base.parent else []
         tied = {"queue_start", "queue_seed"}, {"student_temperature", "queue_size"}
         assert len(turned) == 1 or set(turned) in tied

@@ -195,20 +195,20 @@ def test_heads_must_divide_the_width(folder: Path) -> None:
 def test_every_run_of_the_recipe_is_a_valid_configuration() -> None:
     recipe = load_recipes(RECIPES)["ptbert"]
     for system in recipe.systems.values():
-        load_method(system["method"]).Config.model_validate(system["config"])
-        TrainConfig.model_validate(system["train"])
-    methods = [system["method"] for system in recipe.systems.values()]
+        load_method(system.method).Config.model_validate(system.config)
+        TrainConfig.model_validate(system.train)
+    methods = [system.method for system in recipe.systems.values()]
     assert (methods.count("pt-bert"), methods.count("moco"), methods.count("simcse")) == (16, 8, 2)
 
 
 def test_readings_of_the_recipe_differ_in_the_listed_switches_only() -> None:
     systems = load_recipes(RECIPES)["ptbert"].systems
-    released, paper = systems["pt-bert"]["config"], systems["pt-bert-paper"]["config"]
+    released, paper = systems["pt-bert"].config, systems["pt-bert-paper"].config
     assert {key for key in released if released[key] != paper[key]} == {
         "momentum_start",
         "queue_holds_batch",
         "head",
         "key_second_attention",
     }
-    moco = systems["moco"]["config"]
+    moco = systems["moco"].config
     assert all(released[key] == moco[key] for key in released.keys() & moco.keys())

@@ -7,50 +7,52 @@ from typing import Any
 
 import pytest
 
-from harness.plan.resolve import load_recipes
+from harness.plan.names import table_runs
+from harness.plan.recipes import load_recipes
 from methods.core.schedule import rate_factor
 from methods.core.train_config import TrainConfig
 from methods.simcse.method import SimCSE
 from methods.una.method import UNA
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
 
-RECIPES = load_recipes(Path(__file__).parents[3] / "recipes")
+ROOT = Path(__file__).parents[3]
+RECIPES = load_recipes(ROOT / "recipes")
 RUNS = RECIPES["una"].systems
 BASELINES = {name: run for name, run in RECIPES["baselines"].systems.items() if name.startswith("simcse-nt")}
 D7_SEEDS = [42, 0, 1, 11, 15, 48, 111, 421, 456, 3407]
 
 
 def turned(name: str, released: str) -> dict[str, Any]:
-    mine, base = RUNS[name]["config"], RUNS[released]["config"]
+    mine, base = RUNS[name].config, RUNS[released].config
     return {key: value for key, value in mine.items() if value != base[key]}
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_resolves_to_valid_settings(name: str) -> None:
     run = RUNS[name]
-    UNA.Config.model_validate(run["config"])
-    train = TrainConfig.model_validate(run["train"])
+    UNA.Config.model_validate(run.config)
+    train = TrainConfig.model_validate(run.train)
     assert train.max_grad_norm is None
-    assert (run["corpus"] == "wiki1m-paraphrased") == (run["config"]["positive"] == "paraphrase")
+    assert (run.corpus == "wiki1m-paraphrased") == (run.config["positive"] == "paraphrase")
     assert len(RUNS) == 40
 
 
 def test_the_presets_are_the_ones_the_conformance_kit_runs() -> None:
-    assert RUNS["una"]["config"] == RUNS["una-roberta"]["config"] == RELEASED
-    assert RUNS["una-paper"]["config"] == PAPER
-    assert RUNS["una-paraphrase"]["config"] == {**RELEASED, **PARAPHRASE}
+    assert RUNS["una"].config == RUNS["una-roberta"].config == RELEASED
+    assert RUNS["una-paper"].config == PAPER
+    assert RUNS["una-paraphrase"].config == {**RELEASED, **PARAPHRASE}
 
 
 def test_main_runs_have_the_ten_seeds_and_the_rates_of_the_paper() -> None:
     mains = ["una", "una-paraphrase", "una-roberta", "una-paraphrase-roberta"]
     nt = ["simcse-nt", "simcse-nt-paraphrase", "simcse-nt-roberta", "simcse-nt-paraphrase-roberta"]
     for mine, theirs in zip(mains, nt, strict=True):
-        assert RUNS[mine]["seeds"] == BASELINES[theirs]["seeds"] == D7_SEEDS
-        assert RUNS[mine]["train"] == BASELINES[theirs]["train"]
-        assert RUNS[mine]["corpus"] == BASELINES[theirs]["corpus"]
-        assert RUNS[mine]["backbones"] == BASELINES[theirs]["backbones"]
-        assert RUNS[mine]["config"]["head"] == BASELINES[theirs]["config"]["head"]
-    bert, roberta = RUNS["una"]["train"], RUNS["una-roberta"]["train"]
+        assert RUNS[mine].seeds == BASELINES[theirs].seeds == D7_SEEDS
+        assert RUNS[mine].train == BASELINES[theirs].train
+        assert RUNS[mine].corpus == BASELINES[theirs].corpus
+        assert RUNS[mine].backbones == BASELINES[theirs].backbones
+        assert RUNS[mine].config["head"] == BASELINES[theirs].config["head"]
+    bert, roberta = RUNS["una"].train, RUNS["una-roberta"].train
     for step in (0, 1, 9_000):
         factor = rate_factor(bert["schedule"], step=step, warmup=0, total=15_625)
         assert bert["learning_rate"] * factor == pytest.approx(3e-5 * (1 - step / 15_625))
@@ -61,7 +63,7 @@ def test_main_runs_have_the_ten_seeds_and_the_rates_of_the_paper() -> None:
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_the_baselines_of_this_paper_resolve(name: str) -> None:
-    config = SimCSE.Config.model_validate(BASELINES[name]["config"])
+    config = SimCSE.Config.model_validate(BASELINES[name].config)
     assert config.objective == "nt-xent"
     assert len(BASELINES) == 4
 
@@ -76,16 +78,12 @@ def test_a_run_of_a_sweep_or_the_audit_turns_one_switch() -> None:
             changed = turned(name, base)
             assert len(changed) == 1
             assert keys[parts[0]] in (*changed, None)
-            assert RUNS[name]["seeds"] == [42, 0, 1]
+            assert RUNS[name].seeds == [42, 0, 1]
             found += 1
     assert found == 32
 
 
-def test_tables_name_declared_runs_and_leave_none_out() -> None:
-    tables = RECIPES["una"].tables
-    named = {name for table in tables.values() for name in table}
-    assert {name for name in named if "/" not in name} == set(RUNS)
-    assert len(tables) == 10
-    for name in named:
-        owner, _, system = name.rpartition("/")
-        assert system in RECIPES[owner or "una"].systems, name
+def test_every_run_is_in_a_table_or_in_the_audit() -> None:
+    shown = {run.system for runs in table_runs(ROOT / "leaderboards/tables").values() for run in runs}
+    assert set(RUNS) - shown <= set(RECIPES["una"].groups["audit"])
+    assert shown & set(RUNS)

@@ -1,0 +1,206 @@
+"""The declarations of recipes/ as typed values: systems, backbones, derived corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from harness.data.sources import TIERS, TierName
+from harness.declarations import (
+    Declaration,
+    Name,
+    list_declarations,
+    read_declaration,
+    read_declarations,
+    validated,
+)
+from harness.errors import InputError, near_matches
+from harness.paths import RECIPES
+
+BACKBONES, CORPORA = "backbones.yaml", "corpora.yaml"
+
+
+class Parent(Declaration):
+    """Where a run's parent or its start comes from: a teacher's vectors, another run, or a backbone.
+
+    With `run`, `backbone` and `seed` name another backbone and seed than the run's own.
+    """
+
+    teacher: Name | None = None
+    run: Name | None = None
+    backbone: Name | None = None
+    seed: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Parent:
+        kinds = [self.teacher is not None, self.run is not None or self.backbone is not None]
+        if sum(kinds) != 1 or (self.seed is not None and self.run is None):
+            raise ValueError(
+                "expected one of the keys teacher, run (with backbone or seed beside it), backbone"
+            )
+        return self
+
+
+class System(Declaration):
+    """One system of a recipe with its blocks merged; its runs differ in backbone and seed.
+
+    id: its name everywhere. variant: its label for a reader. parent: what training reads beside the corpus.
+    start: whose weights training starts from, where that is not the plain backbone.
+    """
+
+    id: Name
+    method: Name
+    variant: str
+    backbones: list[Name] = Field(min_length=1)
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    pooling: str | None
+    corpus: Name
+    corpus_share: float = Field(default=1.0, gt=0, le=1)
+    text: Literal["senteval", "raw"] = "senteval"
+    weights: Literal["best-dev", "last", "both"] = "both"
+    tasks: list[str] = Field(min_length=1)
+    parent: Parent | None = None
+    start: Parent | None = None
+    config: dict[str, Any]
+    train: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _nothing_twice(self) -> System:
+        for key, values in (("seeds", self.seeds), ("backbones", self.backbones), ("tasks", self.tasks)):
+            repeated = [value for place, value in enumerate(values) if value in values[:place]]
+            if repeated:
+                raise ValueError(f"{key} has {repeated[0]!r} twice, expected each once")
+        return self
+
+    def on(self, backbones: list[str]) -> System:
+        """Returns the system with only these backbones."""
+        return self.model_copy(update={"backbones": backbones})
+
+
+class Recipe(Declaration):
+    """One file of recipes/: its systems by id, and groups of systems that are planned by one name."""
+
+    name: Name
+    tiers: list[TierName]
+    systems: dict[Name, System]
+    groups: dict[Name, list[Name]]
+
+
+class RecipeFile(Declaration):
+    """A recipe as it is written: each run names the blocks that it is merged from, the last one wins."""
+
+    name: Name
+    tiers: list[TierName] = Field(default=list(TIERS), min_length=1)
+    blocks: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    runs: list[dict[str, Any]] = Field(min_length=1)
+    groups: dict[Name, list[Name]] = Field(default_factory=dict)
+
+
+class DeclaredBackbone(Declaration):
+    """A source as it is, or the first layers of another backbone; `pooling` where a teacher states none."""
+
+    source: Name | None = None
+    cut: Name | None = None
+    layers: int | None = Field(default=None, ge=1)
+    pooling: str | None = None
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> DeclaredBackbone:
+        if (self.source is None) == (self.cut is None) or (self.cut is None) != (self.layers is None):
+            raise ValueError("expected `source`, or `cut` with `layers`")
+        return self
+
+
+class DeclaredCorpus(Declaration):
+    """A derived corpus: an origin, its views, and the model, lexicon or second corpus that they use."""
+
+    origin: Name
+    tool: Name | None = None
+    seed: int = Field(ge=0)
+    rows: int | None = Field(default=None, ge=1)
+    views: list[dict[str, Any]] = Field(min_length=1)
+
+
+def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
+    """Returns all recipes by name.
+
+    Errors: InputError for a file that is no recipe, an unknown block, a name or an id used twice.
+    """
+    recipes: dict[str, Recipe] = {}
+    owner: dict[str, str] = {}
+    for path in list_declarations(folder):
+        if path.name in (BACKBONES, CORPORA):
+            continue
+        recipe = _read_recipe(path)
+        if recipe.name in recipes:
+            raise InputError(f"{path}: another recipe is called {recipe.name!r}, expected one; rename it")
+        for system in recipe.systems:
+            if system in owner:
+                raise InputError(
+                    f"{path}: run id {system!r} is also in {owner[system]}, expected unique ids; rename one"
+                )
+            owner[system] = path.name
+        recipes[recipe.name] = recipe
+    for recipe in recipes.values():
+        for group, systems in recipe.groups.items():
+            for system in systems:
+                if system not in owner:
+                    raise InputError(
+                        f"group {recipe.name}/{group} names {system!r}, which no recipe declares"
+                        f"{near_matches(system, list(owner))}; correct the recipe"
+                    )
+    return recipes
+
+
+def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, System]:
+    """Returns every system that a recipe declares, by id."""
+    return {system: entry for recipe in recipes.values() for system, entry in recipe.systems.items()}
+
+
+def load_backbones(folder: Path = RECIPES) -> dict[str, DeclaredBackbone]:
+    """Returns the declared backbones by name. Errors: InputError in one line."""
+    return read_declarations(folder / BACKBONES, DeclaredBackbone)
+
+
+def load_corpora(folder: Path = RECIPES) -> dict[str, DeclaredCorpus]:
+    """Returns the declared derived corpora by name. Errors: InputError in one line."""
+    return read_declarations(folder / CORPORA, DeclaredCorpus)
+
+
+def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings merged deeply; a later value replaces an earlier one."""
+    merged: dict[str, Any] = {}
+    for part in settings:
+        for key, value in part.items():
+            both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+            merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def _read_recipe(path: Path) -> Recipe:
+    written = read_declaration(path, RecipeFile)
+    systems: dict[str, System] = {}
+    for system in _systems_of(written, path):
+        if system.id in systems:
+            raise InputError(f"{path}: run id {system.id!r} stands twice, expected unique ids; rename one")
+        systems[system.id] = system
+    return Recipe(name=written.name, tiers=written.tiers, systems=systems, groups=written.groups)
+
+
+def _systems_of(written: RecipeFile, path: Path) -> Iterator[System]:
+    for number, run in enumerate(written.runs, 1):
+        where = f"{path}: run {run.get('id', f'number {number}')}"
+        used = run.get("use", [])
+        if not isinstance(used, list):
+            raise InputError(f"{where}: use is {used!r}, expected a list of blocks; put it in brackets")
+        for block in used:
+            if block not in written.blocks:
+                raise InputError(
+                    f"{where} uses block {block!r}, expected one of {', '.join(written.blocks)}"
+                    f"{near_matches(str(block), list(written.blocks))}; correct it"
+                )
+        own = {key: value for key, value in run.items() if key != "use"}
+        yield validated(System, merge(*(written.blocks[block] for block in used), own), where=where)

@@ -1,0 +1,197 @@
+"""Every YAML file is read by one reader: what it refuses, in one line that names file, line and key."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from harness.cli import main
+from harness.declarations import (
+    Declaration,
+    Name,
+    RelativePath,
+    TableKey,
+    list_declarations,
+    read_declaration,
+    read_declarations,
+    read_record,
+    read_yaml,
+    validated,
+)
+from harness.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+
+
+class Toy(Declaration):
+    rate: float
+    names: list[Name] = Field(default_factory=list)
+    inner: dict[Name, float] = Field(default_factory=dict)
+
+
+def complaint(path: Path, content: str | bytes) -> str:
+    """Returns the one line with which a file of this content is refused."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(InputError) as caught:
+        read_declaration(path, Toy)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+    return str(caught.value).removeprefix(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("rate: 1.0\nrate: 2.0\n", ": line 2: key 'rate' stands twice"),
+        ("rate: 1.0\ninner:\n  a: 1.0\n  b: 2.0\n  'a': 3.0\n", ": line 5: key 'a' stands twice"),
+        ("- {rate: 1.0, rate: 2.0}\n", ": line 1: key 'rate' stands twice"),
+        (b"rate: \xff\n", ": byte 6 is not UTF-8"),
+        ("rate: [\n", ": line 2: not YAML"),
+        ("rate: 1.0\n\tx: 2\n", ": line 2: not YAML"),
+        ("rate: 2024-13-45\n", ": not YAML"),
+        ("rate: !!python/name:os.system 1\n", ": line 1: not YAML"),
+        ("", ": its top level is null, expected keys"),
+        ("- 1\n", ": its top level is [1], expected keys"),
+        ("rate: 3e-5\n", ': rate is "3e-5": input should be a valid number; write 3.0e-5'),
+        ("rate: .nan\n", ": rate is NaN: input should be a finite number"),
+        ("{}\n", ": key rate is missing"),
+        ("rate: 1.0\nrtae: 1.0\n", ": unknown key rtae"),
+        ("rate: 1.0\n1: 2\n", "key"),
+        ("rate: 1.0\nnames: [../../x]\n", ': names.0 is "../../x": expected a name of lower-case letters'),
+        ("rate: 1.0\ninner: {../x: 1.0}\n", ': key "../x" of inner: expected a name of lower-case letters'),
+    ],
+)
+def test_a_file_that_is_off_is_refused_with_its_place(
+    tmp_path: Path, content: str | bytes, message: str
+) -> None:
+    assert message in complaint(tmp_path / "toy.yaml", content)
+
+
+def test_a_merged_key_may_be_given_again_but_an_own_one_not(tmp_path: Path) -> None:
+    path = tmp_path / "toy.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {<<: *a}\n")
+    assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 1, "y": 2}}
+    path.write_text("a: &a {x: 1}\nb: {<<: *a, x: 3, x: 4}\n")
+    with pytest.raises(InputError, match="line 2: key 'x' stands twice"):
+        read_yaml(path)
+
+
+def test_an_alias_of_itself_ends(tmp_path: Path) -> None:
+    (tmp_path / "toy.yaml").write_text("a: &a [*a]\n")
+    assert list(read_yaml(tmp_path / "toy.yaml")) == ["a"]
+
+
+def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("none", "loop", "pipe", "folder"):
+        with pytest.raises(InputError, match="no such file, expected a YAML file"):
+            read_yaml(tmp_path / name)
+    with pytest.raises(InputError, match=r"has no \*\.yaml file"):
+        list_declarations(tmp_path)
+
+
+def test_values_by_name_and_records_are_read_with_the_same_words(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text("b: {rate: 1.0}\na: {rate: 2.0}\n")
+    assert {name: toy.rate for name, toy in read_declarations(tmp_path / "two.yaml", Toy).items()} == {
+        "b": 1.0,
+        "a": 2.0,
+    }
+    (tmp_path / "two.yaml").write_text("b: {rate: 1.0}\n../a: {rate: 2.0}\n")
+    with pytest.raises(InputError, match=r'key "\.\./a" of the file: expected a name'):
+        read_declarations(tmp_path / "two.yaml", Toy)
+    for content, message in ((b"{", "invalid JSON"), (b"\xff", "not UTF-8"), (b'{"rate": "1"}', "rate is")):
+        (tmp_path / "r.json").write_bytes(content)
+        with pytest.raises(InputError, match=message) as caught:
+            read_record(tmp_path / "r.json", Toy)
+        assert "\n" not in str(caught.value)
+
+
+class Paths(Declaration):
+    name: Name = "a"
+    key: TableKey = "a"
+    path: RelativePath = "a"
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ({"name": "bert-base_2"}, {"name": "Bert"}),
+        ({"name": "0"}, {"name": "-x"}),
+        ({"name": "a__b__s0"}, {"name": "a\n"}),
+        ({"name": "a" * 160}, {"name": "a" * 161}),
+        ({"name": "a"}, {"name": ""}),
+        ({"key": "pcl/table2"}, {"key": "pcl/table2/x"}),
+        ({"key": "small"}, {"key": "../small"}),
+        ({"path": "1_Pooling/config.json"}, {"path": "/etc/passwd"}),
+        ({"path": "a/..b"}, {"path": "a/../b"}),
+    ],
+)
+def test_a_name_that_becomes_a_path_stays_in_its_folder(good: dict[str, str], bad: dict[str, str]) -> None:
+    assert validated(Paths, good, where="x")
+    with pytest.raises(InputError, match=r"^x: (name|key|path) is "):
+        validated(Paths, bad, where="x")
+
+
+def test_every_committed_yaml_file_of_the_project_has_each_key_once() -> None:
+    listed = subprocess.run(["git", "ls-files", "*.yaml", "*.yml"], cwd=ROOT, capture_output=True, text=True)
+    paths = listed.stdout.split()
+    assert len(paths) > 80
+    for path in paths:
+        assert read_yaml(ROOT / path) is not None
+
+
+def test_no_module_reads_yaml_but_the_reader() -> None:
+    calls = re.compile(r"yaml\.(safe_)?load\(|CSafeLoader")
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("harness", "methods", "benchmarks")
+        for path in (ROOT / room).rglob("*.py")
+        if calls.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == ["harness/declarations.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  simcse-small__minilm-l2__s0:", "  ../../../../x:", 'key "../../../../x" of runs'),
+        ("  minilm-l2:\n", "  ../../x:\n", 'key "../../x" of backbones'),
+        ("backbone: backbones/minilm-l2", "backbone: backbones/../../x", "backbone is"),
+        ("backbone: backbones/minilm-l2", "backbone: /etc", "expected a folder backbones/NAME"),
+        ("corpus: data/wiki-small", "corpus: data/..", "corpus is"),
+        ("parent: data/wiki-small", "parent: harness/cli.py", "parent is"),
+        ("  id: simcse-small", "  id: ../x", "id is"),
+        ("  stsb:\n", "  ../x:\n", 'key "../x" of sources'),
+        ("  wiki-small-views:\n", "  ../x:\n", 'key "../x" of corpora'),
+        ("  minilm-l6__wiki-small:\n", "  ../x:\n", 'key "../x" of teachers'),
+        ("encoder: backbones/minilm-l6", "encoder: ../x", "encoder is"),
+        ("  simcse:\n    code:", "  ../x:\n    code:", 'key "../x" of code'),
+    ],
+)
+def test_a_plan_that_leads_out_of_the_project_is_refused_by_every_command(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    old: str,
+    new: str,
+    message: str,
+) -> None:
+    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    assert old in text
+    inside = tmp_path / "a/b/c/d/project"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    Path("params.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    for command in (["entries"], ["list", "runs"], ["train", "../../../../x", "--out", "y"], ["clean"]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert message in told
+        assert len(told.splitlines()) == 1
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["params.yaml"]
