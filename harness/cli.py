@@ -106,7 +106,11 @@ def _add_evaluate(commands: Any) -> None:
 
 def _add_report(commands: Any) -> None:
     report = add_command(commands, "report", report_command, "render tables, figures and the HTML page")
-    report.add_argument("--strict", action="store_true", help="fail if a cell is missing or a score is stale")
+    report.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail if a cell of the plan's tables is missing, or a score is missing or stale",
+    )
     check = add_command(commands, "check", check_command, "compare scores with the bands of known-good runs")
     check.add_argument("--bands", type=Path, default=Path("leaderboards/bands.yaml"), metavar="FILE")
     check.add_argument(

@@ -20,7 +20,8 @@ def add_to(commands: Any) -> None:
 
 
 def compare_command(arguments: argparse.Namespace) -> None:
-    from harness.report.compare import compare, to_json, to_pull_request
+    from harness.report.formats.moves import to_json, to_pull_request
+    from harness.report.tables.moves import compare
     from harness.results.history import results_of
 
     names = arguments.before, arguments.after

@@ -146,6 +146,16 @@ def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     )
 
 
+def compare_seeds(ours: Sequence[float], theirs: Sequence[float]) -> Comparison | None:
+    """Returns Welch's test, or the exact difference if neither side varies; None below two seeds a side."""
+    if min(len(ours), len(theirs)) < 2:
+        return None
+    if len(set(ours)) == len(set(theirs)) == 1:
+        difference = ours[0] - theirs[0]
+        return Comparison(difference, difference, difference, float(difference == 0))
+    return welch_test(ours, theirs)
+
+
 def paired_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     """Returns the paired t test for two methods that were run on the same seeds, in the same order."""
     found = stats.ttest_rel(ours, theirs)

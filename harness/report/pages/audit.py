@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError
-from harness.report.pages.claims import compare_seeds
-from harness.report.pages.page import RunDetail
+from harness.report import statistics
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
+from harness.report.runs import RunDetail
 from harness.report.statistics import Comparison
 
 
@@ -82,7 +86,7 @@ def measure(audit: MethodAudit, variants: Iterable[str], runs: Iterable[RunDetai
             changed, usual = (_dev(own, name, backbone) for name in (variant, audit.reading))
             if changed and usual:
                 change = sum(changed) / len(changed) - sum(usual) / len(usual)
-                interval = compare_seeds(changed, usual)
+                interval = statistics.compare_seeds(changed, usual)
                 effects.append(Effect(variant, backbone, change, interval, (len(changed), len(usual))))
     return effects
 
@@ -94,3 +98,15 @@ def _dev(runs: Sequence[RunDetail], variant: str, backbone: str) -> list[float]:
         for run in runs
         if run.variant == variant and run.backbone == backbone and run.selection is not None
     ]
+
+
+def audit_values(report: Report, audits: Sequence[MethodAudit]) -> dict[str, Any]:
+    """Returns what the page shows: the audits, and the function that measures the effects of variants."""
+    return {"audits": audits, "measure": partial(measure, runs=list(report.runs.values()))}
+
+
+def _declared_audits(report: Report) -> dict[str, Any]:
+    return audit_values(report, load_audits(report.leaderboards / "audit"))
+
+
+PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", _declared_audits, order=3)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import InputError
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
 
 AGAIN = "measure again by `python -m benchmarks`"
 
@@ -16,26 +18,26 @@ class _Recorded(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Spread(_Recorded):
+class MedianRange(_Recorded):
     """Median and range over the rounds."""
 
     median: float
     low: float
     high: float
 
-    def told(self, unit: str = "") -> str:
+    def text(self, unit: str = "") -> str:
         """Returns the median with its range, to three digits."""
         single = self.low == self.high
-        reach = "" if single else f" ({plain(self.low)} to {plain(self.high)})"
-        return f"{plain(self.median)}{' ' + unit if unit else ''}{reach}"
+        bounds = "" if single else f" ({plain(self.low)} to {plain(self.high)})"
+        return f"{plain(self.median)}{' ' + unit if unit else ''}{bounds}"
 
 
 class PeerCost(_Recorded):
     """What a user would otherwise run, and how many times our cost it is."""
 
     name: str
-    cost: Spread
-    ratio: Spread
+    cost: MedianRange
+    ratio: MedianRange
     target: float | None
 
     @property
@@ -49,12 +51,12 @@ class BenchmarkResult(_Recorded):
 
     name: str
     unit: str
-    ours: Spread
+    ours: MedianRange
     peers: tuple[PeerCost, ...]
     limit: float | None
     agreement: str
     note: str
-    gemm: Spread | None
+    gemm: MedianRange | None
     met: bool | None
 
     @property
@@ -104,10 +106,11 @@ def load_measurements(path: Path) -> Measurements | None:
     if not path.is_file():
         return None
     try:
-        return Measurements.model_validate_json(path.read_text(encoding="utf-8"))
-    except (ValidationError, json.JSONDecodeError) as error:
-        first = str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
-        raise InputError(f"{path}: not a file of measurements ({first}); {AGAIN}") from None
+        return Measurements.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "top level"
+        raise InputError(f"{path}: not a file of measurements ({where}: {first['msg']}); {AGAIN}") from None
 
 
 def plain(number: float) -> str:
@@ -119,3 +122,16 @@ def plain(number: float) -> str:
 
 def _verdict(met: bool) -> str:
     return "met" if met else "not met"
+
+
+def speed_values(measured: Measurements) -> dict[str, Any]:
+    """Returns what the page shows."""
+    return {"measured": measured, "plain": plain}
+
+
+def _recorded_speed(report: Report) -> dict[str, Any] | None:
+    measured = load_measurements(report.measurements) if report.measurements else None
+    return speed_values(measured) if measured else None
+
+
+PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)
