@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_command, bm25, compare, corpus, cost, entries, mteb, publish
+from harness.commands import add_command, bm25, compare, corpus, cost, entries, mteb, publish, readmes
 from harness.errors import InputError
 
 
@@ -52,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     entries.add_to(commands)
     compare.add_to(commands)
     publish.add_to(commands)
+    readmes.add_to(commands)
     return parser
 
 

@@ -5,49 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
-from harness.declarations import Declaration, list_declarations, read_declaration
-from harness.errors import InputError
 from harness.report import statistics
+from harness.report.audit import MethodAudit, load_audits
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.report.runs import RunDetail
 from harness.report.statistics import Comparison
-
-
-class Difference(Declaration):
-    """One point on which paper and code differ, numbered by its place in the file.
-
-    variants: runs that differ from `MethodAudit.reading` in this point alone; effect: what is known without a
-    run; tests: the tests that prove it.
-    """
-
-    about: str
-    paper: str
-    code: str
-    ours: str
-    switch: str = ""
-    variants: list[str] = Field(default_factory=list)
-    effect: str = ""
-    tests: list[str] = Field(default_factory=list)
-
-
-class MethodAudit(Declaration):
-    """The differences of one method.
-
-    reading: the variant that others are measured against; opposite: the variant that takes the other reading
-    of every difference at once, if the method has one.
-    """
-
-    method: str
-    title: str
-    reading: str
-    opposite: str = ""
-    differences: list[Difference] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -64,26 +29,18 @@ class Effect:
     seeds: tuple[int, int]
 
 
-def load_audits(folder: Path) -> list[MethodAudit]:
-    """Returns the audits by file name. Errors: InputError if a file is wrong or a method comes twice."""
-    audits: list[MethodAudit] = []
-    for path in list_declarations(folder):
-        audit = read_declaration(path, MethodAudit)
-        if audit.method in {other.method for other in audits}:
-            raise InputError(
-                f"{path}: method {audit.method!r} has a file already, expected one; join the two"
-            )
-        audits.append(audit)
-    return audits
+def measure(
+    audit: MethodAudit, variants: Iterable[str], against: str, *, runs: Iterable[RunDetail]
+) -> list[Effect]:
+    """Returns the effect of each variant on each backbone that has runs of it and of the other reading.
 
-
-def measure(audit: MethodAudit, variants: Iterable[str], runs: Iterable[RunDetail]) -> list[Effect]:
-    """Returns the effect of each variant on each backbone that has runs of it and of the usual reading."""
+    against: the variant that it is measured against; nothing stands for the method's usual reading.
+    """
     own = [run for run in runs if run.method == audit.method and run.selection is not None]
     effects = []
     for variant in variants:
         for backbone in dict.fromkeys(run.backbone for run in own):
-            changed, usual = (_dev(own, name, backbone) for name in (variant, audit.reading))
+            changed, usual = (_dev(own, name, backbone) for name in (variant, against or audit.reading))
             if changed and usual:
                 change = sum(changed) / len(changed) - sum(usual) / len(usual)
                 interval = statistics.compare_seeds(changed, usual)

@@ -21,6 +21,7 @@ from harness.report.tables.model import Table, TableRow
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 TALL = 16
 """The most rows of a table that is shown at full height; a longer one scrolls under its header."""
@@ -78,6 +79,7 @@ def _environment(templates: Path) -> Environment:
     environment.filters["signed"] = signed
     environment.filters["seconds"] = _duration
     environment.filters["slug"] = slug
+    environment.filters["code_spans"] = _code_spans
     environment.filters["groupby_order"] = lambda values, name: [
         (key, list(found)) for key, found in groupby(values, key=attrgetter(name))
     ]
@@ -87,6 +89,13 @@ def _environment(templates: Path) -> Environment:
 def _grouped(table: Table) -> list[tuple[str, list[TableRow]]]:
     """Returns the rows in stretches of one group, in their order."""
     return [(group, list(rows)) for group, rows in groupby(table.rows, key=attrgetter("group"))]
+
+
+def _code_spans(text: str) -> Markup:
+    """Returns text in which what stands between backticks is marked as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _duration(seconds: float | None) -> str:

@@ -10,8 +10,9 @@ import pytest
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.plan.resolve import load_recipes
+from harness.report.audit import Difference, MethodAudit, load_audits
 from harness.report.pages import audit as audit_page
-from harness.report.pages.audit import Difference, MethodAudit, audit_values, load_audits, measure
+from harness.report.pages.audit import audit_values, measure
 from harness.report.pages.content import Report
 from harness.report.runs import RunDetail
 from harness.results.schema import Selection
@@ -37,7 +38,7 @@ def test_effect_is_the_variant_minus_the_usual_reading_on_the_same_backbone() ->
     """72 and 74 against 70 and 71: 73 - 70.5 = +2.5; the run of another method does not count."""
     runs = [run("paper", 0, 0.72), run("paper", 1, 0.74), run("released", 0, 0.70), run("released", 1, 0.71)]
     noise = [run("paper", 0, 0.99, method="n"), run("paper", 0, 0.9, backbone="c"), run("other", 0, 0.1)]
-    (effect,) = measure(AUDIT, DIFFERENCE.variants, [*runs, *noise])
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=[*runs, *noise])
     assert (effect.variant, effect.backbone, effect.seeds) == ("paper", "b", (2, 2))
     assert effect.change == pytest.approx(2.5)
     assert effect.interval is not None
@@ -45,7 +46,7 @@ def test_effect_is_the_variant_minus_the_usual_reading_on_the_same_backbone() ->
 
 
 def test_one_seed_a_side_has_a_change_but_no_interval() -> None:
-    (effect,) = measure(AUDIT, DIFFERENCE.variants, [run("paper", 0, 0.5), run("released", 0, 0.6)])
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=[run("paper", 0, 0.5), run("released", 0, 0.6)])
     assert effect.change == pytest.approx(-10)
     assert effect.interval is None
 
@@ -67,17 +68,46 @@ def test_the_opposite_reading_is_measured_as_a_whole_and_not_as_one_difference()
     assert text.index("</table>") < text.index("paper, b: −10.00")
 
 
-def test_every_paper_and_competitor_is_audited_and_every_named_test_exists() -> None:
+def test_another_reading_can_be_what_a_variant_is_measured_against() -> None:
+    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6), run("second", 0, 0.4))}
+    other = DIFFERENCE.model_copy(update={"against": "second"})
+    text = audited(AUDIT.model_copy(update={"differences": [other]}), runs=runs)
+    assert "paper, b: +10.00, 1 and 1 seeds" in text
+    assert "measured against <code>second</code>" in text
+
+
+def test_code_is_marked_and_everything_else_escaped() -> None:
+    coded = DIFFERENCE.model_copy(update={"ours": "`a < b` & c", "switch": "x, y", "choices": "1 | 2"})
+    text = audited(AUDIT.model_copy(update={"differences": [coded]}))
+    assert "<td><code>a &lt; b</code> &amp; c</td>" in text
+    assert "switch <code>x: 1 | 2</code>, <code>y</code>" in text
+
+
+def test_every_method_is_audited_and_every_named_test_exists() -> None:
     audits = load_audits(LEADERBOARDS / "audit")
-    assert [audit.method for audit in audits] == ["ckd", "congen", "dclr", "pcl", "pt-bert", "sct", "una"]
-    assert all(len(audit.differences) >= 6 for audit in audits)
+    assert {audit.method for audit in audits} == set(METHODS)
     sources = "".join(
         file.read_text(encoding="utf-8") for file in (LEADERBOARDS.parent / "tests").rglob("test_*.py")
     )
-    for audit in audits:
-        named = [test for difference in audit.differences for test in difference.tests]
-        if audit.method in METHODS:
-            assert [test for test in named if f"def {test}(" not in sources] == []
+    named = [test for audit in audits for found in audit.differences for test in found.tests]
+    assert [test for test in named if f"def {test}(" not in sources] == []
+    assert len(named) >= 20
+
+
+def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> None:
+    """A run that turns one switch stands beside its difference; others are a reading, whole or in part."""
+    recipes, checked = load_recipes(), 0
+    audits = {audit.method: audit for audit in load_audits(LEADERBOARDS / "audit")}
+    for recipe in recipes.values():
+        for name in recipe.tables.get("audit", ()):
+            owner, _, system = name.rpartition("/")
+            entry = recipes[owner or recipe.name].systems[system]
+            audit = audits[entry["method"]]
+            shown = {variant for found in audit.differences for variant in found.variants}
+            reading = entry["variant"].split()[0]
+            assert entry["variant"] in shown or reading in (audit.reading, audit.opposite), name
+            checked += 1
+    assert checked >= 50
 
 
 def settings(entry: Any, switch: str, place: str = "") -> dict[str, Any]:
@@ -97,8 +127,8 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
     checked = 0
     for audit in load_audits(LEADERBOARDS / "audit"):
         own = [entry for entry in every if entry["method"] == audit.method]
-        usual = [entry for entry in own if entry["variant"] == audit.reading]
         for difference in audit.differences:
+            usual = [entry for entry in own if entry["variant"] == (difference.against or audit.reading)]
             for variant in difference.variants:
                 turned = [entry for entry in own if entry["variant"] == variant]
                 assert turned, variant
@@ -112,7 +142,7 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
                 assert pairs, variant
                 assert any(any(turns) for turns in pairs), (audit.method, variant)
                 checked += 1
-    assert checked >= 18
+    assert checked >= 45
 
 
 def test_one_method_in_two_files_is_an_input_error(tmp_path: Path) -> None:

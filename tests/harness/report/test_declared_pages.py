@@ -1,4 +1,4 @@
-"""Pages are found by their declaration: a new one is a module and a template, and no other file knows of it."""
+"""Pages are found by their declaration: a new one is a module and a template, no other file knows of it."""
 
 from __future__ import annotations
 
