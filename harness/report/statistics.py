@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from scipy import stats
 
 from harness.report.tables.model import Verdict
@@ -35,16 +34,6 @@ class Comparison(NamedTuple):
     low: float
     high: float
     p: float
-
-
-class BestByDev(NamedTuple):
-    """What picking the best of k seeds by development score yields on the test set.
-
-    expected: mean test score of the picked seed; place: probability that it is below the published value.
-    """
-
-    expected: float
-    place: float
 
 
 class Judgement(NamedTuple):
@@ -91,18 +80,6 @@ def quantile(n: int, *, known: bool, confidence: float = 0.95) -> float:
     return float(stats.norm.ppf(share) if known else stats.t.ppf(share, n - 1))
 
 
-def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Returns Student's interval for the mean over seeds.
-
-    Errors: ValueError below two values.
-    """
-    sd = sample_sd(values)
-    if sd is None:
-        raise ValueError(f"an interval needs at least 2 values, got {len(values)}")
-    half = quantile(len(values), known=False, confidence=confidence) * standard_error(sd, len(values))
-    return mean(values) - half, mean(values) + half
-
-
 def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Returns the chi-square interval for a standard deviation that n seeds show as `sd`."""
     tail = (1 - confidence) / 2
@@ -114,27 +91,6 @@ def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, flo
 def place(values: Sequence[float], published: float) -> float:
     """Returns the share of our seeds that lie below the published value."""
     return sum(value < published for value in values) / len(values)
-
-
-def best_by_dev(values: Sequence[float], dev: Sequence[float], k: int, published: float) -> BestByDev:
-    """Returns what a paper would report that trains k seeds and keeps the one with the best dev score.
-
-    Exact over all subsets of k of our n seeds: the seed with the r-th best dev score (r = 0, 1, ...) is
-    picked in C(n - 1 - r, k - 1) of C(n, k) subsets. Of equal dev scores the earlier seed wins.
-    Errors: ValueError if the lengths differ or k is not in 1..n.
-    """
-    n = len(values)
-    if len(dev) != n or not 1 <= k <= n:
-        raise ValueError(
-            f"{n} values, {len(dev)} dev scores and k={k}: expected equal lengths and 1 <= k <= n"
-        )
-    order = sorted(range(n), key=lambda index: -dev[index])
-    chances = [math.comb(n - 1 - rank, k - 1) / math.comb(n, k) for rank in range(n)]
-    picked = [(chance, values[index]) for chance, index in zip(chances, order, strict=True)]
-    return BestByDev(
-        expected=math.fsum(chance * value for chance, value in picked),
-        place=math.fsum(chance for chance, value in picked if value < published),
-    )
 
 
 def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
@@ -154,45 +110,6 @@ def compare_seeds(ours: Sequence[float], theirs: Sequence[float]) -> Comparison 
         difference = ours[0] - theirs[0]
         return Comparison(difference, difference, difference, float(difference == 0))
     return welch_test(ours, theirs)
-
-
-def paired_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
-    """Returns the paired t test for two methods that were run on the same seeds, in the same order."""
-    found = stats.ttest_rel(ours, theirs)
-    interval = found.confidence_interval(0.95)
-    return Comparison(
-        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
-    )
-
-
-def bootstrap_spearman(
-    gold: Sequence[float],
-    similarities: Sequence[float],
-    *,
-    rng: np.random.Generator,
-    samples: int = 1000,
-    confidence: float = 0.95,
-) -> tuple[float, float]:
-    """Returns the percentile interval of Spearman's rho when the test pairs are drawn again.
-
-    It measures the test set's share of the uncertainty; the seeds' share is in the standard error. Draws in
-    which one side is constant have no correlation and are left out.
-    Errors: ValueError if the lengths differ or a side is constant.
-    """
-    pairs = np.stack([np.asarray(gold, dtype=np.float64), np.asarray(similarities, dtype=np.float64)])
-    if (pairs.min(axis=1) == pairs.max(axis=1)).any():
-        raise ValueError("a constant side has no rank correlation; expected values that differ")
-    count = pairs.shape[1]
-    correlations = []
-    for _ in range(samples):
-        ranks = stats.rankdata(pairs[:, rng.integers(0, count, count)], axis=1)
-        centred = ranks - ranks.mean(axis=1, keepdims=True)
-        norms = np.linalg.norm(centred, axis=1)
-        if norms.all():
-            correlations.append(float(centred[0] @ centred[1] / norms.prod()))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(correlations, [tail, 1 - tail])
-    return float(low), float(high)
 
 
 def power(difference: float, sd: float, n: int, *, samples: int = 2, level: float = 0.05) -> float:
