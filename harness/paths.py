@@ -11,6 +11,7 @@ RECIPES = Path("recipes")
 LEADERBOARDS = Path("leaderboards")
 TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
+AUDIT = LEADERBOARDS / "audit"
 BANDS = LEADERBOARDS / "bands.yaml"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 

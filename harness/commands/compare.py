@@ -15,7 +15,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the moves as Markdown or JSON."""
-    from harness.report.compare import compare, to_json, to_pull_request
+    from harness.report.formats.moves import to_json, to_pull_request
+    from harness.report.tables.moves import compare
     from harness.results.history import results_of
 
     names = arguments.before, arguments.after

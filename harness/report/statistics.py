@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from scipy import stats
 
 from harness.report.tables.model import Verdict
@@ -98,18 +97,6 @@ def quantile(n: int, *, known: bool, confidence: float = 0.95) -> float:
     return float(stats.norm.ppf(share) if known else stats.t.ppf(share, n - 1))
 
 
-def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Returns Student's interval for the mean over seeds.
-
-    Errors: ValueError below two values.
-    """
-    sd = sample_sd(values)
-    if sd is None:
-        raise ValueError(f"an interval needs at least 2 values, got {len(values)}")
-    half = quantile(len(values), known=False, confidence=confidence) * standard_error(sd, len(values))
-    return mean(values) - half, mean(values) + half
-
-
 def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Returns the chi-square interval for a standard deviation that n seeds show as `sd`."""
     tail = (1 - confidence) / 2
@@ -153,43 +140,14 @@ def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     )
 
 
-def paired_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
-    """Returns the paired t test for two methods that were run on the same seeds, in the same order."""
-    found = stats.ttest_rel(ours, theirs)
-    interval = found.confidence_interval(0.95)
-    return Comparison(
-        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
-    )
-
-
-def bootstrap_spearman(
-    gold: Sequence[float],
-    similarities: Sequence[float],
-    *,
-    rng: np.random.Generator,
-    samples: int = 1000,
-    confidence: float = 0.95,
-) -> tuple[float, float]:
-    """Returns the percentile interval of Spearman's rho when the test pairs are drawn again.
-
-    It measures the test set's share of the uncertainty; the seeds' share is in the standard error. Draws in
-    which one side is constant have no correlation and are left out.
-    Errors: ValueError if the lengths differ or a side is constant.
-    """
-    pairs = np.stack([np.asarray(gold, dtype=np.float64), np.asarray(similarities, dtype=np.float64)])
-    if (pairs.min(axis=1) == pairs.max(axis=1)).any():
-        raise ValueError("a constant side has no rank correlation; expected values that differ")
-    count = pairs.shape[1]
-    correlations = []
-    for _ in range(samples):
-        ranks = stats.rankdata(pairs[:, rng.integers(0, count, count)], axis=1)
-        centred = ranks - ranks.mean(axis=1, keepdims=True)
-        norms = np.linalg.norm(centred, axis=1)
-        if norms.all():
-            correlations.append(float(centred[0] @ centred[1] / norms.prod()))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(correlations, [tail, 1 - tail])
-    return float(low), float(high)
+def compare_seeds(ours: Sequence[float], theirs: Sequence[float]) -> Comparison | None:
+    """Returns Welch's test, or the exact difference if neither side varies; None below two seeds a side."""
+    if min(len(ours), len(theirs)) < 2:
+        return None
+    if len(set(ours)) == len(set(theirs)) == 1:
+        difference = ours[0] - theirs[0]
+        return Comparison(difference, difference, difference, float(difference == 0))
+    return welch_test(ours, theirs)
 
 
 def power(difference: float, sd: float, n: int, *, samples: int = 2, level: float = 0.05) -> float:

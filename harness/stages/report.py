@@ -1,4 +1,4 @@
-"""Stage `report`: recorded scores become tables, figures and pages."""
+"""Stage `report`: recorded scores become tables, figures and pages, all of one generation."""
 
 from __future__ import annotations
 
@@ -7,107 +7,168 @@ from collections.abc import Mapping
 
 from harness import layouts
 from harness.errors import InputError
-from harness.files import write_text
-from harness.outputs import check_folder, new_folder
-from harness.paths import ARTEFACTS, PUBLISHED, REPORTS, RUN_RECORD, SCORES, TABLES
+from harness.outputs import check_folder
+from harness.paths import (
+    ARTEFACTS,
+    COSTS,
+    CURVES,
+    LEADERBOARDS,
+    MEASUREMENTS,
+    PUBLISHED,
+    REPORTS,
+    RUN_RECORD,
+    SCORES,
+    TABLES,
+)
 from harness.plan.entries import Params
-from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.formats.latex import to_latex
-from harness.report.formats.markdown import to_markdown
-from harness.report.formats.terminal import to_terminal
+from harness.plan.ladder import MARK, rungs_of
+from harness.plan.names import table_runs
+from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.report.formats.summary import text_files
+from harness.report.pages.content import Ladder, Report, Step
+from harness.report.pages.paper import papers_of
+from harness.report.pages.render import render_pages
+from harness.report.runs import run_details
+from harness.report.score_problems import score_problems
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.completeness import dev_scores, score_problems
+from harness.report.tables.leaderboard import (
+    NOTES,
+    SHOWN,
+    SMALL,
+    has_values,
+    missing_cells,
+    tables_of_plan,
+)
 from harness.report.tables.model import Table
 from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.run_choice import RunSystem
-from harness.report.tables.spec import TableSpec, check_spec, load_specs
+from harness.report.tables.spec import check_spec, load_specs
+from harness.report.writing import write_whole
+from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
-from harness.results.store import read_results, to_frame
-from harness.stages.pages import NOTES, SMALL, build_page, write_pages
+from harness.results.store import read_results
 
 
 def report(params: Params, *, strict: bool) -> int:
-    """Writes reports/tables and the pages; returns 1 if `strict` and a number is missing."""
+    """Writes tables and pages below reports/, all or none.
+
+    Returns 1 if `strict` and a cell of the plan's tables is missing or a score is missing, stale or not
+    planned. Errors: InputError without a score of the plan, for a bad declaration or file, and for a folder
+    that holds what no report writes.
+    """
     results = read_results(SCORES.glob("*.json"))
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")
     check_folder(REPORTS / "tables", layouts.TABLES)
     problems = score_problems(results, list(params.runs), present_identities(params))
-    tables = build_tables(params, planned)
-    with new_folder(REPORTS / "tables", layouts.TABLES) as folder:
-        for table in tables.values():
-            name = table.key.replace("/", "-")
-            (folder / f"{name}.md").write_text(to_markdown(table), encoding="utf-8")
-            (folder / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
-            (folder / f"{name}.txt").write_text(to_terminal(table), encoding="utf-8")
-    page = build_page(params, planned, tables, problems)
-    write_pages(page, params, planned, tables)
-    write_text(REPORTS / "index.md", index_markdown(tables, problems))
-    for problem in problems:
-        print(problem)
-    empty = missing_cells(tables[SMALL]) if SMALL in params.plan else 0
+    evidence = evidence_of(params, planned)
+    tables = build_tables(evidence)
+    content = report_content(params, evidence, tables, problems)
+    write_whole(REPORTS, {**text_files(tables, problems), **render_pages(content)})
+    missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
+    lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
+    for line in [*problems, *lines]:
+        print(line)
     print(f"{REPORTS / 'index.html'}: {len(tables)} tables, {len(planned)} runs, {len(problems)} problems")
-    return 1 if strict and (problems or empty) else 0
+    return 1 if strict and (problems or lines) else 0
 
 
-def build_tables(params: Params, results: list[ResultFile]) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
-    from harness.tasks.registry import TASKS
-
-    published = load_published(PUBLISHED)
-    specs = load_specs(TABLES)
-    declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
-    for spec in specs.values():
-        check_spec(spec, published, tasks=list(TASKS), systems=declared)
+def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
+    """Returns what tables are built from: scores, published numbers, the plan's systems in its order."""
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
-    evidence = Evidence(
-        scores=to_frame(results),
-        published=published,
+    return Evidence(
+        results=results,
+        published=load_published(PUBLISHED),
         spreads=load_spread(PUBLISHED),
-        dev=dev_scores(results),
         systems=list(systems),
     )
-    ordered: list[TableSpec] = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
+
+
+def build_tables(evidence: Evidence) -> dict[str, Table]:
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+    from harness.tasks.registry import TASKS
+
+    specs = load_specs(TABLES)
+    declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
+    for spec in specs.values():
+        check_spec(spec, evidence.published, tasks=list(TASKS), systems=declared)
+    ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}
-    return {key: table for key, table in tables.items() if key not in of_runs(specs) or has_values(table)}
+    optional = {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}
+    return {key: table for key, table in tables.items() if key not in optional or has_values(table)}
 
 
-def of_runs(specs: Mapping[str, TableSpec]) -> set[str]:
-    """Returns the tables that take their rows from the runs; the leaderboard is always shown."""
-    return {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}
+def report_content(
+    params: Params, evidence: Evidence, tables: Mapping[str, Table], problems: list[str]
+) -> Report:
+    """Returns what the pages are built of."""
+    runs = run_details(evidence.results, curves=CURVES, costs=COSTS)
+    lacking = unfilled(tables, load_recipes())
+    return Report(
+        title="sentbench",
+        commit=git_state()[0],
+        plan=", ".join(params.plan),
+        tables=tuple(tables[key] for key in SHOWN if key in tables),
+        papers=papers_of(tables, evidence.published, evidence.spreads, runs, lacking),
+        results=tuple(evidence.results),
+        runs=runs,
+        ladders=ladders_of(params),
+        notes=NOTES,
+        problems=tuple(problems),
+        leaderboards=LEADERBOARDS,
+        measurements=MEASUREMENTS,
+    )
 
 
-def has_values(table: Table) -> bool:
-    """Returns whether a run filled any cell."""
-    return any(cell.value is not None for row in table.rows for cell in row.cells)
+def ladders_of(params: Params) -> tuple[Ladder, ...]:
+    """Returns a ladder for every system of the plan that trains and is no rung itself, on each backbone."""
+    declared: dict[tuple[str, str], list[str]] = {}
+    entries = {}
+    for key, run in params.runs.items():
+        if MARK not in run.id and run.train["steps"] != 0:
+            declared.setdefault((run.id, run.backbone_name), []).append(key)
+            entries[run.id] = run
+    return tuple(
+        Ladder(
+            system,
+            backbone,
+            tuple(
+                Step(f"{system}{MARK}{rung.step}", rung.step, rung.says) for rung in rungs_of(entries[system])
+            ),
+            tuple(keys),
+        )
+        for (system, backbone), keys in declared.items()
+    )
+
+
+def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict[str, str]:
+    """Returns for each table or figure of which no declared run fills a cell what it would take."""
+    systems = declared_systems(recipes)
+    wanted = table_runs(TABLES)
+    found = {}
+    for key in tables:
+        runs = wanted.get(key, [])
+        if not any(run.system in systems and run.backbone in systems[run.system].backbones for run in runs):
+            names = ", ".join(str(run) for run in runs)
+            found[key] = f"missing: {names}" if runs else "it holds no scores of runs of ours"
+    return found
 
 
 def present_identities(params: Params) -> dict[str, str]:
-    """Returns the identity of every planned run whose artefact is there."""
-    places = {key: ARTEFACTS / key / RUN_RECORD for key in params.runs}
-    return {
-        key: json.loads(place.read_text(encoding="utf-8"))["identity"]
-        for key, place in places.items()
-        if place.is_file()
-    }
+    """Returns the identity of every planned run whose artefact is there.
 
-
-def missing_cells(table: Table) -> int:
-    """Returns how many cells of a table that runs are meant to fill have no number."""
-    return sum(cell.value is None and cell.verdict == "missing" for row in table.rows for cell in row.cells)
-
-
-def index_markdown(tables: Mapping[str, Table], problems: list[str]) -> str:
-    """Returns the report as one Markdown page: the leaderboard in full, the papers' tables as links."""
-    lines = ["# sentbench", "", *NOTES, ""]
-    if SMALL in tables:
-        lines += [to_markdown(tables[SMALL]), ""]
-    lines += ["## Tables and figures of the papers", ""]
-    for key, table in tables.items():
-        if key != SMALL:
-            lines.append(f"* [{table.title}](tables/{key.replace('/', '-')}.md)")
-    lines += ["", *(f"* {problem}" for problem in problems)]
-    return "\n".join(lines).rstrip() + "\n"
+    Errors: InputError for an artefact whose description does not state one.
+    """
+    found = {}
+    for key in params.runs:
+        path = ARTEFACTS / key / RUN_RECORD
+        if path.is_file():
+            try:
+                found[key] = str(json.loads(path.read_text(encoding="utf-8"))["identity"])
+            except (ValueError, KeyError, TypeError) as error:
+                fault = f"expected a JSON object with `identity` ({type(error).__name__})"
+                raise InputError(f"{path}: {fault}; train the run again") from None
+    return found

@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.report.charts.curves import CurvePoint, Reading, Summary, seed_lines, summarise
 from harness.report.charts.palette import PALETTE, SERIES
 from harness.report.charts.svg import drawing, to_svg
-from harness.report.pages.page import RunDetail
+from harness.report.runs import RunDetail
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def dev_curves(curves: Curves, *, key: str = "dev-curves") -> str:
     return _draw(curves, (DEV,), key=key, title="STS-B dev score during training")
 
 
-def run_curves(runs: Iterable[RunDetail]) -> dict[str, str]:
+def system_curves(runs: Iterable[RunDetail]) -> dict[str, str]:
     """Returns the dev curve of each system by its name; systems without a curve are left out."""
     points: dict[str, list[CurvePoint]] = {}
     anchors: dict[str, str] = {}
@@ -203,9 +203,9 @@ def _overlay(
     label: bool,
 ) -> None:
     """All systems in one plot, told apart by colour, dash, marker and a label at the end of the line."""
-    for place, name in enumerate(systems):
+    for index, name in enumerate(systems):
         if summary[name]:
-            _system(axes, seed_lines(curves[name], quantity.reading), summary[name], style=place)
+            _system(axes, seed_lines(curves[name], quantity.reading), summary[name], style=index)
     axes.set_ylabel(quantity.label)
     axes.yaxis.grid(True, color=PALETTE["rule"].light, linewidth=0.5)
     if label:
@@ -216,7 +216,7 @@ def _label_ends(axes: Axes, summary: dict[str, list[Summary]], systems: Sequence
     drawn = [name for name in systems if summary[name]]
     low, high = axes.get_ylim()
     ends = [summary[name][-1].mean for name in drawn]
-    for name, end, height in zip(drawn, ends, spread(ends, gap=(high - low) * 0.065), strict=True):
+    for name, end, height in zip(drawn, ends, moved_apart(ends, gap=(high - low) * 0.065), strict=True):
         colour = PALETTE[SERIES[systems.index(name) % len(SERIES)]].light
         axes.annotate(
             name, (summary[name][-1].step, end), (1.02, (height - low) / (high - low)),
@@ -260,7 +260,7 @@ def _system(
     )  # fmt: skip
 
 
-def spread(heights: Sequence[float], *, gap: float) -> list[float]:
+def moved_apart(heights: Sequence[float], *, gap: float) -> list[float]:
     """Returns the heights moved apart to at least `gap`, order kept and each cluster centred where it was."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     clusters: list[list[int]] = []
@@ -277,8 +277,8 @@ def spread(heights: Sequence[float], *, gap: float) -> list[float]:
             centres[-2:] = [statistics.fmean(heights[i] for i in merged)]
     moved = [0.0] * len(heights)
     for members, centre in zip(clusters, centres, strict=True):
-        for place, index in enumerate(members):
-            moved[index] = centre + gap * (place - (len(members) - 1) / 2)
+        for rank, index in enumerate(members):
+            moved[index] = centre + gap * (rank - (len(members) - 1) / 2)
     return moved
 
 

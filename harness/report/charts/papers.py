@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.report.charts import figures
+from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.palette import PALETTE, SERIES
 from harness.report.charts.svg import drawing, to_svg
-from harness.report.pages.page import Figure, RunDetail, slug
+from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, TableRow
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ OURS = "Circles: ours, mean ± standard deviation over seeds; small dots are see
 UNRUN = "None of it has been run yet."
 
 
-def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Figure | None:
+def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
     """Returns the chart of a table that is a figure or has an axis, None if there is nothing to draw.
 
     Errors: InputError if matplotlib is missing.
@@ -35,24 +36,24 @@ def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Figure | None:
     if table.logs:
         curves = _curves(table, runs)
         svg = figures.geometry(curves, quantities=table.logs, key=key) if curves else None
-        return Figure(key, table.title, svg, "Over training steps; thin lines are seeds.") if svg else None
+        return Chart(key, table.title, svg, "Over training steps; thin lines are seeds.") if svg else None
     placed = any(row.x is not None for row in table.rows)
-    drawn = [place for place in _panels(table) if _has_values(table, place)]
+    drawn = [index for index in _panels(table) if _has_values(table, index)]
     if not drawn or not (placed or table.kind == "figure"):
         return None
-    cells = [row.cells[place] for place in drawn for row in table.rows]
+    cells = [row.cells[index] for index in drawn for row in table.rows]
     printed = PRINTED if any(cell.published is not None for cell in cells) else "No value is printed."
     ours = OURS if any(cell.value is not None for cell in cells) else UNRUN
-    return Figure(key, table.title, _draw(table, drawn, key, placed=placed), f"{printed} {ours}")
+    return Chart(key, table.title, _draw(table, drawn, key, placed=placed), f"{printed} {ours}")
 
 
 def _panels(table: Table) -> list[int]:
     """The columns that are scores; a plain one is the axis or a note."""
-    return [place for place, column in enumerate(table.columns) if not column.plain]
+    return [index for index, column in enumerate(table.columns) if not column.plain]
 
 
-def _has_values(table: Table, place: int) -> bool:
-    cells = [row.cells[place] for row in table.rows]
+def _has_values(table: Table, index: int) -> bool:
+    cells = [row.cells[index] for row in table.rows]
     return any(cell.value is not None or cell.published is not None for cell in cells)
 
 
@@ -67,23 +68,23 @@ def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[Curve
     return found
 
 
-def _draw(table: Table, places: Sequence[int], key: str, *, placed: bool) -> str:
-    columns = min(len(places), 3 if placed else PER_ROW)
-    lines = math.ceil(len(places) / columns)
+def _draw(table: Table, indices: Sequence[int], key: str, *, placed: bool) -> str:
+    columns = min(len(indices), 3 if placed else PER_ROW)
+    lines = math.ceil(len(indices) / columns)
     height = 2.9 if placed else 1.0 + 0.3 * len(table.rows)
     with drawing(7.2, 0.5 + height * lines) as canvas:
         grid = canvas.subplots(lines, columns, squeeze=False, sharey=not placed, sharex=not placed)
         panels = list(grid.flat)
-        for axes, place in zip(panels, places, strict=False):
-            (_lines if placed else _dots)(axes, table, place)
-            if len(places) > 1:
-                axes.set_title(table.columns[place].title)
-        for spare in panels[len(places) :]:
+        for axes, index in zip(panels, indices, strict=False):
+            (_lines if placed else _dots)(axes, table, index)
+            if len(indices) > 1:
+                axes.set_title(table.columns[index].title)
+        for spare in panels[len(indices) :]:
             spare.set_visible(False)
         if table.x_title:
             canvas.supxlabel(table.x_title, fontsize=9, color=PALETTE["muted"].light)
-        _legend(canvas, panels[: len(places)])
-        return to_svg(canvas, key=key, title=table.title, description=_words(table, places))
+        _legend(canvas, panels[: len(indices)])
+        return to_svg(canvas, key=key, title=table.title, description=_words(table, indices))
 
 
 def _groups(table: Table) -> dict[str, list[TableRow]]:
@@ -93,7 +94,7 @@ def _groups(table: Table) -> dict[str, list[TableRow]]:
     return groups
 
 
-def _lines(axes: Axes, table: Table, place: int) -> None:
+def _lines(axes: Axes, table: Table, index: int) -> None:
     """Values against the axis of the table, one pair of lines a group."""
     where = sorted({row.x for row in table.rows if row.x is not None})
     if min(where) > 0 and max(where) / min(where) > WIDE:
@@ -103,7 +104,7 @@ def _lines(axes: Axes, table: Table, place: int) -> None:
     for style, (group, rows) in enumerate(_groups(table).items()):
         colour = PALETTE[SERIES[style % len(SERIES)]].light
         placed = sorted((row for row in rows if row.x is not None), key=lambda row: row.x or 0.0)
-        points = [(row.x or 0.0, row.cells[place]) for row in placed]
+        points = [(row.x or 0.0, row.cells[index]) for row in placed]
         printed = [(x, cell.published) for x, cell in points if cell.published is not None]
         if printed:
             label = f"{group}, published" if group else "published"
@@ -128,11 +129,11 @@ def _mark(axes: Axes, x: float, mean: float, cell: Cell, colour: str, *, label: 
     axes.plot([x] * len(cell.values), list(cell.values), ".", color=colour, markersize=3, alpha=0.6)
 
 
-def _dots(axes: Axes, table: Table, place: int) -> None:
+def _dots(axes: Axes, table: Table, index: int) -> None:
     """One line a row: the published value and ours, lying."""
     published, ours = PALETTE["series-2"].light, PALETTE["series-1"].light
     for line, row in enumerate(table.rows):
-        cell = row.cells[place]
+        cell = row.cells[index]
         axes.axhline(line, color=PALETTE["rule"].light, linewidth=0.5, zorder=0)
         if cell.value is not None:
             axes.errorbar(
@@ -156,14 +157,14 @@ def _legend(canvas: Canvas, panels: Sequence[Axes]) -> None:
     canvas.legend(marks.values(), marks.keys(), loc="outside upper left", ncols=3, frameon=False, fontsize=8)
 
 
-def _words(table: Table, places: Sequence[int]) -> str:
+def _words(table: Table, indices: Sequence[int]) -> str:
     """The chart in sentences, for those who do not see it."""
     sentences = []
-    for place in places:
+    for index in indices:
         for row in table.rows:
-            cell = row.cells[place]
+            cell = row.cells[index]
             said = [] if cell.published is None else [f"published {cell.published:.{table.decimals}f}"]
             said += [] if cell.value is None else [f"ours {cell.value:.{table.decimals}f}"]
             if said:
-                sentences.append(f"{table.columns[place].title}, {row.title}: {', '.join(said)}.")
+                sentences.append(f"{table.columns[index].title}, {row.title}: {', '.join(said)}.")
     return " ".join(sentences)

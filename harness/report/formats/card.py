@@ -8,15 +8,9 @@ from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.report import statistics
-from harness.report.formats.text import TEMPLATES, fill_template
+from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
 from harness.results.schema import ResultFile
 
-DELIMITERS = {
-    "block_start_string": "<%",
-    "block_end_string": "%>",
-    "variable_start_string": "<<",
-    "variable_end_string": ">>",
-}
 HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
 """Licences that the hub knows by name; any other is `other` with its name beside it."""
 
@@ -128,4 +122,4 @@ def render_card(
         "hashes": ", ".join(f"{name} `{digest}`" for name, digest in first.provenance.data_sha256.items()),
         "versions": ", ".join(f"{name} {version}" for name, version in first.provenance.versions.items()),
     }
-    return fill_template("card.md.j2", DELIMITERS, {**about, **values}, templates)
+    return fill_plain("card.md.j2", {**about, **values}, templates, ANGLES)

@@ -7,18 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.report.formats.text import (
-    MEANINGS,
-    TEMPLATES,
-    describe_seeds,
-    fill_template,
-    format_number,
-    group_starts,
-    list_remarks,
-    more_seeds,
-    row_seeds,
-    used_verdicts,
-)
+from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
+from harness.report.formats.text import MEANINGS, format_number, more_seeds, outline
 from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
 
 MARKS: dict[Verdict, str] = {
@@ -29,6 +19,7 @@ MARKS: dict[Verdict, str] = {
     "missing": "",
     "cited": r"\dagger",
     "ours": "",
+    "blank": "",
 }
 DASH = "--"
 SPECIAL = str.maketrans(
@@ -60,14 +51,7 @@ SPECIAL = str.maketrans(
         "φ": r"$\phi$",
     }
 )
-DELIMITERS = {
-    "block_start_string": "<%",
-    "block_end_string": "%>",
-    "variable_start_string": "<<",
-    "variable_end_string": ">>",
-    "comment_start_string": "<#",
-    "comment_end_string": "#>",
-}
+DELIMITERS = {**ANGLES, "comment_start_string": "<#", "comment_end_string": "#>"}
 
 
 def escape(text: str) -> str:
@@ -81,18 +65,19 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
     The published values stand in a row of their own below ours. Best is bold and second best underlined, ours
     and the published values each among themselves. A comment names the runs of each row.
     """
+    around = outline(table)
     rows = [
         {
-            "group": escape(group),
-            "title": escape(row.title),
-            "n": row_seeds(row).replace("-", "--"),
-            "runs": list_runs(row),
-            "ours": format_ours(table, row),
-            "published": format_published(table, row),
+            "group": escape(line.group),
+            "title": escape(line.row.title),
+            "n": line.seeds.replace("-", "--"),
+            "runs": list_runs(line.row),
+            "ours": format_ours(table, line.row),
+            "published": format_published(table, line.row),
         }
-        for group, row in zip(group_starts(table), table.rows, strict=True)
+        for line in around.lines
     ]
-    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in used_verdicts(table)]
+    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in around.legend]
     size = _font_size(table, rows)
     values = {
         "key": table.key,
@@ -103,13 +88,11 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         "width": len(table.columns) + 2,
         "columns": [_header(column) for column in table.columns],
         "rows": rows,
-        "caption": [
-            escape(text) for text in (table.title + ".", describe_seeds(table), table.protocol) if text
-        ],
+        "caption": [escape(text) for text in (table.title + ".", around.seeds, table.protocol) if text],
         "legend": "; ".join(legend),
-        "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
+        "remarks": [escape(remark.rstrip(".")) for remark in around.remarks],
     }
-    return fill_template("table.tex.j2", DELIMITERS, values, templates)
+    return fill_plain("table.tex.j2", values, templates, DELIMITERS)
 
 
 def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:

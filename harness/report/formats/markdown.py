@@ -5,18 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness.report.formats.text import (
-    MEANINGS,
-    TEMPLATES,
-    describe_seeds,
-    fill_template,
-    format_number,
-    group_starts,
-    list_remarks,
-    more_seeds,
-    row_seeds,
-    used_verdicts,
-)
+from harness.report.formats.templates import TEMPLATES, fill_plain
+from harness.report.formats.text import format_number, more_seeds, outline
 from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
 
 MARKS: dict[Verdict, str] = {
@@ -27,6 +17,7 @@ MARKS: dict[Verdict, str] = {
     "missing": "",
     "cited": "†",
     "ours": "",
+    "blank": "",
 }
 DASH = "–"
 
@@ -42,15 +33,16 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
 
     Best is bold and second best italic, ours and the published values each among themselves.
     """
+    around = outline(table)
     rows = [
         {
-            "group": escape(group),
-            "title": escape(row.title),
-            "n": row_seeds(row),
-            "source": escape(row.source),
-            "cells": format_row(table, row),
+            "group": escape(line.group),
+            "title": escape(line.row.title),
+            "n": line.seeds,
+            "source": escape(line.row.source),
+            "cells": format_row(table, line.row),
         }
-        for group, row in zip(group_starts(table), table.rows, strict=True)
+        for line in around.lines
     ]
     values = {
         "key": table.key,
@@ -60,12 +52,12 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
             for column in table.columns
         ],
         "rows": rows,
-        "seeds": escape(describe_seeds(table)),
+        "seeds": escape(around.seeds),
         "protocol": escape(table.protocol),
-        "legend": [f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table)],
-        "remarks": [escape(remark) for remark in list_remarks(table)],
+        "legend": around.explained(MARKS),
+        "remarks": [escape(remark) for remark in around.remarks],
     }
-    return fill_template("table.md.j2", {}, values, templates)
+    return fill_plain("table.md.j2", values, templates)
 
 
 def format_row(table: Table, row: TableRow) -> list[str]:

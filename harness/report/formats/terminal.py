@@ -5,16 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from harness.report.formats.markdown import DASH, MARKS
-from harness.report.formats.text import (
-    MEANINGS,
-    describe_seeds,
-    format_number,
-    group_starts,
-    list_remarks,
-    more_seeds,
-    row_seeds,
-    used_verdicts,
-)
+from harness.report.formats.text import format_number, more_seeds, outline
 from harness.report.tables.model import Cell, Column, Table
 
 
@@ -23,17 +14,17 @@ def to_terminal(table: Table) -> str:
 
     `*` marks the best and `'` the second best of our values.
     """
+    around = outline(table)
     lines = [["", "n", *(column.title for column in table.columns)]]
     if any(column.mark for column in table.columns):
         lines.append(["", "", *(f"({column.mark})" if column.mark else "" for column in table.columns)])
-    for group, row in zip(group_starts(table), table.rows, strict=True):
-        if group:
-            lines.append([f"{group}:"])
-        cells = zip(table.columns, row.cells, strict=True)
+    for line in around.lines:
+        if line.group:
+            lines.append([f"{line.group}:"])
+        cells = zip(table.columns, line.row.cells, strict=True)
         shown = [format_cell(cell, column, table.decimals) for column, cell in cells]
-        lines.append([row.title, row_seeds(row), *shown])
-    legend = "; ".join(f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in used_verdicts(table))
-    foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
+        lines.append([line.row.title, line.seeds, *shown])
+    foot = [around.seeds, table.protocol, "; ".join(around.explained(MARKS)), *around.remarks]
     title = f"{table.title} [{table.key}]"
     return "\n".join([title, "", *align(lines), "", *filter(None, foot)]) + "\n"
 
@@ -43,8 +34,8 @@ def align(lines: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
     return [
         "  ".join(
-            text.rjust(width) if place else text.ljust(width)
-            for place, (text, width) in enumerate(zip(line, widths, strict=False))
+            text.rjust(width) if index else text.ljust(width)
+            for index, (text, width) in enumerate(zip(line, widths, strict=False))
         ).rstrip()
         for line in lines
     ]

@@ -1,16 +1,11 @@
-"""What the text forms of a table share: numbers, marks, the line on seeds, remarks, templates."""
+"""What the forms of a table share: how numbers print, and the words around the cells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from harness.declarations import LEADERBOARDS
-from harness.errors import InputError
 from harness.report.tables.model import Cell, Column, Table, TableRow, Verdict
-
-TEMPLATES = LEADERBOARDS / "templates"
 
 MEANINGS: dict[Verdict, str] = {  # each follows its mark
     "agrees": " agrees (within 2 standard errors)",
@@ -19,6 +14,50 @@ MEANINGS: dict[Verdict, str] = {  # each follows its mark
     "not separable": "+n: not separable (needs n more seeds)",
     "cited": " cited, not ours",
 }
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row with what stands before its cells.
+
+    group: the group that begins with this row, or nothing. seeds: the number of seeds behind the row, a
+    range if its cells differ, or nothing.
+    """
+
+    row: TableRow
+    group: str
+    seeds: str
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A table without its cells, the same in every text form.
+
+    legend: the verdicts that a reader meets, in the order of `MEANINGS`. remarks: the table's notes, then
+    those of its rows and cells, each with what it belongs to.
+    """
+
+    lines: tuple[Line, ...]
+    seeds: str
+    legend: tuple[Verdict, ...]
+    remarks: tuple[str, ...]
+
+    def explained(self, marks: Mapping[Verdict, str]) -> list[str]:
+        """Returns the mark and the meaning of every verdict of the legend."""
+        return [f"{marks[verdict]}{MEANINGS[verdict]}" for verdict in self.legend]
+
+
+def outline(table: Table) -> Outline:
+    """Returns what every text form of a table prints around its cells."""
+    groups = [row.group for row in table.rows]
+    starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
+    found = {cell.verdict for row in table.rows for cell in row.cells}
+    return Outline(
+        lines=tuple(Line(row, start, row_seeds(row)) for row, start in zip(table.rows, starts, strict=True)),
+        seeds=describe_seeds(table),
+        legend=tuple(verdict for verdict in MEANINGS if verdict in found),
+        remarks=tuple(list_remarks(table)),
+    )
 
 
 def format_number(value: float, column: Column, decimals: int) -> str:
@@ -51,49 +90,13 @@ def describe_seeds(table: Table) -> str:
 
 
 def list_remarks(table: Table) -> list[str]:
-    """Returns the table's notes, then those of its rows and cells with the place they belong to."""
+    """Returns the table's notes, then those of its rows and cells with what they belong to."""
     remarks = list(table.notes)
     for row in table.rows:
-        place = f"{row.group} {row.title}".strip()
+        name = f"{row.group} {row.title}".strip()
         if row.note:
-            remarks.append(f"{place}: {row.note}")
+            remarks.append(f"{name}: {row.note}")
         for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.note:
-                remarks.append(f"{place}, {column.title}: {cell.note}")
+                remarks.append(f"{name}, {column.title}: {cell.note}")
     return remarks
-
-
-def used_verdicts(table: Table) -> list[Verdict]:
-    """Returns the verdicts a legend must explain, in the order of `MEANINGS`."""
-    found = {cell.verdict for row in table.rows for cell in row.cells}
-    return [verdict for verdict in MEANINGS if verdict in found]
-
-
-def group_starts(table: Table) -> list[str]:
-    """Returns for each row the group that begins with it, or nothing."""
-    groups = [row.group for row in table.rows]
-    return [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
-
-
-def fill_template(name: str, delimiters: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> str:
-    """Returns a template of `folder` filled with `values`; text must be escaped before.
-
-    Errors: InputError if the template is missing or wrong.
-    """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        **dict(delimiters),
-    )
-    try:
-        return environment.get_template(name).render(**values)
-    except jinja2.TemplateError as error:
-        raise InputError(
-            f"template {folder / name}: {error or type(error).__name__}; restore it from the repository"
-        ) from None

@@ -4,46 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from typing import Any
 
-from pydantic import Field
-
-from harness.declarations import Declaration, list_declarations, read_declaration
-from harness.errors import InputError
-from harness.report.pages.claims import compare_seeds
-from harness.report.pages.page import RunDetail
+from harness.report import statistics
+from harness.report.audit import MethodAudit, load_audits
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
+from harness.report.runs import RunDetail
 from harness.report.statistics import Comparison
-
-
-class Difference(Declaration):
-    """One point on which paper and code differ, numbered by its place in the file.
-
-    variants: runs that differ from `MethodAudit.reading` in this point alone; effect: what is known without a
-    run; tests: the tests that prove it.
-    """
-
-    about: str
-    paper: str
-    code: str
-    ours: str
-    switch: str = ""
-    variants: list[str] = Field(default_factory=list)
-    effect: str = ""
-    tests: list[str] = Field(default_factory=list)
-
-
-class MethodAudit(Declaration):
-    """The differences of one method.
-
-    reading: the variant that others are measured against; opposite: the variant that takes the other reading
-    of every difference at once, if the method has one.
-    """
-
-    method: str
-    title: str
-    reading: str
-    opposite: str = ""
-    differences: list[Difference] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -60,29 +29,21 @@ class Effect:
     seeds: tuple[int, int]
 
 
-def load_audits(folder: Path) -> list[MethodAudit]:
-    """Returns the audits by file name. Errors: InputError if a file is wrong or a method comes twice."""
-    audits: list[MethodAudit] = []
-    for path in list_declarations(folder):
-        audit = read_declaration(path, MethodAudit)
-        if audit.method in {other.method for other in audits}:
-            raise InputError(
-                f"{path}: method {audit.method!r} has a file already, expected one; join the two"
-            )
-        audits.append(audit)
-    return audits
+def measure(
+    audit: MethodAudit, variants: Iterable[str], against: str, *, runs: Iterable[RunDetail]
+) -> list[Effect]:
+    """Returns the effect of each variant on each backbone that has runs of it and of the other reading.
 
-
-def measure(audit: MethodAudit, variants: Iterable[str], runs: Iterable[RunDetail]) -> list[Effect]:
-    """Returns the effect of each variant on each backbone that has runs of it and of the usual reading."""
+    against: the variant that it is measured against; nothing stands for the method's usual reading.
+    """
     own = [run for run in runs if run.method == audit.method and run.selection is not None]
     effects = []
     for variant in variants:
         for backbone in dict.fromkeys(run.backbone for run in own):
-            changed, usual = (_dev(own, name, backbone) for name in (variant, audit.reading))
+            changed, usual = (_dev(own, name, backbone) for name in (variant, against or audit.reading))
             if changed and usual:
                 change = sum(changed) / len(changed) - sum(usual) / len(usual)
-                interval = compare_seeds(changed, usual)
+                interval = statistics.compare_seeds(changed, usual)
                 effects.append(Effect(variant, backbone, change, interval, (len(changed), len(usual))))
     return effects
 
@@ -94,3 +55,15 @@ def _dev(runs: Sequence[RunDetail], variant: str, backbone: str) -> list[float]:
         for run in runs
         if run.variant == variant and run.backbone == backbone and run.selection is not None
     ]
+
+
+def audit_values(report: Report, audits: Sequence[MethodAudit]) -> dict[str, Any]:
+    """Returns what the page shows: the audits, and the function that measures the effects of variants."""
+    return {"audits": audits, "measure": partial(measure, runs=list(report.runs.values()))}
+
+
+def _declared_audits(report: Report) -> dict[str, Any]:
+    return audit_values(report, load_audits(report.leaderboards / "audit"))
+
+
+PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", _declared_audits, order=3)

@@ -6,16 +6,19 @@ the runs that test it are those of the table's cells: nothing is typed twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
 from harness.report import statistics
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
 from harness.report.statistics import Comparison
 from harness.report.tables.model import Cell, Table, TableRow
 
@@ -84,17 +87,17 @@ def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
     """
     table = tables[_known(claim.table, list(tables), "table", claim)]
     columns = [column.key for column in table.columns]
-    place = columns.index(_known(claim.column, columns, f"column of table {table.key}", claim))
+    index = columns.index(_known(claim.column, columns, f"column of table {table.key}", claim))
     rows = {row.key: row for row in table.rows}
     better, worse = (
         rows[_known(name, list(rows), f"row of table {table.key}", claim)]
         for name in (claim.better, claim.worse)
     )
-    upper, lower = better.cells[place], worse.cells[place]
+    upper, lower = better.cells[index], worse.cells[index]
     printed = None
     if upper.published is not None and lower.published is not None:
         printed = upper.published - lower.published
-    ours = compare_seeds(upper.values, lower.values)
+    ours = statistics.compare_seeds(upper.values, lower.values)
     finding = _finding(upper, lower, ours)
     return JudgedClaim(
         claim=claim,
@@ -117,15 +120,6 @@ def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
     return name
 
 
-def compare_seeds(upper: Sequence[float], lower: Sequence[float]) -> Comparison | None:
-    if min(len(upper), len(lower)) < 2:
-        return None
-    if len(set(upper)) == len(set(lower)) == 1:
-        difference = upper[0] - lower[0]
-        return Comparison(difference, difference, difference, float(difference == 0))
-    return statistics.welch_test(upper, lower)
-
-
 def _finding(upper: Cell, lower: Cell, ours: Comparison | None) -> Finding:
     if not upper.values or not lower.values:
         return "not run"
@@ -144,3 +138,20 @@ def _more_seeds(upper: Sequence[float], lower: Sequence[float], printed: float |
     variances = [statistics.sample_sd(values) or 0.0 for values in (upper, lower)]
     pooled = (sum(sd**2 for sd in variances) / 2) ** 0.5
     return max(0, statistics.seeds_needed(printed, pooled) - fewer)
+
+
+def claims_values(ledger: Mapping[str, Sequence[JudgedClaim]]) -> dict[str, Any]:
+    """Returns what the page shows; `ledger` holds the judged claims by the paper's title."""
+    findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
+    return {"ledger": ledger, "findings": findings}
+
+
+def _declared_claims(report: Report) -> dict[str, Any]:
+    titles, tables = {paper.key: paper.title for paper in report.papers}, report.all_tables
+    declared = load_claims(report.leaderboards / "claims")
+    return claims_values(
+        {titles[key]: judge_claims(entry.claims, tables) for key, entry in declared.items() if key in titles}
+    )
+
+
+PAGE = Page("Claims", "pages/claims.html", "claims.html.j2", _declared_claims, order=2)

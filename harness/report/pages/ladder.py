@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.report import statistics
-from harness.report.pages.claims import compare_seeds
+from harness.report.pages.content import Ladder, Report, Step
+from harness.report.pages.declared import Page
 from harness.report.statistics import Comparison
+from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
-
-
-@dataclass(frozen=True)
-class Step:
-    """One rung before it is measured: the run's id, and the choice that it turns over, in words."""
-
-    system: str
-    name: str
-    says: str
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """The rungs of one declared system on one backbone. gap: published minus ours, x 100, None if unknown."""
-
-    system: str
-    backbone: str
-    steps: tuple[Step, ...]
-    gap: float | None = None
-
-    @property
-    def command(self) -> str:
-        """What runs the ladder."""
-        return f"sentbench plan ladder/{self.system} && dvc repro"
 
 
 @dataclass(frozen=True)
@@ -51,9 +30,13 @@ class MeasuredStep:
 
 @dataclass(frozen=True)
 class MeasuredLadder:
-    """A ladder with its effects; `tasks` are the test sets that the effect is the mean over."""
+    """A ladder with its effects; `tasks` are the test sets that the effect is the mean over.
+
+    gap: published minus ours, x 100, None if unknown.
+    """
 
     ladder: Ladder
+    gap: float | None
     declared: float | None
     steps: tuple[MeasuredStep, ...]
     tasks: tuple[str, ...]
@@ -64,7 +47,7 @@ class MeasuredLadder:
         return any(step.change is not None for step in self.steps)
 
 
-def measure_ladder(ladder: Ladder, results: Iterable[ResultFile]) -> MeasuredLadder:
+def measure_ladder(ladder: Ladder, results: Iterable[ResultFile], gap: float | None = None) -> MeasuredLadder:
     """Returns the ladder with the mean STS score (Spearman, all pairs, without dev sets) of every rung.
 
     A rung is compared over the test sets that the declared run was scored on; a run that lacks one of them
@@ -78,9 +61,9 @@ def measure_ladder(ladder: Ladder, results: Iterable[ResultFile]) -> MeasuredLad
     declared = by_system.get(ladder.system, [])
     tasks = tuple(declared[0]) if declared else ()
     usual = _means(declared, tasks)
-    steps = [_measure(step, _means(by_system.get(step.system, []), tasks), usual, ladder.gap)
+    steps = [_measure(step, _means(by_system.get(step.system, []), tasks), usual, gap)
              for step in ladder.steps]  # fmt: skip
-    return MeasuredLadder(ladder, statistics.mean(usual) if usual else None, tuple(steps), tasks)
+    return MeasuredLadder(ladder, gap, statistics.mean(usual) if usual else None, tuple(steps), tasks)
 
 
 def _sts(result: ResultFile) -> dict[str, float]:
@@ -104,4 +87,29 @@ def _measure(step: Step, changed: list[float], usual: list[float], gap: float | 
     if not changed or not usual:
         return MeasuredStep(step, None, None, seeds, None)
     change = statistics.mean(changed) - statistics.mean(usual)
-    return MeasuredStep(step, change, compare_seeds(changed, usual), seeds, change / gap if gap else None)
+    return MeasuredStep(
+        step, change, statistics.compare_seeds(changed, usual), seeds, change / gap if gap else None
+    )
+
+
+def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
+    """Returns published minus ours, x 100, of the first average that these runs alone fill."""
+    for table in tables:
+        for row in table.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(runs):
+                    return -cell.delta * 100 / table.scale
+    return None
+
+
+def ladder_values(report: Report) -> dict[str, Any]:
+    """Returns what the page shows: every ladder of the plan, measured."""
+    tables = report.all_tables.values()
+    return {
+        "ladders": [
+            measure_ladder(ladder, report.results, gap_of(ladder.runs, tables)) for ladder in report.ladders
+        ]
+    }
+
+
+PAGE = Page("Gap ladder", "pages/ladder.html", "ladder.html.j2", ladder_values, order=4)

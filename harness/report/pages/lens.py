@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.report import statistics
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
 from harness.results.schema import ResultFile
 
 LADDER_TEXT = "-ladder-text"
@@ -63,7 +65,7 @@ class LensRow:
     readings: tuple[Reading | None, ...]
 
     @property
-    def spread(self) -> float | None:
+    def range(self) -> float | None:
         """Largest minus smallest of the Spearman readings that join subsets; None below two."""
         found = [reading.mean for reading in self.readings[:3] if reading]
         return max(found) - min(found) if len(found) > 1 else None
@@ -99,7 +101,7 @@ def build_lens(results: Iterable[ResultFile]) -> Lens:
         for system, scores in systems.items()
         if not system.id.endswith(LADDER_TEXT)
     ]
-    missing = [p for place, p in enumerate(PROTOCOLS) if not any(row.readings[place] for row in rows)]
+    missing = [p for index, p in enumerate(PROTOCOLS) if not any(row.readings[index] for row in rows)]
     return Lens(tuple(rows), tuple(missing), _poolings(systems))
 
 
@@ -143,3 +145,11 @@ def _poolings(systems: Mapping[System, Scores]) -> dict[str, dict[str, dict[str,
             }
             found.setdefault(system.backbone, {})[system.variant] = row
     return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}
+
+
+def lens_values(report: Report) -> dict[str, Any]:
+    """Returns what the page shows: every encoder of the report under every protocol."""
+    return {"lens": build_lens(report.results), "protocols": PROTOCOLS}
+
+
+PAGE = Page("Lens", "pages/lens.html", "lens.html.j2", lens_values, order=5)

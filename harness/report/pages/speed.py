@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from harness.declarations import Declaration, read_record
 from harness.errors import InputError
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
 
 AGAIN = "measure again by `python -m benchmarks`"
 
 
-class Spread(Declaration):
+class MedianRange(Declaration):
     """Median and range over the rounds."""
 
     median: float
     low: float
     high: float
 
-    def told(self, unit: str = "") -> str:
+    def text(self, unit: str = "") -> str:
         """Returns the median with its range, to three digits."""
         single = self.low == self.high
-        reach = "" if single else f" ({plain(self.low)} to {plain(self.high)})"
-        return f"{plain(self.median)}{' ' + unit if unit else ''}{reach}"
+        bounds = "" if single else f" ({plain(self.low)} to {plain(self.high)})"
+        return f"{plain(self.median)}{' ' + unit if unit else ''}{bounds}"
 
 
 class PeerCost(Declaration):
     """What a user would otherwise run, and how many times our cost it is."""
 
     name: str
-    cost: Spread
-    ratio: Spread
+    cost: MedianRange
+    ratio: MedianRange
     target: float | None
 
     @property
@@ -43,12 +46,12 @@ class BenchmarkResult(Declaration):
 
     name: str
     unit: str
-    ours: Spread
+    ours: MedianRange
     peers: tuple[PeerCost, ...]
     limit: float | None
     agreement: str
     note: str
-    gemm: Spread | None
+    gemm: MedianRange | None
     met: bool | None
 
     @property
@@ -112,3 +115,16 @@ def plain(number: float) -> str:
 
 def _verdict(met: bool) -> str:
     return "met" if met else "not met"
+
+
+def speed_values(measured: Measurements) -> dict[str, Any]:
+    """Returns what the page shows."""
+    return {"measured": measured, "plain": plain}
+
+
+def _recorded_speed(report: Report) -> dict[str, Any] | None:
+    measured = load_measurements(report.measurements) if report.measurements else None
+    return speed_values(measured) if measured else None
+
+
+PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-
-import pandas as pd
 
 from harness.report.tables.cells import Yardstick, build_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -15,27 +13,26 @@ from harness.report.tables.ranks import rank_rows
 from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
 from harness.report.tables.spec import ColumnSpec, RowSpec, TableSpec
+from harness.results.schema import ResultFile
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Everything a table is built from besides its spec.
 
-    scores: the frame of `harness.results.store.to_frame`. dev: the development score of each run's selected
-    checkpoint. systems: order of the rows of a table that takes its rows from the runs; by default that of
+    systems: order of the rows of a table that takes its rows from the runs; by default that of
     the scores.
     """
 
-    scores: pd.DataFrame
+    results: Sequence[ResultFile]
     published: Published
     spreads: KnownSpreads
-    dev: Mapping[str, float] = field(default_factory=dict)
     systems: Sequence[RunSystem] = ()
 
     @cached_property
     def index(self) -> ScoreIndex:
         """The scores by column; built once for all tables."""
-        return index_scores(self.scores)
+        return index_scores(self.results)
 
 
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:
@@ -79,9 +76,9 @@ def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
 
 def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
     cells = [_build_cell(spec, row, column, evidence) for column in spec.columns]
-    for place, column in enumerate(spec.columns):
+    for index, column in enumerate(spec.columns):
         if column.mean_of and spec.statistic(row, column) in ("mean", "best-by-dev"):
-            cells[place] = _with_rounded_mean(spec, column, cells, place)
+            cells[index] = _with_rounded_mean(spec, column, cells, index)
     printed = _published_row(spec, row, None, evidence.published)
     return TableRow(
         key=row.published or row.title,
@@ -103,7 +100,6 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
         known_sd=_known_sd(spec, row, column, choice, evidence.spreads),
         scale=spec.scale,
         decimals=spec.decimals,
-        dev=evidence.dev,
     )
     if printed is not None and spec.published is not None:
         table = evidence.published.table(spec.published)
@@ -115,7 +111,7 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
     if choice is None:
         return Cell(
             published=against.published,
-            verdict="missing" if against.published is None else "cited",
+            verdict="blank" if against.published is None else "cited",
             note=against.remark,
         )
     return build_cell(evidence.index.seeds(spec, column, choice), spec.statistic(row, column), against)
@@ -153,9 +149,9 @@ def _source(spec: TableSpec, printed: PublishedRow | None, published: Published)
     return {"this-paper": "this paper", "re-run": "re-run by the authors"}[printed.source]
 
 
-def _with_rounded_mean(spec: TableSpec, column: ColumnSpec, cells: Sequence[Cell], place: int) -> Cell:
+def _with_rounded_mean(spec: TableSpec, column: ColumnSpec, cells: Sequence[Cell], index: int) -> Cell:
     """Returns the cell with a note where the mean of the printed cells prints otherwise than the mean."""
-    cell = cells[place]
+    cell = cells[index]
     shown = {other.key: other_cell.value for other, other_cell in zip(spec.columns, cells, strict=True)}
     parts = [shown.get(key) for key in column.mean_of]
     known = [round_printed(part, spec.decimals) for part in parts if part is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.report import statistics
@@ -16,7 +16,7 @@ class Yardstick:
     """What a cell is measured against. Numbers are in display units.
 
     published: what the paper printed, None if nothing; remark: a misprint in it. known_sd: floor for the
-    spread, 0 for a deterministic system, None if unknown. dev: development score by run key.
+    spread, 0 for a deterministic system, None if unknown.
     """
 
     published: float | None
@@ -24,7 +24,6 @@ class Yardstick:
     known_sd: float | None
     scale: float
     decimals: int
-    dev: Mapping[str, float]
 
     @property
     def point(self) -> float:
@@ -51,10 +50,10 @@ def build_cell(seeds: Sequence[SeedScore], statistic: Statistic, against: Yardst
         note=against.remark,
         values=tuple(values),
     )
-    best = _best_on_dev(seeds, against.dev)
+    best = max(range(len(seeds)), key=lambda index: seeds[index].dev)
     if statistic == "best-by-dev":
         return _best_cell(cell, values, best, against)
-    cell = replace(cell, best_by_dev=None if best is None else values[best])
+    cell = replace(cell, best_by_dev=values[best])
     if statistic == "pairs":
         return _pairs_cell(cell, seeds)
     if statistic == "sd":
@@ -76,19 +75,8 @@ def _judged(cell: Cell, values: Sequence[float], known_sd: float | None, against
     )
 
 
-def _best_on_dev(seeds: Sequence[SeedScore], dev: Mapping[str, float]) -> int | None:
-    """Returns the index of the seed with the best development score, None unless all are known."""
-    if not all(score.key in dev for score in seeds):
-        return None
-    return max(range(len(seeds)), key=lambda index: dev[seeds[index].key])
-
-
-def _best_cell(cell: Cell, values: Sequence[float], best: int | None, against: Yardstick) -> Cell:
+def _best_cell(cell: Cell, values: Sequence[float], best: int, against: Yardstick) -> Cell:
     """Returns the cell of the seed that is best on dev: one run, judged by the spread of all seeds."""
-    if best is None:
-        return Cell(
-            published=cell.published, note="; ".join(filter(None, [cell.note, "no dev scores recorded"]))
-        )
     found = statistics.spread(values, against.known_sd)
     picked = replace(cell, value=values[best], sd=None, n=1, runs=(cell.runs[best],), values=(values[best],))
     judged = _judged(picked, [values[best]], found.sd if found else None, against)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["agrees", "near", "differs", "not separable", "missing", "cited", "ours"]
+Verdict = Literal["agrees", "near", "differs", "not separable", "missing", "cited", "ours", "blank"]
 """How our distribution stands to the published value (harness/report/statistics.py decides).
 
-`cited`: a published value that no run of ours is meant to fill; `ours`: measured here, nothing published.
+`missing`: a run of ours is meant to fill the cell and did not. `cited`: a published value that no run of ours
+is meant to fill; `ours`: measured here, nothing published; `blank`: neither.
 """
 
 Rank = Literal["best", "second", ""]
@@ -22,8 +23,8 @@ class Cell:
     place: share of our seeds below the published value, in [0, 1]; None without both.
     seeds_needed: seeds that a difference of this size needs at 80 % power; None where it does not apply.
     note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
-    rank: place of our value, published_rank: place of the published one, each within the rows that compete.
-    best_by_dev: value of our seed with the best development score; None unless those scores are known.
+    rank: rank of our value, published_rank: that of the published one, each within the rows that compete.
+    best_by_dev: value of our seed with the best development score.
     values: what each of `runs` scored, in their order; empty where the cell is not made of scores.
     """
 

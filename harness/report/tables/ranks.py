@@ -16,14 +16,14 @@ def rank_rows(spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[Table
     rank; a lone competitor gets none.
     """
     cells = [list(row.cells) for row in rows]
-    for place, column in enumerate(spec.columns):
+    for index, column in enumerate(spec.columns):
         if spec.compete == "none" or column.better == "none" or column.statistic in ("sd", "pairs"):
             continue
         for members in _competitors(spec, declared):
-            ours = _ranks([rows[i].cells[place].value for i in members], column, spec.decimals)
-            theirs = _ranks([rows[i].cells[place].published for i in members], column, spec.decimals)
-            for index, rank, published_rank in zip(members, ours, theirs, strict=True):
-                cells[index][place] = replace(cells[index][place], rank=rank, published_rank=published_rank)
+            ours = _ranks([rows[i].cells[index].value for i in members], column, spec.decimals)
+            theirs = _ranks([rows[i].cells[index].published for i in members], column, spec.decimals)
+            for member, rank, published_rank in zip(members, ours, theirs, strict=True):
+                cells[member][index] = replace(cells[member][index], rank=rank, published_rank=published_rank)
     return [replace(row, cells=tuple(found)) for row, found in zip(rows, cells, strict=True)]
 
 

@@ -1,25 +1,26 @@
-"""From the long frame of scores to the seeds that fill one cell."""
+"""From the scores of all runs to the seeds that fill one cell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
-
-import pandas as pd
 
 from harness.errors import InputError
 from harness.report import statistics
 from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.spec import ColumnSpec, TableSpec
+from harness.results.schema import ResultFile
 
 ScoreKey = tuple[str, str, str, str, str]
 """Task, metric, setting, selection and text form: what a column asks for."""
 
 
 class SeedScore(NamedTuple):
-    """One run's score in one column, in raw units; `pairs` is the size of the test set."""
+    """One run in one column: its score there and its development score, in raw units; `pairs` is the size of
+    the test set.
+    """
 
     key: str
     system: str
@@ -28,6 +29,7 @@ class SeedScore(NamedTuple):
     recipe: str
     value: float
     pairs: int
+    dev: float
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class ScoreIndex:
         ]
         found.sort(key=lambda score: score.seed)
         for one, other in pairwise(found):
+            if one.key == other.key:
+                raise InputError(
+                    f"run {one.key!r} states {column.task} {column.metric} {column.setting} "
+                    f"({column.selection}) twice, expected once; evaluate the run again"
+                )
             if one.seed == other.seed or one.recipe != other.recipe:
                 fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
                 raise InputError(
@@ -75,13 +82,16 @@ def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
     ]
 
 
-def index_scores(frame: pd.DataFrame) -> ScoreIndex:
-    """Returns the index over a frame of scores (see `harness.results.store.to_frame`)."""
+def index_scores(results: Iterable[ResultFile]) -> ScoreIndex:
+    """Returns the index over all scores of result files."""
     by_column: dict[tuple[ScoreKey, str], list[SeedScore]] = {}
     systems: dict[RunSystem, None] = {}
-    for row in frame.to_dict("records"):
-        key = (row["task"], row["metric"], row["setting"], row["selection"], row["text"])
-        score = SeedScore(*(row[name] for name in ("key", "id", "backbone", "seed", "recipe", "value", "n")))
-        by_column.setdefault((key, score.system), []).append(score)
-        systems[RunSystem.of(row["id"], row["method"], row["variant"], row["backbone"])] = None
+    for result in results:
+        run, text = result.run, result.provenance.text
+        named = run.key, run.id, run.backbone, run.seed, run.recipe
+        for score in result.scores:
+            key = (score.task, score.metric, score.setting, score.selection, text)
+            seed = SeedScore(*named, score.value, score.n, result.selection.best_dev)
+            by_column.setdefault((key, run.id), []).append(seed)
+        systems[RunSystem.of(run.id, run.method, run.variant, run.backbone)] = None
     return ScoreIndex(by_column, list(systems))

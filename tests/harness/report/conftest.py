@@ -1,11 +1,11 @@
-"""Score frames made in memory, and the declarations of this checkout."""
+"""Scores made in memory, and the declarations of this checkout."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from harness.declarations import LEADERBOARDS
@@ -13,7 +13,8 @@ from harness.report.tables.build import Evidence
 from harness.report.tables.published import KnownSpreads, Published, load_published
 from harness.report.tables.spec import TableSpec, load_specs
 from harness.results.schema import ResultFile
-from harness.results.store import COLUMNS, read_results
+from harness.results.store import read_results
+from tests.harness.report.made_results import result
 
 
 @pytest.fixture(scope="session")
@@ -41,44 +42,50 @@ def recorded_scores(recorded: Path) -> list[ResultFile]:
 Record = tuple[str, int, str, float]
 
 
-def frame_of(records: list[Record], **fields: object) -> pd.DataFrame:
-    """Returns a score frame; a record is (`method/variant@backbone`, seed, task, value).
-
-    The system's id is `method-variant`.
-    """
-    rows = []
+def results_of(records: list[Record], dev: Mapping[str, float] | None = None) -> list[ResultFile]:
+    """Returns a result file a run; dev: development score by run key, 0.5 where it says nothing."""
+    scores: dict[tuple[str, int], dict[tuple[str, str], float]] = {}
     for system, seed, task, value in records:
-        name, _, backbone = system.partition("@")
-        method, _, variant = name.partition("/")
-        rows.append(
-            {
-                "key": f"{name}-{backbone}-{seed}".replace("/", "-"),
-                "id": name.replace("/", "-"),
-                "method": method,
-                "variant": variant,
-                "backbone": backbone,
-                "seed": seed,
-                "recipe": system,
-                "identity": "i",
-                "task": task,
-                "metric": "spearman",
-                "setting": "all",
-                "selection": "best-dev",
-                "text": "senteval",
-                "value": value,
-                "n": 1379,
-                **fields,
-            }
+        scores.setdefault((system, seed), {})[task, "all"] = value
+    made = []
+    for (system, seed), values in scores.items():
+        method, _, rest = system.partition("/")
+        variant, _, backbone = rest.partition("@")
+        name = f"{method}-{variant}" if variant else method
+        found = result(name, seed, values, method=method, variant=variant, backbone=backbone, recipe=system)
+        key = f"{method}-{variant}-{backbone}-{seed}"
+        best = found.selection.model_copy(update={"best_dev": (dev or {}).get(key, 0.5)})
+        made.append(
+            found.model_copy(update={"run": found.run.model_copy(update={"key": key}), "selection": best})
         )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return made
+
+
+def rescored(evidence: Evidence, **fields: object) -> Evidence:
+    """Returns the evidence with every score changed in these fields; `text` is that of the file."""
+    text = {"text": fields.pop("text")} if "text" in fields else {}
+    return replace(
+        evidence,
+        results=[
+            found.model_copy(
+                update={
+                    "scores": [score.model_copy(update=fields) for score in found.scores],
+                    "provenance": found.provenance.model_copy(update=text),
+                }
+            )
+            for found in evidence.results
+        ],
+    )
 
 
 @pytest.fixture
 def evidence(published: Published) -> Callable[..., Evidence]:
     """Evidence from records, without a known spread unless one is given."""
 
-    def make(records: list[Record], spreads: KnownSpreads | None = None, **more: object) -> Evidence:
+    def make(
+        records: list[Record], spreads: KnownSpreads | None = None, dev: Mapping[str, float] | None = None
+    ) -> Evidence:
         none = KnownSpreads(scale=100.0, entries=[])
-        return Evidence(frame_of(records), published, spreads or none, **more)  # type: ignore[arg-type]
+        return Evidence(results_of(records, dev), published, spreads or none)
 
     return make

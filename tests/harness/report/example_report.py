@@ -8,8 +8,10 @@ import statistics
 from dataclasses import replace
 
 from harness.report.charts import figures
+from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
-from harness.report.pages.page import Figure, Paper, Report, RunDetail
+from harness.report.pages.content import Paper, Report
+from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
 from harness.results.schema import Selection
 
@@ -167,7 +169,7 @@ def make_paper(runs: dict[str, RunDetail]) -> Paper:
     strip = figures.seed_strip(
         {"simcse": list(cells[0].values)}, {"simcse": 72.1}, others={"simcse": [71.6, 72.4]}, key="dclr-strip"
     )
-    chart = Figure(
+    chart = Chart(
         "dclr-strip", "STS12, seeds and print", strip, "Diamond: published. Crosses: other reports."
     )
     return Paper(
@@ -196,30 +198,13 @@ def make_wide_table(rows: int = 40, columns: int = 30) -> Table:
 def make_report(*, wide: bool = True) -> Report:
     """The whole example."""
     runs = make_runs()
-    by_system: dict[str, list[CurvePoint]] = {}
-    for run in runs.values():
-        if run.curve:
-            by_system.setdefault(run.system, []).extend(run.curve)
     leaderboard = make_leaderboard(runs)
     return Report(
         title="Sentence embeddings without labels, reproduced",
         commit="7bb0566c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a",
         tables=(leaderboard, make_wide_table()) if wide else (leaderboard,),
         papers=(make_paper(runs),),
-        figures=(
-            Figure(
-                "dev", "Dev score during training", figures.dev_curves(by_system), "Mean over seeds, ± sd."
-            ),
-            Figure(
-                "geometry",
-                "Alignment and uniformity",
-                figures.geometry(by_system),
-                "Lower is better for both.",
-            ),
-        ),
         runs=runs,
-        curves=figures.run_curves(runs.values()),
-        protocol=("Similarities in float64.", "Weights are selected on STS-B dev, scored before step 0 too."),
         notes=(
             "These rows come from encoders of two layers and a few hundred steps: nothing about BERT-base.",
             "On such a backbone the contrast of two dropout passes is solved almost at once, so SimCSE has "

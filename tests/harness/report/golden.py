@@ -10,12 +10,13 @@ from pathlib import Path
 
 from harness.declarations import read_declaration
 from harness.files import write_text
-from harness.report.pages.page import Paper, Report, RunDetail
-from harness.report.pages.render import render_paper
+from harness.report.pages.content import Paper, Report
+from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.spec import TableSpec
-from harness.results.store import read_results, to_frame
+from harness.results.store import read_results
+from tests.harness.report.shown import show_paper
 
 RECORDED = Path(__file__).parent / "recorded"
 GOLDEN = RECORDED / "expected.html"
@@ -25,13 +26,11 @@ def render_recorded() -> str:
     """Returns what stands between <main> and </main>: the table, its cells' facts, the runs."""
     results = read_results((RECORDED / "scores").glob("*.json"))
     folder = RECORDED / "published"
-    evidence = Evidence(to_frame(results), load_published(folder), load_spread(folder))
+    evidence = Evidence(results, load_published(folder), load_spread(folder))
     table = build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
-    runs = [
-        RunDetail.from_result(result, command=f"dvc repro evaluate@{result.run.key}") for result in results
-    ]
+    runs = [RunDetail.from_result(result) for result in results]
     report = Report("Recorded", "0" * 40, runs={run.key: run for run in runs})
-    text = render_paper(report, Paper("toy", "A toy paper", "nowhere", (table,), page="papers/toy.html"))
+    text = show_paper(report, Paper("toy", "A toy paper", "nowhere", (table,)))
     return text[text.index("<main") : text.index("</main>")] + "</main>\n"
 
 

@@ -1,43 +1,153 @@
-"""Doubles, gaps and leftovers among score files are named."""
+"""The audit: what a difference between paper and code is measured by."""
 
 from __future__ import annotations
 
-from harness.report.tables.completeness import dev_scores, score_problems
-from harness.results.schema import ResultFile
+from pathlib import Path
+from typing import Any
 
-KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]
-IDENTITIES = {key: f"i-{key}" for key in KEYS}
+import pytest
+
+from harness.declarations import LEADERBOARDS
+from harness.errors import InputError
+from harness.plan.resolve import load_recipes
+from harness.report.audit import Difference, MethodAudit, load_audits
+from harness.report.pages import audit as audit_page
+from harness.report.pages.audit import audit_values, measure
+from harness.report.pages.content import Report
+from harness.report.runs import RunDetail
+from harness.results.schema import Selection
+from methods import METHODS
+from tests.harness.report.shown import show
+
+DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])
+AUDIT = MethodAudit(method="m", title="Method", reading="released", differences=[DIFFERENCE])
 
 
-def test_a_complete_folder_has_no_problem(recorded_scores: list[ResultFile]) -> None:
-    assert score_problems(recorded_scores, KEYS, IDENTITIES) == []
+def run(variant: str, seed: int, dev: float, *, method: str = "m", backbone: str = "b") -> RunDetail:
+    selection = Selection(best_step=1, best_dev=dev, last_step=1, last_dev=0.1, initial_dev=0.2)
+    key = f"{method}-{variant}-{backbone}-{seed}"
+    return RunDetail(key, method, variant, backbone, seed, "", "c", "cpu", "float32", {}, selection=selection)
 
 
-def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFile]) -> None:
-    keys = [key for key in KEYS if key != "whitening-1"] + ["pcl-1"]
-    found = score_problems(recorded_scores, keys, {**IDENTITIES, "simcse-2": "i-changed"})
-    assert [line.split(":")[0] for line in found] == ["missing", "orphan", "stale"]
-    assert "'pcl-1'" in found[0]
-    assert "'whitening-1'" in found[1]
-    assert "'simcse-2'" in found[2]
-    assert "i-changed" in found[2]
+def audited(*audits: MethodAudit, runs: dict[str, RunDetail] | None = None) -> str:
+    report = Report("T", "abc", runs=runs or {})
+    return show(audit_page.PAGE, report, audit_values(report, audits))
 
 
-def test_two_files_of_one_run_and_two_runs_of_one_seed_are_named(recorded_scores: list[ResultFile]) -> None:
-    twice = score_problems([*recorded_scores, recorded_scores[0]], KEYS, IDENTITIES)
-    assert twice == ["duplicate: run 'simcse-1' has 2 score files, expected one; delete the older"]
-    renamed = recorded_scores[0].model_copy(
-        update={"run": recorded_scores[0].run.model_copy(update={"key": "simcse-1b"})}
+def test_effect_is_the_variant_minus_the_usual_reading_on_the_same_backbone() -> None:
+    """72 and 74 against 70 and 71: 73 - 70.5 = +2.5; the run of another method does not count."""
+    runs = [run("paper", 0, 0.72), run("paper", 1, 0.74), run("released", 0, 0.70), run("released", 1, 0.71)]
+    noise = [run("paper", 0, 0.99, method="n"), run("paper", 0, 0.9, backbone="c"), run("other", 0, 0.1)]
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=[*runs, *noise])
+    assert (effect.variant, effect.backbone, effect.seeds) == ("paper", "b", (2, 2))
+    assert effect.change == pytest.approx(2.5)
+    assert effect.interval is not None
+    assert effect.interval.low < 0 < effect.interval.high
+
+
+def test_one_seed_a_side_has_a_change_but_no_interval() -> None:
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=[run("paper", 0, 0.5), run("released", 0, 0.6)])
+    assert effect.change == pytest.approx(-10)
+    assert effect.interval is None
+
+
+def test_the_page_shows_effects_and_names_what_was_not_run() -> None:
+    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
+    text = audited(AUDIT, runs=runs)
+    assert "paper, b: −10.00, 1 and 1 seeds" in text
+    assert "not run: <code>paper, third</code>" in audited(AUDIT)
+    assert "No audit is declared" in audited()
+
+
+def test_the_opposite_reading_is_measured_as_a_whole_and_not_as_one_difference() -> None:
+    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
+    plain = DIFFERENCE.model_copy(update={"variants": []})
+    audit = AUDIT.model_copy(update={"opposite": "paper", "differences": [plain]})
+    text = audited(audit, runs=runs)
+    assert text.count("paper, b: −10.00") == 1
+    assert text.index("</table>") < text.index("paper, b: −10.00")
+
+
+def test_another_reading_can_be_what_a_variant_is_measured_against() -> None:
+    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6), run("second", 0, 0.4))}
+    other = DIFFERENCE.model_copy(update={"against": "second"})
+    text = audited(AUDIT.model_copy(update={"differences": [other]}), runs=runs)
+    assert "paper, b: +10.00, 1 and 1 seeds" in text
+    assert "measured against <code>second</code>" in text
+
+
+def test_code_is_marked_and_everything_else_escaped() -> None:
+    coded = DIFFERENCE.model_copy(update={"ours": "`a < b` & c", "switch": "x, y", "choices": "1 | 2"})
+    text = audited(AUDIT.model_copy(update={"differences": [coded]}))
+    assert "<td><code>a &lt; b</code> &amp; c</td>" in text
+    assert "switch <code>x: 1 | 2</code>, <code>y</code>" in text
+
+
+def test_every_method_is_audited_and_every_named_test_exists() -> None:
+    audits = load_audits(LEADERBOARDS / "audit")
+    assert {audit.method for audit in audits} == set(METHODS)
+    sources = "".join(
+        file.read_text(encoding="utf-8") for file in (LEADERBOARDS.parent / "tests").rglob("test_*.py")
     )
-    both = score_problems([*recorded_scores, renamed], [*KEYS, "simcse-1b"], {})
-    assert len(both) == 1
-    assert "simcse-1 and simcse-1b are all simcse@toy with seed 1" in both[0]
+    named = [test for audit in audits for found in audit.differences for test in found.tests]
+    assert [test for test in named if f"def {test}(" not in sources] == []
+    assert len(named) >= 20
 
 
-def test_a_run_without_a_known_identity_is_not_called_stale(recorded_scores: list[ResultFile]) -> None:
-    assert score_problems(recorded_scores, KEYS, {}) == []
+def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> None:
+    """A run that turns one switch stands beside its difference; others are a reading, whole or in part."""
+    recipes, checked = load_recipes(), 0
+    audits = {audit.method: audit for audit in load_audits(LEADERBOARDS / "audit")}
+    for recipe in recipes.values():
+        for name in recipe.tables.get("audit", ()):
+            owner, _, system = name.rpartition("/")
+            entry = recipes[owner or recipe.name].systems[system]
+            audit = audits[entry["method"]]
+            shown = {variant for found in audit.differences for variant in found.variants}
+            reading = entry["variant"].split()[0]
+            assert entry["variant"] in shown or reading in (audit.reading, audit.opposite), name
+            checked += 1
+    assert checked >= 50
 
 
-def test_dev_scores_are_those_of_the_selected_checkpoint(recorded_scores: list[ResultFile]) -> None:
-    assert dev_scores(recorded_scores)["simcse-2"] == 0.72
-    assert sorted(dev_scores(recorded_scores)) == KEYS
+def settings(entry: Any, switch: str, place: str = "") -> dict[str, Any]:
+    """Every value of nested settings that lies at or below the last name of `switch`, by place."""
+    if not isinstance(entry, dict):
+        return {place: entry} if switch.split(".")[-1] in place.split(".") else {}
+    return {
+        found: value
+        for name, inner in entry.items()
+        for found, value in settings(inner, switch, f"{place}.{name}").items()
+    }
+
+
+def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:
+    """The effect beside a difference is that of the runs named there, so they must turn its switch."""
+    every = [entry for recipe in load_recipes().values() for entry in recipe.systems.values()]
+    checked = 0
+    for audit in load_audits(LEADERBOARDS / "audit"):
+        own = [entry for entry in every if entry["method"] == audit.method]
+        for difference in audit.differences:
+            usual = [entry for entry in own if entry["variant"] == (difference.against or audit.reading)]
+            for variant in difference.variants:
+                turned = [entry for entry in own if entry["variant"] == variant]
+                assert turned, variant
+                switches = difference.switch.split(", ")
+                pairs = [
+                    [settings(entry, switch) != settings(other, switch) for switch in switches]
+                    for entry in turned
+                    for other in usual
+                    if set(entry["backbones"]) & set(other["backbones"])
+                ]
+                assert pairs, variant
+                assert any(any(turns) for turns in pairs), (audit.method, variant)
+                checked += 1
+    assert checked >= 45
+
+
+def test_one_method_in_two_files_is_an_input_error(tmp_path: Path) -> None:
+    text = "method: m\ntitle: M\nreading: r\ndifferences:\n  - {about: a, paper: p, code: c, ours: o}\n"
+    for name in ("one.yaml", "two.yaml"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="has a file already"):
+        load_audits(tmp_path)

@@ -8,12 +8,13 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report.pages.claims import Claim, JudgedClaim, judge_claim, load_claims
-from harness.report.pages.page import Report
-from harness.report.pages.render import render_claims
+from harness.report.pages import claims as claims_page
+from harness.report.pages.claims import Claim, JudgedClaim, claims_values, judge_claim, load_claims
+from harness.report.pages.content import Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import Published
 from harness.report.tables.spec import load_specs
+from tests.harness.report.shown import show
 
 CLAIM = Claim(says="A beats B", table="t", column="avg", better="a", worse="b")
 
@@ -96,7 +97,7 @@ def test_every_declared_claim_names_a_table_a_column_and_rows_that_print_a_diffe
 
 def test_the_ledger_shows_each_claim_with_its_finding() -> None:
     shown = judge((11.0, 12.0, 13.0), (1.0, 2.0, 3.0))
-    text = render_claims(Report("T", "abc"), {"A paper": [shown, judge((), ())]})
+    text = show(claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [shown, judge((), ())]}))
     assert "A beats B" in text
     assert "+10.00" in text
     assert "+7.73 to +12.27" in text
@@ -105,7 +106,7 @@ def test_the_ledger_shows_each_claim_with_its_finding() -> None:
 
 
 def test_an_empty_ledger_says_so() -> None:
-    assert "No claims are declared" in render_claims(Report("T", "abc"), {})
+    assert "No claims are declared" in show(claims_page.PAGE, Report("T", "abc"))
 
 
 def test_one_paper_in_two_files_is_an_input_error(tmp_path: Path) -> None:

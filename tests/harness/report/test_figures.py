@@ -14,7 +14,7 @@ from harness.errors import InputError
 from harness.report.charts import figures
 from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summarise
 from harness.report.charts.palette import PALETTE, SERIES, contrast
-from harness.report.pages.page import RunDetail
+from harness.report.runs import RunDetail
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 
@@ -39,11 +39,11 @@ def test_seed_lines_are_in_the_order_of_steps() -> None:
     assert seed_lines(POINTS, lambda point: point.dev) == {0: [(0, 0.6), (10, 0.5)], 1: [(0, 0.8), (10, 0.7)]}
 
 
-def test_spread_labels_keep_their_gap_their_order_and_the_centre_of_each_cluster() -> None:
+def test_labels_keep_their_gap_their_order_and_the_centre_of_each_cluster() -> None:
     """1.0 and 1.1 are moved to 0.8 and 1.3 around their mean 1.05; 5.0 is far enough to stay."""
-    assert figures.spread([5.0, 1.1, 1.0], gap=0.5) == pytest.approx([5.0, 1.3, 0.8])
+    assert figures.moved_apart([5.0, 1.1, 1.0], gap=0.5) == pytest.approx([5.0, 1.3, 0.8])
     crowded = [3.0, 3.01, 3.02, 3.4, 3.9, 3.0]
-    moved = figures.spread(crowded, gap=0.3)
+    moved = figures.moved_apart(crowded, gap=0.3)
     assert all(b - a >= 0.3 - 1e-9 for a, b in pairwise(sorted(moved)))
     assert statistics.fmean(moved) == pytest.approx(statistics.fmean(crowded))
 
@@ -142,7 +142,7 @@ def test_contrast_of_black_and_white_is_21() -> None:
     assert contrast("#777777", "#777777") == 1
 
 
-def test_run_curves_are_by_system_and_leave_out_runs_without_evaluations() -> None:
+def test_curves_are_by_system_and_leave_out_runs_without_evaluations() -> None:
     trained = [
         RunDetail(
             f"a{seed}", "m", "v", "b", seed, "", "c", "cpu", "float32", {}, curve=(CurvePoint(seed, 0, 0.5),)
@@ -150,7 +150,7 @@ def test_run_curves_are_by_system_and_leave_out_runs_without_evaluations() -> No
         for seed in (0, 1)
     ]
     untrained = RunDetail("u", "pooled", "", "b", 0, "", "c", "cpu", "float32", {})
-    curves = figures.run_curves([*trained, untrained])
+    curves = figures.system_curves([*trained, untrained])
     assert list(curves) == ["m · v · b"]
     assert 'id="system-m-v-b-curve-title"' in curves["m · v · b"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from harness.report.pages import lens as lens_page
+from harness.report.pages.content import Report
 from harness.report.pages.lens import PROTOCOLS, LensRow, Reading, build_lens
-from harness.report.pages.page import Report
-from harness.report.pages.render import render_lens
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
+from tests.harness.report.shown import show
 
 KEYS = [protocol.key for protocol in PROTOCOLS]
 
@@ -28,13 +29,13 @@ def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> No
     assert reading(row, "spearman/all") == pytest.approx(Reading(40.0, None, 1, 2))
     assert reading(row, "spearman/mean") == pytest.approx(Reading(40.0, None, 1, 2))
     assert reading(row, "spearman/wmean") == pytest.approx(Reading(40.0, None, 1, 2))
-    assert row.spread == pytest.approx(0.0)
+    assert row.range == pytest.approx(0.0)
     assert reading(row, "pearson/all") is None
 
 
-def test_the_spread_is_the_largest_minus_the_smallest_way() -> None:
+def test_the_range_is_the_largest_minus_the_smallest_way() -> None:
     (row,) = build_lens([result("a", 0, joined("STS12", 0.5, 0.6, 0.55))]).rows
-    assert row.spread == pytest.approx(10.0)
+    assert row.range == pytest.approx(10.0)
 
 
 def test_readings_are_over_seeds() -> None:
@@ -58,9 +59,10 @@ def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
 
 
 def test_missing_protocols_are_named_with_what_gives_them() -> None:
-    lens = build_lens([result("a", 0, {("SICKR", "all"): 0.5})])
+    results = (result("a", 0, {("SICKR", "all"): 0.5}),)
+    lens = build_lens(results)
     assert [protocol.key for protocol in lens.missing] == [key for key in KEYS if key != "SICKR"]
-    text = render_lens(Report("T", "abc"), lens)
+    text = show(lens_page.PAGE, Report("T", "abc", results=results))
     assert "SICK-R pairs 9,927: no run of the plan was scored so" in text
     assert "sentbench evaluate DIR --tasks SICKR-mteb --text raw" in text
     assert "SICK-R pairs 4,927: no run" not in text
@@ -71,13 +73,14 @@ def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> No
         scores = {("STSB", "all"): 0.5}
         return result(f"pooled-{variant}", 0, scores, method="pooled", variant=variant, backbone=backbone)
 
-    lens = build_lens([pooled("cls", "b"), pooled("mean", "b"), pooled("teacher", "c")])
+    results = (pooled("cls", "b"), pooled("mean", "b"), pooled("teacher", "c"))
+    lens = build_lens(results)
     assert {backbone: list(poolings) for backbone, poolings in lens.poolings.items()} == {
         "b": ["cls", "mean"]
     }
-    assert "b, untrained, by pooling" in render_lens(Report("T", "abc"), lens)
+    assert "b, untrained, by pooling" in show(lens_page.PAGE, Report("T", "abc", results=results))
 
 
 def test_without_scores_the_page_says_what_to_do() -> None:
-    text = render_lens(Report("T", "abc"), build_lens([]))
+    text = show(lens_page.PAGE, Report("T", "abc"))
     assert "No scores yet" in text

@@ -9,7 +9,7 @@ import pytest
 
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of
-from harness.report.pages.page import RunDetail
+from harness.report.runs import RunDetail
 from harness.report.tables.elsewhere import reported_elsewhere, row_label, strip_column
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import KnownSpread, KnownSpreads, Published, PublishedRow, PublishedTable

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.report.formats.text import TEMPLATES
-from harness.report.pages.facts import cell_facts, verdict_counts, view_cell
-from harness.report.pages.page import Figure, Paper, Report, RunDetail
-from harness.report.pages.render import render_index, render_paper
+from harness.report.charts.chart import Chart
+from harness.report.formats.templates import TEMPLATES
+from harness.report.pages.cells import cell_facts, show_cell, verdict_counts
+from harness.report.pages.content import Paper, Report
+from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.example_report import make_report, make_wide_table
+from tests.harness.report.shown import show_index, show_paper
 
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
@@ -74,7 +76,7 @@ def report() -> Report:
 
 @pytest.fixture(scope="module")
 def index(report: Report) -> str:
-    return render_index(report)
+    return show_index(report)
 
 
 def test_a_cell_says_all_it_knows_in_words() -> None:
@@ -92,8 +94,8 @@ def test_a_cell_says_all_it_knows_in_words() -> None:
 
 def test_a_missing_cell_shows_a_dash_beside_the_published_value_and_a_cited_one_does_not() -> None:
     table = table_of(Cell(published=61.3))
-    missing = view_cell(table, table.rows[0], COLUMN, Cell(published=61.3), {})
-    cited = view_cell(table, table.rows[0], COLUMN, Cell(published=61.3, verdict="cited"), {})
+    missing = show_cell(table, table.rows[0], COLUMN, Cell(published=61.3), {})
+    cited = show_cell(table, table.rows[0], COLUMN, Cell(published=61.3, verdict="cited"), {})
     assert (missing.ours, missing.published, missing.link, missing.order) == ("–", "61.30", "", 61.3)
     assert (cited.ours, cited.published) == ("", "61.30")
     assert dict(missing.facts)["Ours"] == "not run"
@@ -101,7 +103,7 @@ def test_a_missing_cell_shows_a_dash_beside_the_published_value_and_a_cited_one_
 
 def test_negative_numbers_print_a_minus_sign_not_a_hyphen() -> None:
     table = table_of(Cell(-2.5))
-    assert view_cell(table, table.rows[0], COLUMN, Cell(-2.5), {}).ours == "−2.50"
+    assert show_cell(table, table.rows[0], COLUMN, Cell(-2.5), {}).ours == "−2.50"
 
 
 def test_tally_counts_only_cells_that_stand_beside_a_published_value() -> None:
@@ -120,7 +122,7 @@ def test_tally_counts_only_cells_that_stand_beside_a_published_value() -> None:
 
 
 def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
-    page = Page(render_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS)))
+    page = Page(show_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS)))
     (cell,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "cell"]
     assert cell["href"] == "#system-a-released-bert"
     assert cell["data-runs"] == "a-s0 a-s1 a-s2"
@@ -150,10 +152,13 @@ def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(ind
     assert {name for value in page.all("aria-labelledby") for name in value.split()} <= set(ids)
 
 
-def test_a_page_names_no_address_outside_itself(index: str) -> None:
+def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str) -> None:
     page = Page(index)
     assert page.all("src") == []
-    assert {address for address in page.all("href") if not address.startswith("#")} == {"data:,"}
+    assert {address for address in page.all("href") if not address.startswith("#")} == {
+        "data:,",
+        "papers/dclr.html",
+    }
     style = index[index.index("<style>") : index.index("</style>")]
     assert "url(" not in style
     assert "@import" not in style
@@ -180,7 +185,7 @@ def test_text_is_escaped_everywhere() -> None:
     run = replace(
         make_run(0), key="x", variant=evil, command=evil, data_sha256={evil: evil}, versions={evil: evil}
     )
-    text = render_index(Report(evil, evil, evil, (table,), runs={"x": run}, notes=(evil,), problems=(evil,)))
+    text = show_index(Report(evil, evil, evil, (table,), runs={"x": run}, notes=(evil,), problems=(evil,)))
     assert "<script>alert" not in text
     assert Page(text).open == []
     assert sum(tag == "script" for tag, _ in Page(text).tags) == 1
@@ -188,9 +193,8 @@ def test_text_is_escaped_everywhere() -> None:
 
 def test_every_page_links_to_all_pages_and_marks_where_it_is() -> None:
     pages = {"Paper": "papers/dclr.html", "Claims": "claims.html"}
-    report = Report("T", "abc", pages=pages)
-    paper = Paper("dclr", "A paper", "ACL", (), page=pages["Paper"])
-    index, inner = render_index(report), render_paper(report, paper, index="../index.html")
+    report, paper = Report("T", "abc"), Paper("dclr", "A paper", "ACL", ())
+    index, inner = show_index(report, links=pages), show_paper(report, paper, links=pages)
     assert '<a href="index.html" aria-current="page">Overview</a>' in index
     assert '<a href="claims.html">Claims</a>' in index
     assert '<a href="../index.html">Overview</a>' in inner
@@ -201,8 +205,8 @@ def test_every_page_links_to_all_pages_and_marks_where_it_is() -> None:
 def test_the_index_lists_the_papers_with_their_tally_and_leaves_their_tables_to_their_pages() -> None:
     cells = (CELL, Cell(published=2.0))
     tables = (table_of(*cells), replace(table_of(*cells), key="u"))
-    paper = Paper("dclr", "A paper", "ACL", tables, page="papers/dclr.html")
-    text = render_index(Report("T", "abc", papers=(paper,)))
+    paper = Paper("dclr", "A paper", "ACL", tables)
+    text = show_index(Report("T", "abc", papers=(paper,)))
     assert '<a href="papers/dclr.html">A paper</a>' in text
     assert "2 not separable" in text
     assert "2 missing" in text
@@ -213,29 +217,29 @@ def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -
     table = table_of(CELL, kind="figure")
     paper = Paper(
         "p", "A paper", "ACL", (table,),
-        charts={"t": Figure("chart-t", "A chart", "<svg></svg>", "Diamonds.")},
+        charts={"t": Chart("chart-t", "A chart", "<svg></svg>", "Diamonds.")},
         commands={"t": "sentbench plan p/t && dvc repro"},
     )  # fmt: skip
-    text = render_paper(Report("T", "abc", runs=RUNS), paper)
+    text = show_paper(Report("T", "abc", runs=RUNS), paper)
     assert "To run it: <code>sentbench plan p/t &amp;&amp; dvc repro</code>" in text
     assert text.index('id="table-t"') < text.index('id="figure-chart-t"')
     assert "−1.14</span>" in text
     assert "sentbench plan p --dry-run" not in text
-    assert "sentbench plan p --dry-run" in render_paper(Report("T", "abc"), paper)
+    assert "sentbench plan p --dry-run" in show_paper(Report("T", "abc"), paper)
 
 
 def test_an_empty_report_says_what_to_do() -> None:
-    text = render_index(Report("T", "abc"))
+    text = show_index(Report("T", "abc"))
     assert "No scores yet" in text
     assert "make reproduce" in text
     assert Page(text).open == []
 
 
 def test_a_run_without_a_record_is_named_as_a_problem_and_not_linked() -> None:
-    text = render_index(Report("T", "abc", tables=(table_of(CELL),), runs={"a-s1": RUNS["a-s1"]}))
+    text = show_index(Report("T", "abc", tables=(table_of(CELL),), runs={"a-s1": RUNS["a-s1"]}))
     assert "Run a-s0 fills a cell but has no record" in text
-    assert "2 things to mend" in text
-    alone = render_index(Report("T", "abc", tables=(table_of(CELL),)))
+    assert "2 things to fix" in text
+    alone = show_index(Report("T", "abc", tables=(table_of(CELL),)))
     assert "data-runs=" not in alone
 
 
@@ -243,18 +247,18 @@ def test_a_row_of_the_wrong_length_and_a_repeated_table_are_input_errors() -> No
     table = table_of(CELL)
     short = replace(table, columns=(COLUMN, COLUMN))
     with pytest.raises(InputError, match="1 cells, expected 2"):
-        render_index(Report("T", "abc", tables=(short,)))
+        show_index(Report("T", "abc", tables=(short,)))
     with pytest.raises(InputError, match="twice"):
-        render_index(Report("T", "abc", tables=(table, table)))
+        show_index(Report("T", "abc", tables=(table, table)))
 
 
 def test_a_missing_template_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="restore it from the repository"):
-        render_index(Report("T", "abc"), tmp_path)
+        show_index(Report("T", "abc"), tmp_path)
 
 
 def test_the_page_of_a_paper_has_its_own_runs_only(report: Report) -> None:
-    text = render_paper(report, report.papers[0], index="../index.html")
+    text = show_paper(report, report.papers[0])
     assert 'href="../index.html"' in text
     assert "simcse-released-s0" in text
     assert "distill-mse-s0" not in text
@@ -262,16 +266,16 @@ def test_the_page_of_a_paper_has_its_own_runs_only(report: Report) -> None:
 
 
 def test_long_tables_scroll_under_their_header_and_short_ones_do_not() -> None:
-    assert 'class="scroller tall"' in render_index(Report("T", "c", tables=(make_wide_table(17, 2),)))
-    assert 'class="scroller tall"' not in render_index(Report("T", "c", tables=(make_wide_table(16, 2),)))
+    assert 'class="scroller tall"' in show_index(Report("T", "c", tables=(make_wide_table(17, 2),)))
+    assert 'class="scroller tall"' not in show_index(Report("T", "c", tables=(make_wide_table(16, 2),)))
 
 
 def test_a_page_has_the_same_bytes_every_time(report: Report, index: str) -> None:
-    assert render_index(report) == index
+    assert show_index(report) == index
 
 
 def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
-    text = render_index(Report("T", "c", tables=(table_of(Cell(50.0, 0.1, 2, verdict="ours")),)))
+    text = show_index(Report("T", "c", tables=(table_of(Cell(50.0, 0.1, 2, verdict="ours")),)))
     body = text[text.index("<tbody>") : text.index("</tbody>")]
     assert "published" not in body
     assert 'class="scores spread"' in text

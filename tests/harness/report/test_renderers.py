@@ -41,13 +41,15 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.spec import TableSpec
-from harness.results.store import read_scores
+from harness.results.store import read_results
 
 
 @pytest.fixture
 def table(recorded: Path) -> Table:
     folder = recorded / "published"
-    evidence = Evidence(read_scores(recorded / "scores"), load_published(folder), load_spread(folder))
+    evidence = Evidence(
+        read_results((recorded / "scores").glob("*.json")), load_published(folder), load_spread(folder)
+    )
     return build_table(read_declaration(recorded / "table.yaml", TableSpec), evidence)
 
 

@@ -12,14 +12,14 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
 from harness.report.tables.published import KnownSpreads, Published
 from harness.report.tables.spec import TableSpec
-from harness.results.store import read_scores
+from harness.results.store import read_results
 
 SCORES = Path(__file__).parents[3] / "reports/scores"
 
 
 @pytest.fixture
 def table(specs: dict[str, TableSpec], published: Published) -> Table:
-    evidence = Evidence(read_scores(SCORES), published, KnownSpreads(scale=100.0, entries=[]))
+    evidence = Evidence(read_results(SCORES.glob("*.json")), published, KnownSpreads(scale=100.0, entries=[]))
     return build_table(specs["small-sts"], evidence)
 
 

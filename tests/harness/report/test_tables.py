@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from harness.report.tables.model import Cell, Table
 from harness.report.tables.published import KnownSpread, KnownSpreads
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import TableSpec
+from tests.harness.report.conftest import rescored
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"
@@ -74,10 +76,10 @@ def test_a_score_under_another_protocol_does_not_fill_a_cell(
     full = evidence([(PCL, 1, "STSB", 0.7)])
     spec = spec_of({"title": "PCL", "run": run(PCL)})
     assert cell(build_table(spec, full)).n == 1
-    frame = full.scores.assign(**{field: value})
-    assert cell(build_table(spec, Evidence(frame, full.published, full.spreads))).n == 0
+    changed = rescored(full, **{field: value})
+    assert cell(build_table(spec, changed)).n == 0
     other = spec_of({"title": "PCL", "run": run(PCL)}, columns=({"key": "A", "task": "STSB", field: value},))
-    assert cell(build_table(other, Evidence(frame, full.published, full.spreads))).n == 1
+    assert cell(build_table(other, changed)).n == 1
 
 
 def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(evidence: MakeEvidence) -> None:
@@ -157,7 +159,7 @@ def test_the_known_sd_of_the_backbone_is_a_floor_for_spearman_only(evidence: Mak
         row, published="pcl/table2", columns=({"key": "STSB", "task": "STSB", "metric": "accuracy"},)
     )
     full = evidence(records, FLOOR)
-    shown = Evidence(full.scores.assign(metric="accuracy"), full.published, FLOOR)
+    shown = rescored(full, metric="accuracy")
     assert cell(build_table(accuracy, shown)).verdict == "not separable"
 
 
@@ -215,7 +217,7 @@ def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(ev
     assert [row.title for row in table.rows] == ["b/v@x", "a/v@x", "oracle/v@x", "a/w@x"]
     assert [row.cells[0].rank for row in table.rows] == ["best", "second", "", ""]
     plan = [RunSystem.of(f"{name}-v", name, "v", "x") for name in ("a", "a", "new", "b")]
-    planned = build_table(spec, evidence(records, systems=plan))
+    planned = build_table(spec, replace(evidence(records), systems=plan))
     assert [row.title for row in planned.rows] == ["a/v@x", "new/v@x", "b/v@x"]
     assert cell(planned, 1).verdict == "missing"
 
@@ -230,8 +232,6 @@ def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     assert (found.value, found.sd, found.n) == (pytest.approx(72.0), None, 1)
     assert found.runs == ("pcl-released-bert-base-uncased-2",)
     assert (found.delta, found.verdict, found.place) == (pytest.approx(-8.01), "differs", 1.0)
-    without = cell(build_table(spec, evidence(records)))
-    assert (without.value, without.verdict, without.note) == (None, "missing", "no dev scores recorded")
     mean = cell(build_table(spec_of(row, published="pcl/table2"), evidence(records, dev=dev)))
     assert mean.best_by_dev == pytest.approx(72.0)
 
@@ -255,7 +255,7 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
     column = {"key": "STSB", "task": "STSB", "statistic": "pairs", "unit": "plain", "better": "none"}
     row = {"title": "pairs", "run": run(PCL), "published": "dataset-size"}
     full = evidence([(PCL, 1, "STSB", 0.7)])
-    counted = Evidence(full.scores.assign(n=pairs), full.published, full.spreads)
+    counted = rescored(full, n=pairs)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
     assert (cell(build_table(spec, counted)).value, cell(build_table(spec, counted)).verdict) == (
         pairs,
@@ -293,5 +293,6 @@ def test_every_spec_builds_without_a_single_score(
     assert len(tables) == len(specs) >= 43
     assert all(cell.value is None for table in tables for row in table.rows for cell in row.cells)
     verdicts = Counter(cell.verdict for table in tables for row in table.rows for cell in row.cells)
-    assert set(verdicts) == {"missing", "cited"}
+    assert set(verdicts) == {"missing", "cited", "blank"}
+    assert verdicts["blank"] == 20  # SICK-R of small-sts: no data
     assert verdicts["missing"] > verdicts["cited"]

@@ -14,25 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
-from harness.report.pages.audit import load_audits
-from harness.report.pages.claims import Claim, judge_claims
-from harness.report.pages.ladder import Ladder, Step, measure_ladder
-from harness.report.pages.lens import build_lens
-from harness.report.pages.page import Report
-from harness.report.pages.render import (
-    render_audit,
-    render_benchmarks,
-    render_claims,
-    render_index,
-    render_ladders,
-    render_lens,
-    render_paper,
-)
-from harness.report.pages.speed import Measurements
+from harness.report.pages import audit, claims, ladder, lens, speed
+from harness.report.pages.claims import Claim, claims_values, judge_claims
+from harness.report.pages.content import Ladder, Report, Step
+from harness.report.pages.speed import Measurements, speed_values
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
-from tests.harness.report.test_benchmarks import recorded
+from tests.harness.report.shown import show, show_index, show_paper
+from tests.harness.report.test_speed import recorded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -82,25 +71,29 @@ Open = Callable[..., Visit]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""
     pytest.importorskip("matplotlib", reason="charts need the extra `report`")
-    report = make_report()
-    folder = tmp_path_factory.mktemp("report")
-    (folder / "index.html").write_text(render_index(report), encoding="utf-8")
-    short = replace(report, tables=report.tables[:1])
-    (folder / "short.html").write_text(render_index(short), encoding="utf-8")
-    (folder / "paper.html").write_text(render_paper(report, report.papers[0]), encoding="utf-8")
-    ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
-    (folder / "claims.html").write_text(render_claims(report, ledger), encoding="utf-8")
-    audits = load_audits(LEADERBOARDS / "audit")
-    (folder / "audit.html").write_text(render_audit(report, audits), encoding="utf-8")
     results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)]
-    rung = result("a-ladder-text", 0, {("STS12", "all"): 0.4})
     steps = (Step("a-ladder-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
-    ladders = [measure_ladder(Ladder(name, "b", steps), [*results, rung]) for name in ("a", "not-run")]
-    (folder / "ladder.html").write_text(render_ladders(report, ladders), encoding="utf-8")
-    (folder / "lens.html").write_text(render_lens(report, build_lens(results)), encoding="utf-8")
-    speed = render_benchmarks(report, Measurements.model_validate_json(json.dumps(recorded())))
-    (folder / "speed.html").write_text(speed, encoding="utf-8")
-    (folder / "empty.html").write_text(render_index(Report("An empty report", "abc")), encoding="utf-8")
+    report = replace(
+        make_report(),
+        results=(*results, result("a-ladder-text", 0, {("STS12", "all"): 0.4})),
+        ladders=tuple(Ladder(name, "b", steps) for name in ("a", "not-run")),
+    )
+    ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
+    measured = Measurements.model_validate_json(json.dumps(recorded()))
+    pages = {
+        "index": show_index(report),
+        "short": show_index(replace(report, tables=report.tables[:1])),
+        "paper": show_paper(report, report.papers[0]),
+        "claims": show(claims.PAGE, report, claims_values(ledger)),
+        "audit": show(audit.PAGE, report),
+        "ladder": show(ladder.PAGE, report),
+        "lens": show(lens.PAGE, report),
+        "speed": show(speed.PAGE, report, speed_values(measured)),
+        "empty": show_index(Report("An empty report", "abc")),
+    }
+    folder = tmp_path_factory.mktemp("report")
+    for name, text in pages.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return folder
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.report.pages.page import Report
-from harness.report.pages.render import render_benchmarks
-from harness.report.pages.speed import Measurements, load_measurements, plain
+from harness.report.pages import speed
+from harness.report.pages.content import Report
+from harness.report.pages.speed import Measurements, load_measurements, plain, speed_values
+from tests.harness.report.shown import show
 
 
 def spread(median: float, low: float, high: float) -> dict[str, float]:
@@ -50,7 +51,7 @@ def written(folder: Path, value: object) -> Path:
 def page(folder: Path) -> str:
     measured = load_measurements(written(folder, recorded()))
     assert measured is not None
-    return render_benchmarks(Report("sentbench", "c0ffee"), measured)
+    return show(speed.PAGE, Report("sentbench", "c0ffee"), speed_values(measured))
 
 
 def test_the_page_shows_cost_ratio_target_and_finding_of_every_result(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_missed_target_is_explained_by_its_note_which_a_met_one_only_adds(tmp_
     value["benchmarks"][0]["results"][0]["note"] = "padding takes a fifth."
     measured = load_measurements(written(tmp_path, value))
     assert measured is not None
-    text = render_benchmarks(Report("sentbench", "c0ffee"), measured)
+    text = show(speed.PAGE, Report("sentbench", "c0ffee"), speed_values(measured))
     assert "<b>Why not met:</b> padding takes a fifth.</span>" in text
     assert text.count("Why not met") == 1
     assert "<span>warm &lt;cache&gt;.</span>" in text

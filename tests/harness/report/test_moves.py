@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from harness.report.compare import compare, noise_of, sampling_error, summary, to_json, to_pull_request
+from harness.report.formats.moves import summary, to_json, to_pull_request
+from harness.report.tables.moves import compare, noise_of, sampling_error
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 

@@ -55,8 +55,3 @@ def _repeated_seeds(results: Sequence[ResultFile]) -> list[str]:
         for (system, backbone, seed), held in keys.items()
         if len(held) > 1
     ]
-
-
-def dev_scores(results: Sequence[ResultFile]) -> dict[str, float]:
-    """Returns the development score of each run's selected checkpoint, in raw units."""
-    return {result.run.key: result.selection.best_dev for result in results}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.report.formats.text import MEANINGS, format_number, more_seeds
-from harness.report.pages.page import RunDetail
+from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, Verdict
 
 GLYPHS: dict[Verdict, str] = {"agrees": "=", "near": "≈", "differs": "≠", "not separable": "?"}
@@ -17,7 +17,7 @@ Facts = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class CellView:
+class ShownCell:
     """What the template prints of a cell. `order` is the number a sorted column goes by; None sorts last."""
 
     title: str
@@ -33,13 +33,13 @@ class CellView:
     facts: Facts
 
 
-def view_cell(
+def show_cell(
     table: Table, row: TableRow, column: Column, cell: Cell, runs: Mapping[str, RunDetail]
-) -> CellView:
+) -> ShownCell:
     """Returns the printed form of a cell; the link is empty if no run of it is on record."""
     recorded = [runs[key] for key in cell.runs if key in runs]
     ours = "" if cell.value is None else _number(cell.value, column, table)
-    return CellView(
+    return ShownCell(
         title=" · ".join(filter(None, [row.group, row.title, column.title])),
         ours=ours or ("" if cell.verdict == "cited" else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
@@ -89,7 +89,7 @@ def has_published(table: Table) -> bool:
     return any(cell.published is not None for row in table.rows for cell in row.cells)
 
 
-def has_spread(table: Table) -> bool:
+def has_sd(table: Table) -> bool:
     """Whether any cell prints a standard deviation."""
     return any(cell.sd is not None for row in table.rows for cell in row.cells)
 

@@ -1,0 +1,47 @@
+"""`sentbench readmes`: write the deviations of every method's README from the audit."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.errors import InputError
+from harness.files import write_text
+from harness.paths import AUDIT
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if one is out of date")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Writes what is out of date, or names it."""
+    changed = {path: text for path, text in written_readmes(Path()).items() if path.read_text() != text}
+    for path, text in changed.items():
+        print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
+        if not arguments.check:
+            write_text(path, text)
+    return 1 if arguments.check and changed else 0
+
+
+def written_readmes(root: Path) -> dict[Path, str]:
+    """Returns the README of every method below `root` as it should be.
+
+    Errors: InputError for a method without an audit, an audit without a method, or a README without the
+    section.
+    """
+    from harness.report.audit import load_audits
+    from harness.report.formats.deviations import with_deviations
+    from methods.registry import METHODS
+
+    audits = {audit.method: audit for audit in load_audits(root / AUDIT)}
+    if set(audits) != set(METHODS):
+        odd = ", ".join(sorted(set(audits) ^ set(METHODS)))
+        raise InputError(f"{AUDIT}: {odd} differ from METHODS; give every method one file there")
+    readmes = {}
+    for name, target in METHODS.items():
+        package = target.partition(":")[0].split(".")[:-1]
+        path = root.joinpath(*package, "README.md")
+        readmes[path] = with_deviations(path.read_text(encoding="utf-8"), audits[name])
+    return readmes

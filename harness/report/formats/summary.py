@@ -1,0 +1,40 @@
+"""The report without HTML: every table in each text form, and one Markdown page that leads to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.formats.terminal import to_terminal
+from harness.report.tables.leaderboard import NOTES, SMALL
+from harness.report.tables.model import Table
+
+
+def text_files(tables: Mapping[str, Table], problems: Iterable[str]) -> dict[str, str]:
+    """Returns index.md and every table as Markdown, LaTeX and plain text, by path below the report."""
+    files = {"index.md": to_summary(tables, problems)}
+    for table in tables.values():
+        path = path_of(table)
+        files[f"{path}.md"] = to_markdown(table)
+        files[f"{path}.tex"] = to_latex(table)
+        files[f"{path}.txt"] = to_terminal(table)
+    return files
+
+
+def path_of(table: Table) -> str:
+    """Returns where a table lies below the report, without the ending."""
+    return f"tables/{table.key.replace('/', '-')}"
+
+
+def to_summary(tables: Mapping[str, Table], problems: Iterable[str]) -> str:
+    """Returns the report as one Markdown page: the leaderboard in full, the other tables as links."""
+    lines = ["# sentbench", "", *NOTES, ""]
+    if SMALL in tables:
+        lines += [to_markdown(tables[SMALL]), ""]
+    lines += ["## Tables and figures of the papers", ""]
+    for key, table in tables.items():
+        if key != SMALL:
+            lines.append(f"* [{table.title}]({path_of(table)}.md)")
+    lines += ["", *(f"* {problem}" for problem in problems)]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,107 @@
+"""What the pages are built of: tables, papers, runs with their records, what the plan wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.declarations import LEADERBOARDS
+from harness.report.charts.chart import Chart
+from harness.report.runs import RunDetail
+from harness.report.tables.model import Table
+from harness.results.schema import ResultFile
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's tables and figures beside ours.
+
+    figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
+    unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
+    called.
+    """
+
+    key: str
+    title: str
+    citation: str
+    tables: tuple[Table, ...]
+    figures: tuple[Chart, ...] = ()
+    notes: tuple[str, ...] = ()
+    short: str = ""
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
+    unfilled: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """Its page, as seen from the main page."""
+        return f"papers/{self.key}.html"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rung of a ladder: the run's id, the rung's name, and the choice that it turns over, in words."""
+
+    system: str
+    name: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The rungs of one declared system on one backbone; `runs` are the keys of its declared runs."""
+
+    system: str
+    backbone: str
+    steps: tuple[Step, ...]
+    runs: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """What runs the ladder."""
+        return f"sentbench plan ladder/{self.system} && dvc repro"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole report.
+
+    commit: the commit it was generated from. plan: the names of the plan that was run. tables: those of the
+    main page. results: the score files of the plan; runs: the details of these runs by key. ladders: those
+    of the plan's systems. notes: what a reader must know before the numbers. problems: what is wrong with
+    the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
+    measurements: what the benchmarks wrote, None for a report without it.
+    """
+
+    title: str
+    commit: str
+    plan: str = "small"
+    tables: tuple[Table, ...] = ()
+    papers: tuple[Paper, ...] = ()
+    results: tuple[ResultFile, ...] = ()
+    runs: Mapping[str, RunDetail] = field(default_factory=dict)
+    ladders: tuple[Ladder, ...] = ()
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    leaderboards: Path = LEADERBOARDS
+    measurements: Path | None = None
+
+    @property
+    def systems(self) -> dict[str, list[RunDetail]]:
+        """The runs by system, systems in the order of their first run, runs by seed."""
+        found: dict[str, list[RunDetail]] = {}
+        for run in self.runs.values():
+            found.setdefault(run.system, []).append(run)
+        return {system: sorted(runs, key=lambda run: run.seed) for system, runs in found.items()}
+
+    @property
+    def all_tables(self) -> dict[str, Table]:
+        """The tables of all pages by key, those of the main page first."""
+        papers = [table for paper in self.papers for table in paper.tables]
+        return {table.key: table for table in (*self.tables, *papers)}
+
+    def unrecorded(self, tables: tuple[Table, ...]) -> list[str]:
+        """Returns the runs that cells of `tables` name and the report has no detail of, sorted."""
+        named = {key for table in tables for row in table.rows for cell in row.cells for key in cell.runs}
+        return sorted(named - set(self.runs))

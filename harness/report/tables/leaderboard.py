@@ -1,0 +1,48 @@
+"""The tables of our own runs: which of them the main page shows, and what to know before their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from harness.report.tables.model import Table
+
+SMALL = "small"
+SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
+"""Tables of runs on the main page; all but the first only where a run fills a cell."""
+EVERY = "all"
+"""The plan name of every paper's runs."""
+NOTES = (
+    "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
+    "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
+    "setting.",
+    "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved "
+    "within tens of steps: SimCSE and the methods built on it have little to teach and end below the "
+    "untrained row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe "
+    "rows only.",
+)
+
+
+def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Table]:
+    """Returns the tables that a plan of these names is to fill.
+
+    A paper's name wants all of its tables, `small` those of the main page, any other name the table of that
+    key; a figure may be written out.
+    """
+    wanted = [name.replace("/figure", "/fig") for name in names]
+    return [table for key, table in tables.items() if any(_wants(name, key) for name in wanted)]
+
+
+def _wants(name: str, key: str) -> bool:
+    if name == EVERY:
+        return "/" in key
+    return key == name or key.startswith(f"{name}/") or (name == SMALL and key in SHOWN)
+
+
+def missing_cells(table: Table) -> int:
+    """Returns how many cells of a table that runs are meant to fill have no number."""
+    return sum(cell.value is None and cell.verdict == "missing" for row in table.rows for cell in row.cells)
+
+
+def has_values(table: Table) -> bool:
+    """Returns whether a run filled any cell."""
+    return any(cell.value is not None for row in table.rows for cell in row.cells)

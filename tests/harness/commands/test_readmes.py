@@ -1,0 +1,79 @@
+"""The deviations of the methods' READMEs: written from the audit, up to date, and nothing else is touched."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.commands.readmes import written_readmes
+from harness.errors import InputError
+from harness.report.audit import Difference, MethodAudit
+from harness.report.formats.deviations import INTRO, to_deviations, with_deviations
+from methods import METHODS
+
+ROOT = Path(__file__).parents[3]
+AUDIT = MethodAudit(
+    method="m",
+    title="M",
+    reading="released",
+    differences=[
+        Difference(
+            about="loss", paper="one", code="two", ours="both", switch="a, b", choices="x | y",
+            variants=["third"], effect="none",
+        ),
+        Difference(about="seeds", ours="word " * 40),
+    ],
+)  # fmt: skip
+
+
+def test_every_readme_is_what_the_audit_says() -> None:
+    readmes = written_readmes(ROOT)
+    assert len(readmes) == len(METHODS) >= 14
+    assert [path for path, text in readmes.items() if path.read_text(encoding="utf-8") != text] == []
+
+
+def test_a_section_numbers_the_differences_and_says_how_to_turn_each() -> None:
+    head, intro, blank, first, *second = to_deviations(AUDIT).splitlines()
+    assert (head, intro, blank) == ("## Deviations", INTRO, "")
+    assert first == (
+        "1. Loss. Paper: one. Code: two. Here: both. Switch: `a: x | y`, `b`. "
+        "Measured by: `third`. Effect: none."
+    )
+    assert second[0].startswith("2. Seeds. Paper: not stated. Code: not stated. Here: word")
+    assert all(line.startswith("   word") and len(line) <= 118 for line in second[1:])
+
+
+def test_only_the_section_is_replaced() -> None:
+    text = "# m\n\n## Views\na\n\n## Deviations\nold\n\n1. old\n\n## Cost\nb\n"
+    written = with_deviations(text, AUDIT)
+    assert written.startswith("# m\n\n## Views\na\n\n## Deviations\n" + INTRO)
+    assert written.endswith("\n\n## Cost\nb\n")
+    assert "old" not in written
+    assert with_deviations(written, AUDIT) == written
+
+
+@pytest.mark.parametrize("text", ["# m\n", "## Deviations\na\n", "## Deviations\n## A\n## Deviations\n## B"])
+def test_a_readme_without_the_section_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected the heading"):
+        with_deviations(text, AUDIT)
+
+
+def test_the_command_writes_what_differs_and_its_check_only_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "methods", tmp_path / "methods")
+    (tmp_path / "leaderboards").symlink_to(ROOT / "leaderboards")
+    monkeypatch.chdir(tmp_path)
+    readme = Path("methods/dclr/README.md")
+    whole = readme.read_text(encoding="utf-8")
+    spoilt = whole.replace("1. Loss.", "1. Something else.")
+    readme.write_text(spoilt, encoding="utf-8")
+    assert main(["readmes", "--check"]) == 1
+    assert "methods/dclr/README.md: out of date" in capsys.readouterr().out
+    assert readme.read_text(encoding="utf-8") == spoilt
+    assert main(["readmes"]) == 0
+    assert readme.read_text(encoding="utf-8") == whole
+    assert main(["readmes", "--check"]) == 0

@@ -1,0 +1,181 @@
+"""The report stage on the committed scores: the files it writes, what they hold, and all or none of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.cli import main
+from harness.plan.resolve import load_recipes
+from harness.report.formats import summary
+from harness.report.tables.model import Table
+from harness.stages.report import unfilled
+
+ROOT = Path(__file__).parents[3]
+PAPERS = ("dclr", "pcl", "ptbert", "sct", "una")
+UNLOGGED = "simcse-small"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose report was built once; the runs of one system have no curves."""
+    pytest.importorskip("matplotlib", reason="charts need the extra `report`")
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("leaderboards", "recipes", "params.yaml"):
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("scores", "curves"):
+        shutil.copytree(ROOT / "reports" / name, folder / "reports" / name)
+    for curve in (folder / "reports/curves").glob(f"{UNLOGGED}__*"):
+        curve.unlink()
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        assert main(["report"]) == 0
+    finally:
+        os.chdir(before)
+    return folder / "reports"
+
+
+def test_the_stage_writes_everything_that_the_pipeline_declares(built: Path) -> None:
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    outs = [next(iter(out)) if isinstance(out, dict) else out for out in stages["report"]["outs"]]
+    assert len(outs) == 5
+    assert [out for out in outs if not (built.parent / out).exists()] == []
+    assert sorted(path.stem for path in (built / "papers").iterdir()) == list(PAPERS)
+    written = {path.name for path in built.iterdir()} - {"scores", "curves"}
+    assert {f"reports/{name}" for name in written} == set(outs)
+
+
+def test_the_pipeline_leaves_the_former_report_to_the_stage() -> None:
+    """DVC deletes the outputs of a stage before it runs; a report that fails would leave none."""
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    for out in stages["report"]["outs"]:
+        assert next(iter(out.values())) == {"cache": False, "persist": True}
+
+
+def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
+    found = sorted(built.rglob("*.html"))
+    assert len(found) == 10
+    followed = 0
+    for page in found:
+        text = page.read_text(encoding="utf-8")
+        ids = set(re.findall(r' id="([^"]+)"', text))
+        for address in re.findall(r'<a [^>]*href="([^"]+)"', text):
+            if address.startswith("#"):
+                assert address[1:] in ids, (page.name, address)
+            else:
+                assert (page.parent / address).is_file(), (page.name, address)
+                followed += 1
+    assert followed >= 100
+
+
+def test_the_index_is_slim_and_the_papers_carry_their_tables(built: Path) -> None:
+    index = (built / "index.html").read_text(encoding="utf-8")
+    small = list((ROOT / "leaderboards" / "tables").glob("small*.yaml"))
+    assert 1 <= index.count('class="table-block"') <= len(small)
+    for key in PAPERS:
+        paper = (built / f"papers/{key}.html").read_text(encoding="utf-8")
+        assert f'id="table-{key}-table1"' in paper or f'id="table-{key}-table2"' in paper
+        assert "<svg" in paper
+
+
+def test_a_system_without_curves_says_so(built: Path) -> None:
+    index = (built / "index.html").read_text(encoding="utf-8")
+    assert "No curve: these runs have no training log." in index
+    assert f"{UNLOGGED}__minilm-l2__s0" in index
+
+
+def test_a_table_that_no_declared_run_fills_says_what_is_missing_instead_of_a_command(built: Path) -> None:
+    """Of SCT's tables two hold no scores: hyper-parameters, and distances of augmentations."""
+    text = (built / "papers/sct.html").read_text(encoding="utf-8")
+    for key, runs in (("table1", False), ("table2", True), ("table5", False)):
+        block = text[text.index(f'id="table-sct-{key}"') :].partition('class="table-block"')[0]
+        assert (f"sentbench plan sct/{key} " in block) is runs
+        assert ("No run of the recipes fills it: it holds no scores of runs of ours." in block) is not runs
+
+
+def test_a_table_is_unfilled_only_where_no_declared_run_fills_a_cell(built: Path) -> None:
+    """Table A1 of UNA takes its counts from SimCSE on BERT-base; without that recipe no run fills it."""
+    recipes, tables = load_recipes(), {"una/table-a1": Table("una/table-a1", "t", (), ())}
+    assert unfilled(tables, recipes) == {}
+    lacking = unfilled(tables, {"una": recipes["una"]})
+    assert lacking == {"una/table-a1": "missing: simcse/nt-xent@bert-base-uncased"}
+
+
+@pytest.fixture
+def project(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a finished report, to spoil."""
+    shutil.copytree(built.parent, tmp_path / "project", symlinks=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return Path("reports")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *, arguments: tuple[str, ...] = ("report",)) -> str:
+    capsys.readouterr()
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    lines = output.err.strip().splitlines()
+    assert (output.out, len(lines)) == ("", 1)
+    return lines[0]
+
+
+def test_measurements_that_are_not_text_are_one_line_and_the_former_report_stays(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "benchmarks.json").write_bytes(b"\xff\xfe{}")
+    before = files_of(project)
+    assert "benchmarks.json: not a file of measurements" in refused(capsys)
+    assert files_of(project) == before
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"[]\n", b'{"step": 1}\n', b"{"])
+def test_a_damaged_curve_is_one_line_and_the_former_report_stays(
+    project: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    next((project / "curves").iterdir()).write_bytes(content)
+    before = files_of(project)
+    assert "expected an evaluation a line" in refused(capsys)
+    assert files_of(project) == before
+
+
+def test_a_fault_in_the_last_text_leaves_tables_and_pages_of_the_former_report(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> str:
+        raise RuntimeError("a fault")
+
+    before = files_of(project)
+    monkeypatch.setattr(summary, "to_terminal", fail)
+    with pytest.raises(RuntimeError, match="a fault"):
+        main(["report"])
+    assert files_of(project) == before
+
+
+def test_a_strict_report_fails_where_a_cell_of_the_plan_is_missing_and_says_which(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan `small` fills its tables; `pcl/table3` added to its names, none of that table is there."""
+    assert main(["report", "--strict"]) == 0
+    params = Path("params.yaml")
+    text = params.read_text(encoding="utf-8")
+    params.unlink()
+    params.write_text(text.replace("plan:\n- small\n", "plan:\n- small\n- pcl/table3\n"), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["report", "--strict"]) == 1
+    assert re.search(r"missing: \d+ cells of table pcl/table3", capsys.readouterr().out)
+    assert main(["report"]) == 0
+
+
+def test_a_strict_report_fails_where_a_planned_run_has_no_score(project: Path) -> None:
+    next((project / "scores").glob("simcse-small__*")).unlink()
+    assert main(["report"]) == 0
+    assert main(["report", "--strict"]) == 1
