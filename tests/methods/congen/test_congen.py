@@ -52,15 +52,18 @@ def taught(ground: tuple[Path, Path], rows: list[Row], view: int) -> torch.Tenso
     return unit(torch.from_numpy(vectors[[row.index for row in rows], view]))
 
 
-def test_the_teacher_reads_its_view_and_the_student_both(ground: tuple[Path, Path]) -> None:
-    """Views 1 and 2 of a row are its rewrites; the sentence itself, column 0, is not read."""
+def test_the_teacher_reads_its_column_and_the_student_both_in_order(ground: tuple[Path, Path]) -> None:
+    """Columns 1 and 2 of a row are its rewrites, all first views before all second ones; 0 is not read."""
     method = build(ground)
     chosen = list(method.prepare(ROWS))[:4]
     batch = batch_of(method, chosen)
     torch.testing.assert_close(unit(batch["teacher"]), taught(ground, chosen, 1))
-    lengths = [int(tokens.get("attention_mask", tokens["input_ids"]).ne(0).sum()) for tokens in groups(batch)]
+    padded = [ids for tokens in groups(batch) for ids in tokens["input_ids"].tolist()]
     texts = [row.rewrites[view] for view in (0, 1) for row in chosen]
-    assert sum(lengths) == sum(map(len, method.encoder.token_ids(texts)))
+    for position, expected in zip(
+        batch["views"]["rows"].tolist(), method.encoder.token_ids(texts), strict=True
+    ):
+        assert [piece for piece in padded[position] if piece] == expected
     again = batch_of(build_prepared(ground, teacher_view=0), chosen)
     torch.testing.assert_close(unit(again["teacher"]), taught(ground, chosen, 0))
 
