@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.device import quiet
 from harness.errors import InputError
+from harness.files import disk_errors
 from harness.layouts import BACKBONE
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONES
@@ -24,7 +25,7 @@ def make_backbone(params: Params, name: str) -> Path:
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
-    with new_folder(folder, BACKBONE) as part:
+    with disk_errors(folder), new_folder(folder, BACKBONE) as part:
         if entry.layers is None:
             shutil.copytree(origin, part, dirs_exist_ok=True)
         else:

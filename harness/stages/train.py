@@ -13,9 +13,10 @@ from typing import Any
 
 from harness.device import quiet, resolve_device
 from harness.errors import InputError
-from harness.files import sha256_of_folder, write_json
+from harness.files import disk_errors, sha256_of_folder, write_json
 from harness.fingerprint import fingerprint
 from harness.layouts import ARTEFACT
+from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_folder, room_of
 from harness.paths import COSTS, DATA, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
@@ -51,12 +52,19 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
-    run, cost_file = params.run(key), COSTS / f"{key}.train.json"
+    run = params.run(key)
     device = resolve_device(device)
     run.read_settings()
-    check_outputs(folder, cost_file, weights=_existing(run.backbone))
+    check_outputs(folder, COSTS / f"{key}.train.json", weights=_existing(run.backbone))
     named = identity(params, run)
-    state = RESUME / named
+    with alone(f"training {key}"), disk_errors(RESUME / named):
+        return _train(params, run, key, folder, named, device=device, resume=resume)
+
+
+def _train(
+    params: Params, run: Run, key: str, folder: Path, named: str, *, device: str, resume: bool
+) -> Path:
+    state, cost_file = RESUME / named, COSTS / f"{key}.train.json"
     if not resume:
         shutil.rmtree(state, ignore_errors=True)
     started = time.monotonic()
