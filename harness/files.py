@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +26,35 @@ def atomic_path(path: Path) -> Iterator[Path]:
         yield part
         part.chmod(0o644)
         os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    except BaseException:
+        discard(part)
+        raise
+
+
+def discard(path: Path) -> None:
+    """Removes a temporary file or folder; one that cannot be removed stays, without an error."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    elif path.exists():
+        with suppress(OSError):
+            path.unlink()
+
+
+@contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Turns what libraries raise in the block when the disk refuses a write below `folder` into an OSError.
+
+    safetensors has an error of its own with the system's number; torch says only that its file is short.
+    """
+    try:
+        yield
+    except Exception as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if type(error).__name__ == "SafetensorError" and number:
+            raise OSError(int(number[1]), os.strerror(int(number[1])), str(folder)) from error
+        if isinstance(error, RuntimeError) and "inline_container" in str(error):
+            raise OSError(errno.EIO, "a file could not be written to its end", str(folder)) from error
+        raise
 
 
 def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
@@ -42,8 +72,9 @@ def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> P
         path = folder / name.format(sha256_of(part))
         os.replace(part, path)
         return path
-    finally:
-        part.unlink(missing_ok=True)
+    except BaseException:
+        discard(part)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness.errors import InputError
+from harness.files import discard
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 LEAST_ROOM = 1 << 20
@@ -97,7 +98,7 @@ def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Pa
         _exchange({part: places[path] for path, part in parts.items()})
     finally:
         for part in parts.values():
-            _remove(part)
+            discard(part)
 
 
 def room_of(*paths: Path) -> int:
@@ -239,7 +240,7 @@ def _exchange(places: Mapping[Path, Path]) -> None:
             _put_back(part, place)
         raise
     for part in places:
-        _remove(_aside(part))
+        discard(_aside(part))
 
 
 def _put_back(part: Path, place: Path) -> None:
@@ -253,10 +254,3 @@ def _put_back(part: Path, place: Path) -> None:
                 f"{place}: could not be put back ({error.strerror}); what it held lies in {_aside(part)}: "
                 "move it back by hand"
             ) from None
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.commands import check_encoder_folder, read_plan
 from harness.device import add_device_option
 from harness.files import write_json
+from harness.locks import alone
 from harness.outputs import check_file
 
 
@@ -33,7 +34,8 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.stages import evaluate as stage
 
     if arguments.run:
-        print(stage.evaluate_run(read_plan(), arguments.run, arguments.folder, device=arguments.device))
+        with alone(f"evaluating {arguments.run}"):
+            print(stage.evaluate_run(read_plan(), arguments.run, arguments.folder, device=arguments.device))
         return
     scores = stage.evaluate_folder(
         arguments.folder,

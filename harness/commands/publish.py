@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.errors import InputError, near_matches
 from harness.layouts import PUBLISHED
+from harness.locks import alone
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
@@ -46,12 +47,13 @@ def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | N
     Errors: InputError for an unknown run, runs of several systems, a run without scores or artefact, an
     encoder that sentence-transformers cannot express, or an `out` that is a file or somebody's folder.
     """
+    check_folder(out, PUBLISHED)
     keys = runs_of(params, names)
     results = [_scores_of(key) for key in keys]
     folders = {key: _loadable(ARTEFACTS / key) for key in keys}
     check_folder(out, PUBLISHED, room=room_of(*folders.values()))
     chosen = median_seed(results)
-    with new_folder(out, PUBLISHED) as part:
+    with alone(f"publishing {out}"), new_folder(out, PUBLISHED) as part:
         shutil.copytree(folders[chosen.run.key], part, ignore=LEFT_OUT, dirs_exist_ok=True)
         others = []
         for result in results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from harness.commands import read_plan
+from harness.locks import alone
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -16,4 +17,5 @@ def execute(arguments: argparse.Namespace) -> int:
     """Writes the report; returns 1 if `--strict` finds something missing."""
     from harness.stages.report import report
 
-    return report(read_plan(), strict=arguments.strict)
+    with alone("the report"):
+        return report(read_plan(), strict=arguments.strict)

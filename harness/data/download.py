@@ -17,6 +17,7 @@ from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source
 from harness.data.tiers import Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of, write_json
+from harness.locks import alone
 from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import SOURCE_RECORD, data_roots
 
@@ -49,7 +50,10 @@ def fetch(
         if _is_whole(source, folder, revision):
             return folder
         check_folder(folder, layout_of(source, folder))
-        return _fetch_from_first(source, order, folder, revision)
+        with alone(f"fetching {folder}", wait=True):
+            if _is_whole(source, folder, revision):  # by the process that was waited for
+                return folder
+            return _fetch_from_first(source, order, folder, revision)
     except OSError as error:
         raise InputError(
             f"{error.filename or folder}: cannot be written ({error.strerror or error}), expected room in a "

@@ -7,6 +7,7 @@ from pathlib import Path
 from harness.compute.backbone import write_backbone
 from harness.device import quiet
 from harness.errors import InputError
+from harness.files import disk_errors
 from harness.layouts import BACKBONE
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONES
@@ -25,6 +26,6 @@ def make_backbone(params: Params, name: str) -> Path:
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
     quiet()
-    with new_folder(folder, BACKBONE) as part:
+    with disk_errors(folder), new_folder(folder, BACKBONE) as part:
         write_backbone(origin, entry.layers, part)
     return folder

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness.device import quiet, resolve_device
 from harness.files import write_json
-from harness.identity import existing_folder, run_identity
+from harness.identity import existing_folder
+from harness.identity import run_identity
+from harness.errors import InputError
+from harness.files import disk_errors
 from harness.layouts import ARTEFACT
+from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_folder, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
@@ -29,14 +33,21 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
-    from harness.compute.rows import read_rows
-
-    run, cost_file = params.run(key), COSTS / f"{key}.train.json"
+    run = params.run(key)
     device = resolve_device(device)
     run.read_settings()
-    check_outputs(folder, cost_file, weights=existing_folder(run.backbone))
+    check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
     named = run_identity(params, run)
-    state = RESUME / named
+    with alone(f"training {key}"), disk_errors(RESUME / named):
+        return _train(params, run, key, folder, named, device=device, resume=resume)
+
+
+def _train(
+    params: Params, run: Run, key: str, folder: Path, named: str, *, device: str, resume: bool
+) -> Path:
+    from harness.compute.rows import read_rows
+
+    state, cost_file = RESUME / named, COSTS / f"{key}.train.json"
     if not resume:
         shutil.rmtree(state, ignore_errors=True)
     started = time.monotonic()

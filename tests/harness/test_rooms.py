@@ -15,6 +15,7 @@ ALWAYS = {
     "harness.declarations",
     "harness.errors",
     "harness.files",
+    "harness.locks",
     "harness.outputs",
     "harness.paths",
     "methods.core.errors",

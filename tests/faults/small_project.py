@@ -1,0 +1,51 @@
+"""A project of one run of a tiny encoder: what every command that writes can be tried on in a second."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import yaml
+
+from tests.support import tiny
+
+ROOT = Path(__file__).parents[2]
+RUN = "simcse-small__minilm-l2__s0"
+
+
+def write_project(folder: Path) -> Path:
+    """Writes plan, code, STS-B of eight pairs a split, a corpus and a backbone; returns the folder."""
+    folder.mkdir(parents=True)
+    for room in ("harness", "methods", "leaderboards", "recipes"):
+        (folder / room).symlink_to(ROOT / room)
+    write_stsb(folder / "data/stsb")
+    (folder / "data/words").mkdir()
+    (folder / "data/words/words.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows()))
+    tiny.write_backbone(folder / "backbones/minilm-l2")
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    run = params["runs"][RUN]
+    run |= {"corpus": "data/words", "parent": "data/words", "tasks": ["STSB"], "weights": "best-dev"}
+    run["train"] |= {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
+    params |= {"runs": {RUN: run}, "sources": {}, "backbones": {}, "corpora": {}, "teachers": {}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    return folder
+
+
+def write_stsb(folder: Path) -> None:
+    """Writes a fetched STS-B of eight pairs a split with gold scores from 0 to 4.9."""
+    rows = tiny.rows(16)
+    folder.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        lines = (
+            f"main-captions\tMSRvid\t2012test\t{k}\t{0.7 * k:.1f}\t{first.text}\t{second.text}\n"
+            for k, (first, second) in enumerate(zip(rows[::2], rows[1::2], strict=True))
+        )
+        (folder / f"sts-{split}.csv").write_text("".join(lines))
+    (folder / "source.json").write_text("{}")
+
+
+def copy_project(original: Path, folder: Path) -> Path:
+    """Makes `folder` a copy of `original`, whatever it held; returns it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(original, folder, symlinks=True)
+    return folder

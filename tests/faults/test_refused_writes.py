@@ -1,0 +1,256 @@
+"""The file system refuses each write of each command in turn: one line, exit code 2, nothing half-written.
+
+A command is run once to see its changes, then once for each of them and each error. Whatever fails, what was
+there before is whole, and what is new is whole or absent. A hidden file stays only where removing it failed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from harness.cli import main
+from harness.data.sources import SOURCES, Source
+from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
+from tests.faults.small_project import RUN, copy_project, write_project
+from tests.faults.trees import tree
+
+ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EACCES}
+LOGS = ("reports/costs/",)
+"""Clock times, which differ from run to run."""
+
+
+class Case(NamedTuple):
+    """A command, what must have run before it, and in how many parts the default run takes its changes."""
+
+    command: list[str]
+    before: tuple[list[str], ...] = ()
+    share: int = 1
+
+
+TRAIN = ["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]
+EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+CASES = {
+    "train": Case(TRAIN),
+    "train again": Case(TRAIN, before=(TRAIN,)),
+    "evaluate": Case(EVALUATE, before=(TRAIN,)),
+    "evaluate again": Case(EVALUATE, before=(TRAIN, EVALUATE), share=12),
+    "publish": Case(["publish", RUN, "--out", "card"], before=(TRAIN, EVALUATE)),
+    "publish again": Case(
+        ["publish", RUN, "--out", "card"],
+        before=(TRAIN, EVALUATE, ["publish", RUN, "--out", "card"]),
+    ),
+    "data fetch": Case(["data", "fetch", "tiny", "--tiers", "mirror"]),
+}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Returns the project of a case as it is before the command; each is made once."""
+    made: dict[str, Path] = {}
+    base = tmp_path_factory.mktemp("prepared")
+
+    def prepare(name: str) -> Path:
+        if name not in made:
+            if "" not in made:
+                made[""] = write_project(base / "bare")
+            made[name] = copy_project(made[""], base / name.replace(" ", "-"))
+            os.chdir(made[name])
+            for command in CASES[name].before:
+                assert main(command) == 0
+        return made[name]
+
+    return prepare
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which the commands run; a mirror with a small corpus lies beside it."""
+    (tmp_path / "mirror/words").mkdir(parents=True)
+    (tmp_path / "mirror/words/words.txt").write_text("a dog runs\n" * 300)
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
+    entry = {
+        "kind": "corpus",
+        "text": "raw",
+        "licence": "none",
+        "note": "made up",
+        "rows": {"words.txt": 300},
+    }
+    source = {"name": "tiny", **entry, "tiers": {"mirror": {"folder": "words"}}}
+    monkeypatch.setitem(SOURCES, "tiny", Source.model_validate(source))
+    yield tmp_path / "project"
+    os.chdir("/")
+
+
+def attempt(project: Path, original: Path, command: list[str], refusal: Refusal | None = None) -> int:
+    """Runs the command in a fresh copy of the project and returns its exit code."""
+    os.chdir("/")
+    copy_project(original, project)
+    os.chdir(project)
+    if refusal is None:
+        return main(command)
+    with refusing(refusal):
+        return main(command)
+
+
+def results(project: Path) -> dict[str, Any]:
+    """Returns what the project holds but the resume state, the locks and the logs of time."""
+    return {
+        name: value
+        for name, value in tree(project).items()
+        if not name.startswith((".cache", *LOGS)) and name != "reports/costs"
+    }
+
+
+def visible(found: dict[str, Any]) -> dict[str, Any]:
+    """Returns the files and links that no part of the path hides."""
+    return {
+        name: value
+        for name, value in found.items()
+        if value is not None and not any(part.startswith(".") for part in name.split("/"))
+    }
+
+
+def check_outcome(
+    project: Path,
+    original: Path,
+    whole: dict[str, Any],
+    code: int,
+    printed: str,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    hidden: bool,
+) -> None:
+    """Asserts that a refused command failed in one line and left all as it was, or went through."""
+    told = capsys.readouterr().err.strip().splitlines()
+    problems = [line for line in told if not line.startswith("step ")]
+    found, before = results(project), results(original)
+    if code == 0:
+        assert visible(found) == visible(whole), printed
+        return
+    assert code == 2, (printed, told)
+    assert len(problems) == 1, (printed, told)
+    assert problems[0].startswith("sentbench: "), printed
+    stores = {name for name in visible(whole) if name.startswith("embeddings/")}  # whole shards are kept
+    left = {name: value for name, value in visible(found).items() if name not in stores}
+    assert left == {name: value for name, value in visible(before).items() if name not in stores}, printed
+    assert all(visible(found)[name] == visible(whole)[name] for name in stores & set(visible(found))), printed
+    if not hidden:
+        assert not [name for name in found if name.endswith(".part")], printed
+
+
+def changes_of(
+    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> tuple[Path, list[tuple[str, str]], dict[str, Any]]:
+    """Returns a case's project before it, the changes that its command makes, and the project after it."""
+    original = prepared(name)
+    record = Refusal(project)
+    code = attempt(project, original, CASES[name].command, record)
+    assert code == 0, capsys.readouterr().err
+    capsys.readouterr()
+    return original, record.seen, results(project)
+
+
+def try_all(
+    name: str,
+    share: int,
+    prepared: Callable[[str], Path],
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> int:
+    original, changes, whole = changes_of(name, prepared, project, capsys)
+    assert len(changes) > 5
+    tried = 0
+    for number, (kind, code) in enumerate(ERRORS.items()):
+        for at in range(number % share, len(changes), share):
+            refusal = Refusal(project, error(code), at)
+            ended = attempt(project, original, CASES[name].command, refusal)
+            assert len(refusal.seen) > at
+            event, path = refusal.seen[at]
+            printed = f"{name}: {kind} at change {at}, {event} of {path}"
+            check_outcome(project, original, whole, ended, printed, capsys, hidden=event in REMOVALS)
+            tried += 1
+    return tried
+
+
+@pytest.mark.parametrize("name", ["evaluate again", "data fetch"])
+def test_a_refused_change_leaves_what_was_there(
+    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert try_all(name, CASES[name].share, prepared, project, capsys) >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_refused_change_leaves_what_was_there(
+    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert try_all(name, 1, prepared, project, capsys) >= 30
+
+
+def sizes(project: Path, original: Path) -> list[int]:
+    """Returns the sizes of the files that a command wrote, each once."""
+    before = tree(original)
+    files = [path for path in project.rglob("*") if path.is_file() and not path.is_symlink()]
+    new = [path for path in files if before.get(path.relative_to(project).as_posix()) != path.read_bytes()]
+    return sorted({path.stat().st_size for path in new})
+
+
+def fill(
+    name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> int:
+    original, _, whole = changes_of(name, prepared, project, capsys)
+    limits = [size - 1 for size in sizes(project, original) if size][::share]
+    for limit in limits:
+        copy_project(original, project)
+        os.chdir(project)
+        with files_up_to(limit):
+            code = main(CASES[name].command)
+        printed = f"{name}: files up to {limit} bytes"
+        check_outcome(project, original, whole, code, printed, capsys, hidden=False)
+        assert code == 2, printed
+    return len(limits)
+
+
+@pytest.mark.parametrize("name", ["train", "data fetch"])
+def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
+    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fill(name, 3, prepared, project, capsys) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_disk_that_is_full_in_the_middle_of_any_file_leaves_what_was_there(
+    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fill(name, 1, prepared, project, capsys) >= 2
+
+
+@pytest.mark.parametrize(("name", "folder"), [("evaluate", "reports"), ("data fetch", "data")])
+def test_a_folder_that_vanishes_is_one_line_or_made_again(
+    name: str,
+    folder: str,
+    prepared: Callable[[str], Path],
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing of a vanished folder can be whole; no traceback, no half of an output, no other exit code."""
+    original, changes, whole = changes_of(name, prepared, project, capsys)
+
+    def vanish(path: str) -> None:
+        shutil.rmtree(project / folder, ignore_errors=True)
+
+    for at in range(0, len(changes), 5):
+        code = attempt(project, original, CASES[name].command, Refusal(project, vanish, at))
+        told = capsys.readouterr().err.strip().splitlines()
+        assert code in (0, 2), (at, told)
+        assert code == 0 or len(told) == 1, (at, told)
+        for path, value in visible(results(project)).items():
+            assert value in (whole.get(path), tree(original).get(path)), (at, path)
