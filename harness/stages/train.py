@@ -10,11 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.device import quiet, resolve_device
-from harness.files import write_json
-from harness.identity import existing_folder
-from harness.identity import run_identity
-from harness.errors import InputError
-from harness.files import disk_errors
+from harness.files import disk_errors, write_json
+from harness.identity import existing_folder, run_identity
 from harness.layouts import ARTEFACT
 from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_folder, room_of

@@ -13,7 +13,8 @@ from benchmarks.measurement import Disagreement
 from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
 from benchmarks.steps import chosen_runs
 from harness.plan.entries import Params
-from harness.plan.resolve import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from methods.core.types import Tokens
 from tests.support import tiny
 

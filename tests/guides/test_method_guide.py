@@ -57,7 +57,7 @@ TEST = '''"""The toy method."""
 import pytest
 from pydantic import ValidationError
 
-from methods import METHODS, load_method
+from methods.registry import METHODS, load_method
 
 
 def test_the_toy_is_known_by_its_name() -> None:

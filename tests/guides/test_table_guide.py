@@ -45,7 +45,7 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.spec import check_spec, load_specs
 from harness.tasks.registry import TASKS
-from methods import METHODS
+from methods.registry import METHODS
 
 root = Path("leaderboards")
 published = load_published(root / "published")

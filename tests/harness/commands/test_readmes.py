@@ -12,7 +12,7 @@ from harness.commands.readmes import written_readmes
 from harness.errors import InputError
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats.deviations import INTRO, to_deviations, with_deviations
-from methods import METHODS
+from methods.registry import METHODS
 
 ROOT = Path(__file__).parents[3]
 AUDIT = MethodAudit(

@@ -9,14 +9,14 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import load_recipes
 from harness.report.audit import Difference, MethodAudit, load_audits
 from harness.report.pages import audit as audit_page
 from harness.report.pages.audit import audit_values, measure
 from harness.report.pages.content import Report
 from harness.report.runs import RunDetail
 from harness.results.schema import Selection
-from methods import METHODS
+from methods.registry import METHODS
 from tests.harness.report.shown import show
 
 DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])

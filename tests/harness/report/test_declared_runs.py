@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.plan.recipes import System, declared_systems
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import System, declared_systems, load_recipes
 from harness.report.tables.spec import TableSpec
 from harness.tasks.registry import SUITES
 

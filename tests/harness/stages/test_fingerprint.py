@@ -11,8 +11,9 @@ import yaml
 from harness.errors import InputError
 from harness.files import sha256_of_folder
 from harness.identity import STAGES, run_identity
+from harness.paths import DATA_HASHES as HASHES
 from harness.plan.entries import Params, Read, read_params
-from harness.plan.inputs import HASHES, _chain
+from harness.plan.inputs import _chain
 from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
 from methods.registry import METHODS
 

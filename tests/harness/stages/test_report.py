@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import load_recipes
 from harness.report.formats import summary
 from harness.report.tables.model import Table
 from harness.stages.report import unfilled

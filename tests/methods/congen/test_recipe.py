@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.plan.names import table_runs
-from harness.plan.recipes import Parent
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import Parent, load_recipes
 from methods.core.train_config import TrainConfig
 from methods.registry import load_method
 from tests.methods.ckd.sample import ORIGINAL

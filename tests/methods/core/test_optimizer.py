@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from harness.plan import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.train_config import TrainConfig
 from tests.support.tiny import TRAIN

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plan import load_recipes, resolve
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from methods.core.errors import InputError
 from methods.core.schedule import plan_steps, rate_factor
 from methods.core.streams import generator, row_order, subset, torch_seed

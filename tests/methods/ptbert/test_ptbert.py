@@ -10,7 +10,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from harness.plan.resolve import load_recipes
+from harness.plan.recipes import load_recipes
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
