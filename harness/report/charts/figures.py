@@ -202,7 +202,7 @@ def _overlay(
     *,
     label: bool,
 ) -> None:
-    """All systems in one plot, told apart by colour, dash, marker and a label at the end of the line."""
+    """All systems in one plot, distinct by colour, dash, marker and a label at the end of the line."""
     for index, name in enumerate(systems):
         if summary[name]:
             _system(axes, seed_lines(curves[name], quantity.reading), summary[name], style=index)

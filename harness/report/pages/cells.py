@@ -55,7 +55,7 @@ def show_cell(
 
 
 def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
-    """Returns everything known about a cell, the most asked for first; an empty cell has one fact."""
+    """Returns everything known about a cell, the most wanted first; an empty cell has one fact."""
     facts = [
         ("Ours", _ours(cell, column, table)),
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
