@@ -123,6 +123,12 @@ def _checked(path: Path, layout: Layout | None) -> Path:
 
 def _really(path: Path) -> Path:
     place = Path(os.path.realpath(path))
+    try:
+        place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return place
+    except OSError as error:
+        raise InputError(f"{path}: no possible path ({error.strerror}); name another one") from None
     if place.is_symlink():
         raise InputError(f"{path}: a symbolic link in a circle, expected a path; name another one")
     return place
@@ -185,7 +191,7 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
         return True
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and set(keys) <= set(found)
 

@@ -134,7 +134,12 @@ def _origin(params: Params, run: Run) -> str:
     """Returns the source a run's backbone is made from."""
     place = run.backbone
     while Path(place).parent == BACKBONES:
-        place = params.backbones[Path(place).name].origin
+        name = Path(place).name
+        if name not in params.backbones:
+            raise InputError(
+                f"{place}: not among `backbones` of params.yaml, its licence is not known; plan it"
+            )
+        place = params.backbones[name].origin
     return Path(place).name
 
 

@@ -113,7 +113,7 @@ def read_pairs_jsonl(path: Path) -> list[ScoredPair]:
         try:
             row = json.loads(line)
             first, second, score = row["sentence1"], row["sentence2"], row["score"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(
                 f"{path}: line {number} has no {error}, expected an object with sentence1, sentence2 and "
                 "score; fetch the file again"

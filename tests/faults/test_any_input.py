@@ -1,0 +1,132 @@
+"""Names and files of any content: a value or one clear line, never another error, nothing written outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
+from harness.errors import InputError
+from harness.layouts import ARTEFACT
+from harness.outputs import check_addition, check_file, check_folder, new_folder
+from tests.faults.trees import tree
+
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+NAME = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
+PARTS = st.lists(st.one_of(NAME, st.sampled_from(["..", ".", "", "note.md", "mine", "x" * 300])), max_size=5)
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a note, a folder of the user's own, and a current folder below."""
+    (tmp_path / "here/mine").mkdir(parents=True)
+    (tmp_path / "here/note.md").write_text("mine")
+    (tmp_path / "here/mine/thesis.tex").write_text("mine")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path
+
+
+@MANY
+@given(parts=PARTS)
+@example(parts=["..", "here"])
+@example(parts=["mine"])
+@example(parts=["note.md", "x"])
+def test_a_path_of_any_name_is_checked_without_a_change(sandbox: Path, parts: list[str]) -> None:
+    before = tree(sandbox)
+    path = Path(*parts)
+    if path.is_absolute():
+        path = Path(".", *path.parts[1:])
+    for check in (
+        lambda: check_folder(path, ARTEFACT),
+        lambda: check_file(path),
+        lambda: check_addition(path),
+    ):
+        try:
+            check()
+        except InputError:
+            continue
+    assert tree(sandbox) == before
+
+
+@MANY
+@given(name=NAME)
+@example(name="mine")
+@example(name="note.md")
+def test_what_is_written_under_any_name_leaves_all_else_alone(sandbox: Path, name: str) -> None:
+    before = tree(sandbox)
+    path = Path(name.replace("/", "_"))
+    try:
+        with new_folder(path, ARTEFACT) as part:
+            (part / "config.json").write_text("{}")
+    except InputError:
+        assert tree(sandbox) == before
+        return
+    new = {key: value for key, value in tree(sandbox).items() if key not in before}
+    assert new == {f"here/{path}": None, f"here/{path}/config.json": b"{}"}
+    (path / "config.json").unlink()
+    path.rmdir()
+    assert tree(sandbox) == before
+
+
+def subsets(path: Path) -> list[ScoredPair]:
+    """Returns the pairs of `path` as the input of a subset whose gold file has the same bytes."""
+    folder = path.parent / "year"
+    folder.mkdir(exist_ok=True)
+    for kind in ("input", "gs"):
+        (folder / f"STS.{kind}.x.txt").write_bytes(path.read_bytes())
+    return read_senteval_sts(folder)["x"]
+
+
+LINE = st.lists(
+    st.one_of(st.binary(max_size=12), st.sampled_from([b"3.2", b"nan", b"1e99", b"-0.0", b""])), max_size=9
+)
+CONTENT = st.one_of(
+    st.binary(max_size=200), st.lists(LINE, max_size=4).map(lambda x: b"\n".join(map(b"\t".join, x)))
+)
+
+
+@pytest.mark.parametrize("read", [read_stsb, read_sick, read_pairs_jsonl, subsets])
+@MANY
+@given(content=CONTENT)
+@example(content=b"")
+@example(content=b"a\tb\tc\td\t5.1\te\tf\n")
+@example(content=b'{"sentence1": "a", "sentence2": "b", "score": true}')
+@example(content=b"[" * 10_000)
+def test_bytes_of_any_sort_are_pairs_or_one_line(
+    tmp_path: Path, content: bytes, read: Callable[[Path], list[Any]]
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    try:
+        rows = read(path)
+    except InputError as error:
+        refused = str(error)
+        rows = []
+    else:
+        refused = ""
+    assert len(refused.splitlines()) <= 1
+    for row in rows:
+        assert 0 <= row[2] <= 5
+        assert isinstance(row.first, str)
+        assert isinstance(row.second, str)
+
+
+SENTENCE = st.text(
+    st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs", "Cc", "Zs"]), min_size=1
+)
+PAIR = st.tuples(SENTENCE, SENTENCE, st.decimals(0, 5, places=3))
+
+
+@MANY
+@given(pairs=st.lists(PAIR, min_size=1, max_size=5))
+def test_pairs_that_were_written_are_read_back(tmp_path: Path, pairs: list[tuple[str, str, Any]]) -> None:
+    path = tmp_path / "sts.csv"
+    lines = [f"genre\tfile\tyear\t0\t{score}\t{first}\t{second}\n" for first, second, score in pairs]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    found = [(row.first, row.second, row.score) for row in read_stsb(path)]
+    assert found == [(first.strip(), second.strip(), float(score)) for first, second, score in pairs]

@@ -1,0 +1,102 @@
+"""Two processes at the same work: both end well or one is refused; the result is that of one alone."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.data.sources import SOURCES, Source
+from tests.faults.refusals import Refusal, refusing
+from tests.faults.small_project import RUN, copy_project, write_project
+from tests.faults.trees import tree
+
+pytestmark = pytest.mark.slow  # twelve projects are trained
+
+TRAIN = ["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]
+EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+PUBLISH = ["publish", RUN, "--out", "card"]
+FETCH = ["data", "fetch", "tiny", "--tiers", "mirror"]
+WAIT = 120
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A project with the artefact and the scores of a run, and a source of three lines in a mirror."""
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror/words.txt").write_text("one\ntwo\nthree\n")
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
+    entry = {"kind": "corpus", "text": "raw", "licence": "none", "note": "made up", "rows": {"words.txt": 3}}
+    source = Source.model_validate({"name": "tiny", **entry, "tiers": {"mirror": {}}})
+    monkeypatch.setitem(SOURCES, "tiny", source)
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    write_project(tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    assert main(TRAIN) == 0
+    assert main(EVALUATE) == 0
+    yield tmp_path / "project"
+    monkeypatch.chdir("/")
+
+
+def in_child(command: list[str], project: Path, at: int, reached: Event, go_on: Event, told: Path) -> None:
+    """Runs a command that stops before its change number `at` until it may go on."""
+    sys.stderr = told.open("w")
+
+    def pause(path: str) -> None:
+        reached.set()
+        assert go_on.wait(WAIT)
+
+    with refusing(Refusal(project, pause, at)):
+        code = main(command)
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def changes_of(command: list[str], project: Path, scratch: Path) -> int:
+    """Returns how many changes a command makes in a copy of the project."""
+    copy_project(project, scratch)
+    os.chdir(scratch)
+    with refusing(Refusal(scratch)) as record:
+        assert main(command) == 0
+    os.chdir(project)
+    return len(record.seen)
+
+
+def results(project: Path) -> dict[str, bytes | str | None]:
+    hidden = (".cache", "reports/costs")
+    return {name: value for name, value in tree(project).items() if not name.startswith(hidden)}
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
+@pytest.mark.parametrize(
+    ("command", "refused"), [(TRAIN, True), (EVALUATE, True), (PUBLISH, True), (FETCH, False)]
+)
+def test_the_second_waits_or_is_refused_and_the_first_ends_well(
+    command: list[str], refused: bool, share: float, project: Path, tmp_path: Path
+) -> None:
+    """The first is stopped after a share of its changes, until the second has been refused or has begun."""
+    at = int(share * changes_of(command, project, tmp_path / "alone"))
+    reached, go_on, always = FORK.Event(), FORK.Event(), FORK.Event()
+    first = FORK.Process(target=in_child, args=(command, project, at, reached, go_on, tmp_path / "first"))
+    second = FORK.Process(target=in_child, args=(command, project, -1, always, always, tmp_path / "second"))
+    first.start()
+    assert reached.wait(WAIT), (tmp_path / "first").read_text()
+    second.start()
+    second.join(WAIT if refused else 1)
+    go_on.set()
+    first.join(WAIT)
+    second.join(WAIT)
+    told = (tmp_path / "second").read_text().splitlines()
+    assert first.exitcode == 0, (tmp_path / "first").read_text()
+    assert second.exitcode == (2 if refused else 0), told
+    if refused:
+        assert len(told) == 1
+        assert "another process is at it" in told[0]
+    assert results(project) == results(tmp_path / "alone")
