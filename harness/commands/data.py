@@ -1,29 +1,50 @@
-"""`sentbench data`: fetch or check data."""
+"""`sentbench data`: fetch, check, lock or convert data."""
 
 from __future__ import annotations
 
 import argparse
 
+from harness.errors import InputError
 from harness.paths import DATA, PARAMS
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("action", choices=["fetch", "check"])
+    parser.add_argument("action", choices=["fetch", "check", "lock", "convert"])
     parser.add_argument("names", nargs="*", metavar="NAME", help="sources; default: those of params.yaml")
     parser.add_argument("--tiers", help="order of tiers, for example embedded,mirror,hub")
-    parser.add_argument("--revision", help="pin a hub source that has no pinned revision")
+    parser.add_argument("--revision", help="another revision of the hub than the table names")
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Fetches into data/NAME or checks what lies there, and prints one line a source."""
+    """Runs one action on the named sources, or on those of the plan, and prints a line for each.
+
+    fetch: into data/NAME. check: what lies there. lock: keep what a fetched source was on the hub. convert: make
+    safetensors of weights that the hub has as a pickle only, for a later fetch.
+    """
     from harness.plan.entries import read_params
-    from harness.stages.data import check_sources, fetch_sources
 
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     names = arguments.names or list(planned.sources if planned else ())
     if arguments.action == "check":
+        from harness.stages.data import check_sources
+
         check_sources(names, directory=DATA)
-        return
-    tiers = arguments.tiers.split(",") if arguments.tiers else (planned.tiers if planned else None)
-    fetch_sources(names, directory=DATA, tiers=tiers, revision=arguments.revision)
+    elif arguments.action == "lock":
+        from harness.data.download import read_record
+        from harness.data.locks import LOCK, lock_sources
+
+        lock_sources({name: read_record(DATA / name) for name in names})
+        print(f"{LOCK.name}: {', '.join(names)}")
+    elif arguments.action == "convert":
+        from harness.stages.convert import convert
+
+        if not arguments.names:
+            raise InputError("data convert: no source is named, expected at least one; name it")
+        for name in arguments.names:
+            print(convert(name, revision=arguments.revision))
+    else:
+        from harness.stages.data import fetch_sources
+
+        tiers = arguments.tiers.split(",") if arguments.tiers else (planned.tiers if planned else None)
+        fetch_sources(names, directory=DATA, tiers=tiers, revision=arguments.revision)
