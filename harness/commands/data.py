@@ -19,7 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Runs one action on the named sources, or on those of the plan, and prints a line for each.
 
-    fetch: into data/NAME. check: what lies there. lock: keep what a fetched source was on the hub. convert: make
+    fetch: into data/NAME. check: what lies there. lock: keep what a source was on the hub. convert: make
     safetensors of weights that the hub has as a pickle only, for a later fetch.
     """
     from harness.plan.entries import read_params
