@@ -82,3 +82,5 @@ TABLES = Layout(
         f"{name}.{suffix}" for name in ("small-*", "*-table*", "*-fig*") for suffix in ("md", "tex", "txt")
     ),
 )
+PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html",))
+PAPERS = Layout("the papers' pages of a report", {"pcl.html": (), "una.html": ()}, ("*.html",))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from harness import layouts
 from harness.errors import InputError
-from harness.outputs import check_folder
+from harness.outputs import check_folder, new_outputs
 from harness.paths import (
     ARTEFACTS,
     COSTS,
@@ -43,10 +43,18 @@ from harness.report.tables.model import Table
 from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import check_spec, load_specs
-from harness.report.writing import write_whole
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
+
+OUTPUTS = {
+    REPORTS / "index.html": None,
+    REPORTS / "index.md": None,
+    REPORTS / "tables": layouts.TABLES,
+    REPORTS / "pages": layouts.PAGES,
+    REPORTS / "papers": layouts.PAPERS,
+}
+"""What a report consists of, each part with the layout that tells a former one from a person's folder."""
 
 
 def report(params: Params, *, strict: bool) -> int:
@@ -60,18 +68,29 @@ def report(params: Params, *, strict: bool) -> int:
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")
-    check_folder(REPORTS / "tables", layouts.TABLES)
+    for path, layout in OUTPUTS.items():
+        if layout is not None:
+            check_folder(path, layout)
     problems = score_problems(results, list(params.runs), present_identities(params))
     evidence = evidence_of(params, planned)
     tables = build_tables(evidence)
     content = report_content(params, evidence, tables, problems)
-    write_whole(REPORTS, {**text_files(tables, problems), **render_pages(content)})
+    write_report({**text_files(tables, problems), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
     for line in [*problems, *lines]:
         print(line)
     print(f"{REPORTS / 'index.html'}: {len(tables)} tables, {len(planned)} runs, {len(problems)} problems")
     return 1 if strict and (problems or lines) else 0
+
+
+def write_report(files: Mapping[str, str]) -> None:
+    """Writes texts by their paths below reports/: all of them replace the former report, or none."""
+    with new_outputs(OUTPUTS) as parts:
+        for name, text in files.items():
+            top, _, rest = name.partition("/")
+            part = parts[REPORTS / top]
+            (part / rest if rest else part).write_text(text, encoding="utf-8")
 
 
 def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
