@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.measurement import Result, agree, compare
-from methods.ptbert.block import PseudoTokenBlock, factorised, plain
+from methods.pt_bert.block import PseudoTokenBlock, factorised, plain
 
 TOLERANCE = 1e-4
 

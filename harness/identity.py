@@ -50,7 +50,7 @@ def code_base(root: Path = ROOT) -> CodeBase:
 
 def training_roots(method: str) -> tuple[str, ...]:
     """Returns the modules whose imports decide the weights of a method's runs."""
-    return (*TRAIN, METHODS[method].partition(":")[0])
+    return (*TRAIN, METHODS[method])
 
 
 def evaluation_roots(tasks: Sequence[str]) -> tuple[str, ...]:

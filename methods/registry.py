@@ -1,8 +1,12 @@
-"""The methods of this benchmark by name; importing this module loads nothing heavy."""
+"""The methods of this benchmark by name: every package of `methods` with a file method.py.
+
+A package is named as its method, with `_` for `-`. Importing this module loads nothing heavy.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from methods.core.errors import InputError, near_matches
@@ -11,33 +15,31 @@ if TYPE_CHECKING:
     from methods.core.method import Method
 
 METHODS: dict[str, str] = {
-    "ckd": "methods.ckd.method:CKD",
-    "congen": "methods.congen.method:ConGen",
-    "dclr": "methods.dclr.method:DCLR",
-    "distill": "methods.distill.method:Distill",
-    "glove": "methods.glove.method:Glove",
-    "moco": "methods.moco.method:MoCo",
-    "modals": "methods.modals.method:Modals",
-    "pcl": "methods.pcl.method:PCL",
-    "pooled": "methods.pooled.method:Pooled",
-    "pt-bert": "methods.ptbert.method:PTBert",
-    "sct": "methods.sct.method:SCT",
-    "simcse": "methods.simcse.method:SimCSE",
-    "una": "methods.una.method:UNA",
-    "whitening": "methods.whitening.method:Whitening",
+    path.parent.name.replace("_", "-"): f"methods.{path.parent.name}.method"
+    for path in sorted(Path(__file__).parent.glob("*/method.py"))
+    if path.parent.name != "core"
 }
-"""System id -> "module:Class". A new method is one line here, its package, its runs, its test file."""
+"""Name of a method -> the module of its class."""
 
 
 def load_method(name: str) -> type[Method]:
-    """Returns the class of a method.
+    """Returns the class of a method: the one `Method` that its module defines.
 
-    Errors: InputError if the name is not in METHODS.
+    Errors: InputError if the name is not in METHODS, TypeError if the module defines none or several.
     """
+    from methods.core.method import Method
+
     if name not in METHODS:
         raise InputError(
-            f"method {name!r} is not known; known are {', '.join(sorted(METHODS))}"
-            f"{near_matches(name, sorted(METHODS))}"
+            f"method {name!r} is not known, expected one of {', '.join(METHODS)}"
+            f"{near_matches(name, list(METHODS))}"
         )
-    module, _, attribute = METHODS[name].partition(":")
-    return getattr(import_module(module), attribute)
+    module = import_module(METHODS[name])
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        raise TypeError(f"{module.__name__} defines {len(found)} methods, expected one")
+    return found[0]

@@ -39,7 +39,7 @@ def listing(what: str) -> list[dict[str, Any]]:
 def _methods() -> list[dict[str, Any]]:
     from methods.registry import METHODS
 
-    return [{"name": name, "class": target} for name, target in sorted(METHODS.items())]
+    return [{"name": name, "module": target} for name, target in sorted(METHODS.items())]
 
 
 def _tasks() -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ def written_readmes(root: Path) -> dict[Path, str]:
         raise InputError(f"{AUDIT}: {odd} differ from METHODS; give every method one file there")
     readmes = {}
     for name, target in METHODS.items():
-        package = target.partition(":")[0].split(".")[:-1]
+        package = target.split(".")[:-1]
         path = root.joinpath(*package, "README.md")
         readmes[path] = with_deviations(path.read_text(encoding="utf-8"), audits[name])
     return readmes

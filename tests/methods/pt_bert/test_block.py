@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from methods.core.errors import InputError
-from methods.ptbert.block import PseudoTokenBlock, attend, factorised, plain
+from methods.pt_bert.block import PseudoTokenBlock, attend, factorised, plain
 
 B, D, H, M = 4, 24, 3, 5
 

@@ -10,8 +10,8 @@ from methods.core.momentum_contrast import MomentumContrast
 from methods.core.networks import Networks
 from methods.core.pooling import pool
 from methods.core.types import Encoder, Tokens
-from methods.ptbert.block import PseudoTokenBlock
-from methods.ptbert.config import PTBertConfig
+from methods.pt_bert.block import PseudoTokenBlock
+from methods.pt_bert.config import PTBertConfig
 
 
 class PTBert(MomentumContrast):

@@ -17,7 +17,7 @@ from methods.core.losses import info_nce
 from methods.core.trainer import TrainConfig
 from methods.core.types import Batch
 from methods.registry import load_method
-from tests.methods.ptbert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
+from tests.methods.pt_bert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
 from tests.support import tiny
 from tests.support.tiny import Sample
 

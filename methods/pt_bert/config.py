@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from methods.core.errors import InputError
 from methods.core.momentum_contrast import MomentumContrastConfig
-from methods.ptbert.block import Form
+from methods.pt_bert.block import Form
 
 
 class PTBertConfig(MomentumContrastConfig):
