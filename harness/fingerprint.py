@@ -69,6 +69,11 @@ class CodeBase:
                 waiting += self._imports_of(path)
         return sorted(found)
 
+    def modules_in(self, package: str) -> list[str]:
+        """Returns the modules in the folder of a package, sorted: for code that finds them there by name."""
+        folder = self.root.joinpath(*package.split("."))
+        return sorted(f"{package}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__")
+
     def _imports_of(self, path: Path) -> set[Path]:
         if path not in self._imported:
             self._imported[path] = {

@@ -33,10 +33,11 @@ EVALUATE = ("harness.compute.evaluate", "harness.results.store")
 STAGES: dict[str, tuple[str, ...]] = {
     "backbone": ("harness.compute.backbone",),
     "corpus": ("harness.compute.corpus",),
-    "report": ("harness.stages.report",),
     "teacher": ("harness.compute.teacher",),
 }
 """Stages whose code is the same for all their entries -> the modules it starts from."""
+REPORT, PAGES = "harness.stages.report", "harness.report.pages"
+"""The report's stage, and the package in which it finds its pages by their files."""
 ENCODER = ("methods.core.folders",)
 """Reads any encoder's folder and so imports all that turns texts into vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
@@ -63,7 +64,7 @@ def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict
 
     evaluated: the tasks and suites of each run.
     """
-    roots = dict(STAGES)
+    roots = {**STAGES, "report": (REPORT, *code.modules_in(PAGES))}
     roots |= {f"train/{method}": training_roots(method) for method in METHODS}
     roots |= {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
     known = {modules: code.fingerprint(modules) for modules in set(roots.values())}

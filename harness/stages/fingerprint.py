@@ -17,10 +17,13 @@ from harness.plan.entries import Params
 def write_code_fingerprints(params: Params) -> list[Path]:
     """Writes .fingerprints/STAGE.txt, train/METHOD.txt of all methods and evaluate/KEY.txt of all runs."""
     found = fingerprints({key: run.tasks for key, run in params.runs.items()}, code_base())
-    for name, sha256 in found.items():
-        write_text(FINGERPRINTS / f"{name}.txt", f"{sha256}\n")
-    single = [FINGERPRINTS / f"{name}.txt" for name in found if "/" not in name]
-    return [FINGERPRINTS / "train", FINGERPRINTS / "evaluate", *single]
+    files = {FINGERPRINTS / f"{name}.txt": sha256 for name, sha256 in found.items()}
+    folders = sorted({path.parent for path in files} - {FINGERPRINTS})
+    for path in (path for folder in folders for path in folder.glob("*.txt") if path not in files):
+        path.unlink()
+    for path, sha256 in files.items():
+        write_text(path, f"{sha256}\n")
+    return folders + [path for path in files if path.parent == FINGERPRINTS]
 
 
 def write_data_fingerprint(params: Params, name: str) -> Path:

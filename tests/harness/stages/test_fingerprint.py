@@ -11,7 +11,7 @@ import yaml
 from harness.errors import InputError
 from harness.files import sha256_of_folder
 from harness.identity import STAGES, run_identity
-from harness.paths import DATA_HASHES as HASHES
+from harness.paths import DATA_HASHES
 from harness.plan.entries import Params, Read, read_params
 from harness.plan.inputs import _chain
 from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
@@ -37,8 +37,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
 
 def hashed(params: Params) -> str:
     for name in LINKS:
-        assert write_data_fingerprint(params, name) == HASHES / f"{name}.txt"
-    return (HASHES / "evaluation-senteval.txt").read_text()
+        assert write_data_fingerprint(params, name) == DATA_HASHES / f"{name}.txt"
+    return (DATA_HASHES / "evaluation-senteval.txt").read_text()
 
 
 def test_the_last_link_of_a_chain_has_the_hashes_of_all_its_sources(project: Params) -> None:
@@ -84,7 +84,9 @@ def test_every_stage_method_and_run_has_one_file_of_its_code(project: Params) ->
     outs = write_code_fingerprints(project)
     assert sorted(map(str, outs)) == sorted(PIPELINE["fingerprint"]["outs"])
     written = {path.relative_to(".fingerprints") for path in Path(".fingerprints").rglob("*.txt")}
-    expected = {f"{stage}.txt" for stage in STAGES} | {f"train/{method}.txt" for method in METHODS}
+    expected = {f"{stage}.txt" for stage in (*STAGES, "report")} | {
+        f"train/{method}.txt" for method in METHODS
+    }
     assert written == {Path(name) for name in expected | {f"evaluate/{key}.txt" for key in project.runs}}
     assert {len((".fingerprints" / path).read_text()) for path in written} == {65}
 
