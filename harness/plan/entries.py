@@ -58,8 +58,8 @@ class Run(Declaration):
     @field_validator("backbone")
     @classmethod
     def _artefact_names_a_run(cls, folder: str) -> str:
-        if folder.startswith("artefacts/") and folder.count("__") != 2:
-            raise ValueError("expected the artefact of a run, artefacts/SYSTEM__BACKBONE__sSEED")
+        if Path(folder).parent == ARTEFACTS and folder.count("__") != 2:
+            raise ValueError(f"expected the artefact of a run, {ARTEFACTS}/SYSTEM__BACKBONE__sSEED")
         return folder
 
     @property

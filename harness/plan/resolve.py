@@ -27,6 +27,7 @@ from harness.plan.recipes import (
     load_backbones,
     load_corpora,
 )
+from methods.registry import METHODS
 
 STATES_POOLING = "modules.json"
 """The file of a backbone's folder that says how it pools."""
@@ -151,6 +152,7 @@ class Runs:
             raise InputError(f"run {key} needs itself, by way of {', '.join(users)}; correct its parent")
         if key in self.found:
             return key
+        _check_method(self.systems[system].method)
         entry, corpus, users = self.systems[system], self.corpora[system], (*users, key)
         start = entry.start or Parent(backbone=backbone)
         needs = {
@@ -188,3 +190,11 @@ def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> Sequence[str]:
     if place == PREFIX:
         return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), TIERS)
     return recipes[place].tiers if place in recipes else TIERS
+
+
+def _check_method(name: str) -> None:
+    if name not in METHODS:
+        raise InputError(
+            f"method {name!r} is not known, expected one of {', '.join(METHODS)}"
+            f"{near_matches(name, list(METHODS))}; correct the recipe"
+        )

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.guides.conftest import Checkout
-
-pytest.importorskip("harness.report.pages.declared", reason="the report's rooms are not there yet")
 
 MODULE = '''"""A page that greets."""
 

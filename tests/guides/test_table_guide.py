@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.guides.conftest import Checkout
-
-pytest.importorskip("harness.report.pages.declared", reason="the report's rooms are not there yet")
 
 SPEC = """
 key: toy/table1
@@ -16,7 +12,7 @@ columns:
   - {key: STSB, task: STSB}
 rows:
   - title: a toy
-    runs: {method: simcse, variant: released, backbone: minilm-l2}
+    run: simcse-small@minilm-l2
     published: "simcse@minilm-l2"
 protocol: "Spearman correlation over all pairs."
 """
@@ -45,12 +41,13 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.published import load_published, load_spread
 from harness.report.tables.spec import check_spec, load_specs
 from harness.tasks.registry import TASKS
-from methods.registry import METHODS
+from harness.plan.recipes import declared_systems, load_recipes
 
 root = Path("leaderboards")
 published = load_published(root / "published")
 spec = load_specs(root / "tables")["toy/table1"]
-check_spec(spec, published, methods=list(METHODS), tasks=list(TASKS))
+declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
+check_spec(spec, published, tasks=list(TASKS), systems=declared)
 evidence = Evidence(results=[], published=published, spreads=load_spread(root / "published"))
 table = build_table(spec, evidence)
 print(to_markdown(table), to_latex(table))

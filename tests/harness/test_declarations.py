@@ -172,7 +172,7 @@ def test_no_module_reads_yaml_but_the_reader() -> None:
         ("  wiki-small-views:\n", "  ../x:\n", 'key "../x" of corpora'),
         ("  minilm-l6__wiki-small:\n", "  ../x:\n", 'key "../x" of teachers'),
         ("encoder: backbones/minilm-l6", "encoder: ../x", "encoder is"),
-        ("  simcse:\n    code:", "  ../x:\n    code:", 'key "../x" of code'),
+        ("  selection-senteval:\n", "  ../x:\n", 'key "../x" of reads'),
     ],
 )
 def test_a_plan_that_leads_out_of_the_project_is_refused_by_every_command(

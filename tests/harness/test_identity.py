@@ -75,7 +75,7 @@ STALE: dict[str, str] = {
     "methods/core/teacher_queue": TAUGHT,
     "methods/core/token_edits": "train/moco train/pcl train/dclr",
     # A method is its own affair; nobody trains or scores by the registry.
-    **{f"methods/{name.replace('-', '')}/*": f"train/{name}" for name in METHODS},
+    **{f"methods/{name.replace('-', '_')}/*": f"train/{name}" for name in METHODS},
     "methods/registry": "",
     # The stages that make numbers.
     "harness/compute/rows": "train/* teacher",

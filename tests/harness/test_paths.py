@@ -57,7 +57,7 @@ def test_data_that_lie_here_are_read_and_a_named_root_is_the_only_one(
     assert paths.data_roots() == [elsewhere / "disk"]
 
 
-OTHER_FILES = {("harness/tasks/sts.py", "train.jsonl")}
+OTHER_FILES = {("harness/tasks/stsb.py", "train.jsonl")}
 """Files of others that have the name of one of ours."""
 
 
@@ -107,7 +107,7 @@ def test_a_second_home_is_seen() -> None:
 
 def test_names_that_the_core_owns_are_those_of_the_harness() -> None:
     """`methods/core` imports nothing of the harness, so it states the names of its own files."""
-    from methods.core import parents, trainer
+    from methods.core import resume, teachers
 
-    assert (trainer.LOG, trainer.LAST) == (paths.RUN_LOG, paths.LAST_WEIGHTS)
-    assert parents.DESCRIPTION == paths.TEACHER_RECORD
+    assert (resume.LOG, resume.LAST) == (paths.RUN_LOG, paths.LAST_WEIGHTS)
+    assert teachers.DESCRIPTION == paths.TEACHER_RECORD

@@ -9,7 +9,7 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.plan.recipes import load_recipes
+from harness.plan.recipes import System, load_recipes
 from harness.report.audit import Difference, MethodAudit, load_audits
 from harness.report.pages import audit as audit_page
 from harness.report.pages.audit import audit_values, measure
@@ -99,13 +99,13 @@ def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> 
     recipes, checked = load_recipes(), 0
     audits = {audit.method: audit for audit in load_audits(LEADERBOARDS / "audit")}
     for recipe in recipes.values():
-        for name in recipe.tables.get("audit", ()):
+        for name in recipe.groups.get("audit", ()):
             owner, _, system = name.rpartition("/")
             entry = recipes[owner or recipe.name].systems[system]
-            audit = audits[entry["method"]]
+            audit = audits[entry.method]
             shown = {variant for found in audit.differences for variant in found.variants}
-            reading = entry["variant"].split()[0]
-            assert entry["variant"] in shown or reading in (audit.reading, audit.opposite), name
+            reading = entry.variant.split()[0]
+            assert entry.variant in shown or reading in (audit.reading, audit.opposite), name
             checked += 1
     assert checked >= 50
 
@@ -121,23 +121,30 @@ def settings(entry: Any, switch: str, place: str = "") -> dict[str, Any]:
     }
 
 
+def turns(entry: System, other: System, switch: str) -> bool:
+    return settings(entry.model_dump(), switch) != settings(other.model_dump(), switch)
+
+
 def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:
     """The effect beside a difference is that of the runs named there, so they must turn its switch."""
     every = [entry for recipe in load_recipes().values() for entry in recipe.systems.values()]
     checked = 0
     for audit in load_audits(LEADERBOARDS / "audit"):
-        own = [entry for entry in every if entry["method"] == audit.method]
+        own = [entry for entry in every if entry.method == audit.method]
         for difference in audit.differences:
-            usual = [entry for entry in own if entry["variant"] == (difference.against or audit.reading)]
+            usual = [entry for entry in own if entry.variant == (difference.against or audit.reading)]
             for variant in difference.variants:
-                turned = [entry for entry in own if entry["variant"] == variant]
+                turned = [entry for entry in own if entry.variant == variant]
                 assert turned, variant
                 switches = difference.switch.split(", ")
                 pairs = [
-                    [settings(entry, switch) != settings(other, switch) for switch in switches]
+                    [
+                        settings(entry.model_dump(), switch) != settings(other.model_dump(), switch)
+                        for switch in switches
+                    ]
                     for entry in turned
                     for other in usual
-                    if set(entry["backbones"]) & set(other["backbones"])
+                    if set(entry.backbones) & set(other.backbones)
                 ]
                 assert pairs, variant
                 assert any(any(turns) for turns in pairs), (audit.method, variant)

@@ -166,10 +166,10 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "hearsay"}, "Input should be 're-run'"),
-        ({"source": "somewhere"}, "String should match pattern"),
-        ({"source": None}, "Input should be a valid string"),
-        ({"system": "SimCSE on BERT"}, "String should match pattern"),
+        ({"kind": "hearsay"}, "input should be 're-run'"),
+        ({"source": "somewhere"}, "string should match pattern"),
+        ({"source": None}, "input should be a valid string"),
+        ({"system": "SimCSE on BERT"}, "string should match pattern"),
         ({"scores": {}}, "no number, expected `scores` or `printed`"),
         ({"scores": {"Mean": 75.0}}, "column 'Mean', expected one of STS12"),
         ({"scores": {"Avg": 175.0}}, "Avg is 175.0, expected points from 0 to 100"),
@@ -181,7 +181,7 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
         ({"differs": "data"}, "expected `differs` for another recipe and only there"),
         ({"settings": {"batch": 0}}, "greater than or equal to 1"),
         ({"settings": {"batch": "64"}}, "valid integer"),
-        ({"settings": {"optimiser": "adam"}}, "Extra inputs are not permitted"),
+        ({"settings": {"optimiser": "adam"}}, "expected only known keys"),
         (
             {"settings": {"seeds": [1, 2]}, "scores": {"Avg": [1.0, 2.0, 3.0]}},
             "3 values, expected 2, one a seed",
@@ -191,7 +191,7 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
         ({"printed": {"table": "pcl/table2", "columns": ["Mean"]}}, "unknown column of pcl/table2"),
         ({"printed": {"table": "pcl/table2", "columns": ["Avg"]}}, "Avg both printed and stated"),
         ({"repeats": ["Avg"]}, "no other study has it"),
-        ({"verdict": "good"}, "Extra inputs are not permitted"),
+        ({"verdict": "good"}, "expected only known keys"),
     ],
 )
 def test_a_faulty_study_is_one_line(

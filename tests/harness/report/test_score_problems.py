@@ -31,7 +31,7 @@ def test_two_files_of_one_run_and_two_runs_of_one_seed_are_named(recorded_scores
     )
     both = score_problems([*recorded_scores, renamed], [*KEYS, "simcse-1b"], {})
     assert len(both) == 1
-    assert "simcse-1 and simcse-1b are all simcse/released@toy with seed 1" in both[0]
+    assert "simcse-1 and simcse-1b are all simcse@toy with seed 1" in both[0]
 
 
 def test_a_run_without_a_known_identity_is_not_called_stale(recorded_scores: list[ResultFile]) -> None:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from harness.errors import InputError
@@ -281,9 +280,11 @@ def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: 
         ("both have seed 1", {"key": "other"}),
         ("have different recipes", {"key": "other", "seed": 2, "recipe": "other"}),
     ):
-        doubled = pd.concat([full.scores, full.scores.assign(**changes)])
+        other = [
+            found.model_copy(update={"run": found.run.model_copy(update=changes)}) for found in full.results
+        ]
         with pytest.raises(InputError, match=fault):
-            build_table(spec, Evidence(doubled, full.published, full.spreads))
+            build_table(spec, replace(full, results=[*full.results, *other]))
 
 
 def test_every_spec_builds_without_a_single_score(

@@ -104,7 +104,7 @@ def test_a_table_is_unfilled_only_where_no_declared_run_fills_a_cell(built: Path
     recipes, tables = load_recipes(), {"una/table-a1": Table("una/table-a1", "t", (), ())}
     assert unfilled(tables, recipes) == {}
     lacking = unfilled(tables, {"una": recipes["una"]})
-    assert lacking == {"una/table-a1": "missing: simcse/nt-xent@bert-base-uncased"}
+    assert lacking == {"una/table-a1": "missing: simcse-nt@bert-base-uncased"}
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_measurements_that_are_not_text_are_one_line_and_the_former_report_stays
 ) -> None:
     (project / "benchmarks.json").write_bytes(b"\xff\xfe{}")
     before = files_of(project)
-    assert "benchmarks.json: not a file of measurements" in refused(capsys)
+    assert "benchmarks.json: byte 0 is not UTF-8, expected JSON" in refused(capsys)
     assert files_of(project) == before
 
 
