@@ -27,8 +27,6 @@ def load_method(name: str) -> type[Method]:
 
     Errors: InputError if the name is not in METHODS, TypeError if the module defines none or several.
     """
-    from methods.core.method import Method
-
     if name not in METHODS:
         raise InputError(
             f"method {name!r} is not known, expected one of {', '.join(METHODS)}"
@@ -38,8 +36,13 @@ def load_method(name: str) -> type[Method]:
     found = [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__
+        if isinstance(value, type) and value.__module__ == module.__name__ and is_method(value)
     ]
     if len(found) != 1:
         raise TypeError(f"{module.__name__} defines {len(found)} methods, expected one")
     return found[0]
+
+
+def is_method(kind: type) -> bool:
+    """Returns whether a class is a method; by its bases' names, for plans and pages must not import the core."""
+    return any(base.__name__ == "Method" for base in kind.__mro__)
