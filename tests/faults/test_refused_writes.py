@@ -195,11 +195,14 @@ def test_every_refused_change_leaves_what_was_there(
 
 
 def sizes(project: Path, original: Path) -> list[int]:
-    """Returns the sizes of the files that a command wrote, each once."""
-    before = tree(original)
-    files = [path for path in project.rglob("*") if path.is_file() and not path.is_symlink()]
-    new = [path for path in files if before.get(path.relative_to(project).as_posix()) != path.read_bytes()]
-    return sorted({path.stat().st_size for path in new})
+    """Returns the sizes of the files that a command wrote, each once; a copy of a project keeps its times."""
+    found = set()
+    for path in project.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            before = original / path.relative_to(project)
+            if not before.is_file() or before.stat().st_mtime_ns != path.stat().st_mtime_ns:
+                found.add(path.stat().st_size)
+    return sorted(found)
 
 
 def fill(
@@ -230,7 +233,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
 def test_a_disk_that_is_full_in_the_middle_of_any_file_leaves_what_was_there(
     name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert fill(name, 1, prepared, project, capsys) >= 2
+    assert fill(name, 1, prepared, project, capsys) >= 1
 
 
 @pytest.mark.parametrize(("name", "folder"), [("evaluate", "reports"), ("data fetch", "data")])
