@@ -361,3 +361,12 @@ def test_a_damaged_store_of_the_first_format_is_refused(name: str, tmp_path: Pat
     damage(first_format(tmp_path) / name, "one bit")
     with pytest.raises(InputError, match=f"{name}: missing or damaged.*evaluate the model again"):
         EmbeddingStore.load(tmp_path)
+
+
+def test_a_file_that_no_store_wrote_is_never_removed(tmp_path: Path) -> None:
+    for name in ("mine.npy", "notes.json", "0123456789abcdef-mine.npy"):
+        (tmp_path / name).write_text("mine")
+    EmbeddingStore.open_or_create(tmp_path, encoder="other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "0123456789abcdef-mine.npy", "meta.json", "mine.npy", "notes.json",
+    ]  # fmt: skip
