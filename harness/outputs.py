@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -198,8 +198,9 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
 
 def _check_creatable(path: Path, place: Path, room: int) -> None:
     """Makes and removes a folder beside the output, with the folders above it that are missing."""
-    missing = [parent for parent in (place.parent, *place.parent.parents) if not parent.exists()]
+    missing: list[Path] = []
     try:
+        missing += (parent for parent in place.parents if not parent.exists())
         place.parent.mkdir(parents=True, exist_ok=True)
         os.rmdir(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part"))
         free = shutil.disk_usage(place.parent).free
@@ -210,7 +211,7 @@ def _check_creatable(path: Path, place: Path, room: int) -> None:
         ) from None
     finally:
         for parent in missing:
-            if parent.is_dir():
+            with suppress(OSError):
                 parent.rmdir()
     if free < room:
         raise InputError(

@@ -44,5 +44,5 @@ def load_method(name: str) -> type[Method]:
 
 
 def is_method(kind: type) -> bool:
-    """Returns whether a class is a method; by its bases' names, for plans and pages must not import the core."""
+    """Returns whether a class is a method; by the names of its bases: plans must not import the core."""
     return any(base.__name__ == "Method" for base in kind.__mro__)

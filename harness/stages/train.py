@@ -14,7 +14,7 @@ from harness.files import disk_errors, write_json
 from harness.identity import existing_folder, run_identity
 from harness.layouts import ARTEFACT
 from harness.locks import alone
-from harness.outputs import check_file, check_folder, new_folder, room_of
+from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
@@ -51,19 +51,20 @@ def _train(
     trainer = build_trainer(params, run, state, device=device)
     rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
     trainer.fit(rows)
-    with new_folder(folder, ARTEFACT) as part:
+    with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
+        part = parts[folder]
         shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
         if run.weights != "best-dev" and trainer.plan.total:
             shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
         shutil.copy(state / RUN_LOG, part / RUN_LOG)
         write_json(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
-    shutil.rmtree(state)
-    cost = {
-        "train_seconds": round(time.monotonic() - started, 1),
-        "steps": trainer.record.step,
-        "device": device,
-    }
-    write_json(cost_file, cost)
+        cost = {
+            "train_seconds": round(time.monotonic() - started, 1),
+            "steps": trainer.record.step,
+            "device": device,
+        }
+        write_json(parts[cost_file], cost)
+    shutil.rmtree(state, ignore_errors=True)
     return folder
 
 

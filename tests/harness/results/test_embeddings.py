@@ -337,3 +337,12 @@ def test_a_store_that_does_not_say_what_it_holds_is_refused(how: str, tmp_path: 
         write_json(meta, {**json.loads(meta.read_text()), "format": 3})
     with pytest.raises(InputError, match="evaluate the model"):
         EmbeddingStore.load(tmp_path / "s")
+
+
+def test_a_file_that_no_store_wrote_is_never_removed(tmp_path: Path) -> None:
+    for name in ("mine.npy", "notes.json", "0123456789abcdef-mine.npy"):
+        (tmp_path / name).write_text("mine")
+    EmbeddingStore.open_or_create(tmp_path, encoder="other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "0123456789abcdef-mine.npy", "meta.json", "mine.npy", "notes.json",
+    ]  # fmt: skip
