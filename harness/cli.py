@@ -73,6 +73,9 @@ def _add_lists(commands: Any) -> None:
     listing = add_command(commands, "list", list_command, "list what is known")
     listing.add_argument("what", choices=["methods", "tasks", "runs", "tables", "sources"])
     listing.add_argument("--json", action="store_true", help="one JSON list of objects with a name")
+    listing.add_argument(
+        "--coverage", action="store_true", help="tables: rows in the paper, with runs, cited and why"
+    )
 
 
 def _add_data(commands: Any) -> None:
@@ -145,12 +148,13 @@ def plan_command(arguments: argparse.Namespace) -> int:
 def list_command(arguments: argparse.Namespace) -> None:
     from harness.commands.list import listing
 
-    entries = listing(arguments.what)
+    entries = listing(arguments.what, coverage=arguments.coverage)
     if arguments.json:
         print(json.dumps(entries))
         return
     for entry in entries:
-        print("  ".join(str(value) for value in entry.values()))
+        shown = (entry["name"], entry["words"]) if arguments.coverage else entry.values()
+        print("  ".join(str(value) for value in shown))
 
 
 def data_command(arguments: argparse.Namespace) -> None:
