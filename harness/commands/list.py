@@ -6,27 +6,39 @@ import argparse
 import json
 from typing import Any
 
-from harness.paths import TABLES
+from harness.errors import InputError
+from harness.paths import LEADERBOARDS, PUBLISHED, TABLES
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("what", choices=["methods", "tasks", "runs", "tables", "sources"])
     parser.add_argument("--json", action="store_true", help="one JSON list of objects with a name")
+    parser.add_argument(
+        "--coverage", action="store_true", help="tables: rows in the paper, with runs, cited and why"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints one line an entry, or one JSON list."""
-    entries = listing(arguments.what)
+    entries = listing(arguments.what, coverage=arguments.coverage)
     if arguments.json:
         print(json.dumps(entries))
         return
     for entry in entries:
-        print("  ".join(str(value) for value in entry.values()))
+        shown = (entry["name"], entry["words"]) if arguments.coverage else entry.values()
+        print("  ".join(str(value) for value in shown))
 
 
-def listing(what: str) -> list[dict[str, Any]]:
-    """Returns objects with a `name` and what a reader wants beside it; imports nothing heavy."""
+def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
+    """Returns objects with a `name` and what a reader wants beside it; imports nothing heavy.
+
+    coverage: of the papers' tables, how many rows runs of ours fill.
+    """
+    if coverage and what != "tables":
+        raise InputError(f"--coverage with {what}: expected tables; write `list tables --coverage`")
+    if coverage:
+        return _coverage()
     return {
         "methods": _methods,
         "tasks": _tasks,
@@ -68,6 +80,20 @@ def _tables() -> list[dict[str, Any]]:
 
     specs = load_specs(TABLES)
     return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
+
+
+def _coverage() -> list[dict[str, Any]]:
+    from harness.report.tables.coverage import coverage_of, load_not_run
+    from harness.report.tables.published import load_published
+    from harness.report.tables.spec import load_specs
+
+    specs, published = load_specs(TABLES), load_published(PUBLISHED)
+    not_run = load_not_run(LEADERBOARDS)
+    found = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
+    return [
+        {"name": one.table, "rows": one.printed, "run": one.run, "cited": dict(one.cited), "words": one.words}
+        for one in found
+    ]
 
 
 def _sources() -> list[dict[str, Any]]:

@@ -47,13 +47,15 @@ class Parent(Declaration):
 class System(Declaration):
     """One system of a recipe with its blocks merged; its runs differ in backbone and seed.
 
-    id: its name everywhere. variant: its label for a reader. parent: what training reads beside the corpus.
-    start: whose weights training starts from, where that is not the plain backbone.
+    id: its name everywhere. variant: its label for a reader. preset: which of its recipe's presets it uses.
+    parent: what training reads beside the corpus. start: whose weights training starts from, where that is
+    not the plain backbone.
     """
 
     id: Name
     method: Name
     variant: str
+    preset: Name | None = None
     backbones: list[Name] = Field(min_length=1)
     seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     pooling: str | None
@@ -81,9 +83,13 @@ class System(Declaration):
 
 
 class Recipe(Declaration):
-    """One file of recipes/: its systems by id, and groups of systems that are planned by one name."""
+    """One file of recipes/: its systems by id, and groups of systems that are planned by one name.
+
+    presets: blocks with settings that belong to published numbers of their own, if there are several sets.
+    """
 
     name: Name
+    presets: list[Name]
     tiers: list[TierName]
     systems: dict[Name, System]
     groups: dict[Name, list[Name]]
@@ -93,6 +99,7 @@ class RecipeFile(Declaration):
     """A recipe as it is written: each run names the blocks that it is merged from, the last one wins."""
 
     name: Name
+    presets: list[Name] = Field(default_factory=list)
     tiers: list[TierName] = Field(default=list(TIERS), min_length=1)
     blocks: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(min_length=1)
@@ -187,7 +194,13 @@ def _read_recipe(path: Path) -> Recipe:
         if system.id in systems:
             raise InputError(f"{path}: run id {system.id!r} stands twice, expected unique ids; rename one")
         systems[system.id] = system
-    return Recipe(name=written.name, tiers=written.tiers, systems=systems, groups=written.groups)
+    return Recipe(
+        name=written.name,
+        presets=written.presets,
+        tiers=written.tiers,
+        systems=systems,
+        groups=written.groups,
+    )
 
 
 def _systems_of(written: RecipeFile, path: Path) -> Iterator[System]:
@@ -202,5 +215,9 @@ def _systems_of(written: RecipeFile, path: Path) -> Iterator[System]:
                     f"{where} uses block {block!r}, expected one of {', '.join(written.blocks)}"
                     f"{near_matches(str(block), list(written.blocks))}; correct it"
                 )
+        presets = [block for block in used if block in written.presets]
+        if len(presets) > 1:
+            raise InputError(f"{where} uses presets {', '.join(presets)}, expected one; leave out the others")
         own = {key: value for key, value in run.items() if key != "use"}
+        own["preset"] = next(iter(presets), None)
         yield validated(System, merge(*(written.blocks[block] for block in used), own), where=where)

@@ -202,7 +202,11 @@ def load_published(folder: Path) -> Published:
 
 
 class KnownSpread(Declaration):
-    """What a public study says about the seeds of one method and backbone, in points of Spearman x 100."""
+    """What a public study says about the seeds of one method and backbone, in points of Spearman x 100.
+
+    study and settings: whose runs they are and how they were trained. floor: whether the sd is taken for the
+    seed noise of the recipe; `remark` says why not.
+    """
 
     method: str
     backbone: str
@@ -211,7 +215,10 @@ class KnownSpread(Declaration):
     mean: float
     sd: float = Field(gt=0)
     seeds: int = Field(ge=2)
-    source: str
+    study: str
+    settings: str
+    floor: bool = True
+    remark: str = ""
 
 
 class KnownSpreads(Declaration):
@@ -221,11 +228,15 @@ class KnownSpreads(Declaration):
     entries: list[KnownSpread]
 
     def floor(self, backbone: str, metric: str) -> float | None:
-        """Returns the known sd of a backbone for a metric in raw units, None if no study gave one.
+        """Returns the known sd of a backbone for a metric in raw units, None if no study gives a floor.
 
         The studies give the sd of an average; it stands in for single tasks too, which usually scatter more.
         """
-        found = [entry.sd for entry in self.entries if (entry.backbone, entry.metric) == (backbone, metric)]
+        found = [
+            entry.sd
+            for entry in self.entries
+            if entry.floor and (entry.backbone, entry.metric) == (backbone, metric)
+        ]
         return min(found) / self.scale if found else None
 
 

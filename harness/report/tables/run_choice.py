@@ -1,4 +1,4 @@
-"""Which runs a cell shows: the id of a system, a backbone and perhaps a seed. A system has no other name."""
+"""Which runs a cell shows: the id of a system, a backbone and perhaps seeds. A system has no other name."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from harness.declarations import check_name
 
 @dataclass(frozen=True)
 class RunChoice:
-    """The runs of a system on one backbone: all its seeds, or the one given."""
+    """The runs of a system on one backbone: those of the seeds given, or all."""
 
     system: str
     backbone: str
-    seed: int | None = None
+    seeds: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        seed = "" if self.seed is None else f" seed {self.seed}"
-        return f"{self.system}@{self.backbone}{seed}"
+        return f"{self.system}@{self.backbone}"
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class ScoreIndex:
         found = [
             score
             for score in self.by_column.get((key, choice.system), ())
-            if score.backbone == choice.backbone and choice.seed in (None, score.seed)
+            if score.backbone == choice.backbone and (not choice.seeds or score.seed in choice.seeds)
         ]
         found.sort(key=lambda score: score.seed)
         for one, other in pairwise(found):

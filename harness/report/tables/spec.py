@@ -22,8 +22,9 @@ class ColumnSpec(Declaration):
 
     metric, setting, selection, text: which score of `task`, as the result files name it.
     published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
-    seed: the one seed that the column shows. better: which way ranks go, `none` if the column has no winner.
-    unit: `scaled` by the table's scale, or `plain` numbers shown with `decimals` of their own.
+    seeds: the seeds that the column shows, whatever the row says; `all` for every one.
+    better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's scale, or
+    `plain` numbers shown with `decimals` of their own.
     """
 
     key: str
@@ -36,7 +37,7 @@ class ColumnSpec(Declaration):
     mean_of: list[str] = Field(default_factory=list)
     published: str | None = None
     run: RunText | None = None
-    seed: int | None = Field(default=None, ge=0)
+    seeds: list[int] | Literal["all"] | None = None
     statistic: Statistic | None = None
     better: Literal["higher", "lower", "none"] = "higher"
     unit: Literal["scaled", "plain"] = "scaled"
@@ -62,6 +63,7 @@ class RowSpec(Declaration):
     """One row; `cells` holds the exceptions by column key.
 
     run: the system and backbone that fill it, `pcl@bert-base-uncased`; a row without it is cited only.
+    seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: place on a figure's axis.
     """
@@ -69,6 +71,7 @@ class RowSpec(Declaration):
     title: str
     group: str = ""
     run: RunText | None = None
+    seeds: list[int] = Field(default_factory=list)
     published: str | None = None
     cells: dict[str, CellSpec] = Field(default_factory=dict)
     statistic: Statistic = "mean"
@@ -140,7 +143,8 @@ class TableSpec(Declaration):
                 f"table {self.key}, row {row.title!r}, column {column.key}: run has no "
                 f"{'backbone' if system else 'system'}, expected both; write `run: SYSTEM@BACKBONE`"
             )
-        return RunChoice(system, backbone, column.seed)
+        seeds = row.seeds if column.seeds is None else [] if column.seeds == "all" else column.seeds
+        return RunChoice(system, backbone, tuple(seeds))
 
     def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
         """Returns what a cell shows: the cell's own choice, else the column's, else the row's."""

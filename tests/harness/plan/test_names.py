@@ -23,7 +23,9 @@ def system(key: str, method: str, variant: str, *backbones: str) -> System:
 
 
 def recipe(name: str, tiers: list[TierName], *systems: System, **groups: list[str]) -> Recipe:
-    return Recipe(name=name, tiers=tiers, systems={entry.id: entry for entry in systems}, groups=groups)
+    return Recipe(
+        name=name, presets=[], tiers=tiers, systems={entry.id: entry for entry in systems}, groups=groups
+    )
 
 
 RECIPES = {
@@ -39,7 +41,7 @@ RECIPES = {
     "small-paper": recipe("small-paper", SMALL, system("tiny-paper", "simcse", "tiny", "minilm")),
 }
 TABLES = {
-    "pcl/table2": [RunChoice("pcl", "roberta"), RunChoice("simcse", "bert", seed=42)],
+    "pcl/table2": [RunChoice("pcl", "roberta"), RunChoice("simcse", "bert", seeds=(42,))],
     "pcl/fig3": [RunChoice("pcl", "bert"), RunChoice("pcl-k1", "bert")],
     "pcl/table9": [RunChoice("pcl-k9", "bert")],
     "pcl/table8": [RunChoice("pcl-k1", "roberta")],

@@ -87,7 +87,9 @@ def study(sd: float, backbone: str = "toy") -> KnownSpreads:
         "mean": 75.0,
         "seeds": 50,
     }
-    known = KnownSpread.model_validate({**entry, "backbone": backbone, "sd": sd, "source": "x"})
+    known = KnownSpread.model_validate(
+        {**entry, "backbone": backbone, "sd": sd, "study": "x", "settings": "x"}
+    )
     return KnownSpreads(scale=100.0, entries=[known])
 
 

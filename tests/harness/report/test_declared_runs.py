@@ -1,14 +1,18 @@
-"""Tables and recipes agree: the run that a cell shows has the cell's task."""
+"""Tables and recipes agree: the run that a cell shows has the cell's task, seed and preset."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import System, declared_systems, load_recipes
-from harness.report.tables.spec import TableSpec
+from harness.report.tables.published import Published
+from harness.report.tables.spec import CellSpec, TableSpec
 from harness.tasks.registry import SUITES
 
-SYSTEMS = declared_systems(load_recipes(Path(__file__).parents[3] / "recipes"))
+RECIPES = load_recipes(Path(__file__).parents[3] / "recipes")
+SYSTEMS = declared_systems(RECIPES)
 
 
 def tasks_of(system: System) -> set[str]:
@@ -29,7 +33,72 @@ def test_every_run_that_a_cell_shows_is_scored_on_its_task(specs: dict[str, Tabl
     assert checked > 1500
 
 
-def test_a_seed_that_a_column_shows_is_one_of_its_system(specs: dict[str, TableSpec]) -> None:
-    seeded = [choice for spec in specs.values() for choice in spec.choices() if choice.seed is not None]
-    assert len(seeded) >= 20
-    assert all(choice.seed in SYSTEMS[choice.system].seeds for choice in seeded)
+def test_a_seed_that_a_cell_shows_is_one_of_its_system(specs: dict[str, TableSpec]) -> None:
+    seeded = [choice for spec in specs.values() for choice in spec.choices() if choice.seeds]
+    assert len(seeded) > 100
+    assert all(set(choice.seeds) <= set(SYSTEMS[choice.system].seeds) for choice in seeded)
+
+
+def test_a_printed_run_of_one_known_seed_stands_beside_our_run_of_that_seed(
+    specs: dict[str, TableSpec], published: Published
+) -> None:
+    """UNA prints seed 42, the best of its ten; a mean of ours stands in a column or row of its own."""
+    checked: set[str] = set()
+    for key, spec in specs.items():
+        for row in spec.rows:
+            if spec.published is None or row.published is None:
+                continue
+            printed = published.row(spec.published, row.published)
+            for column in spec.columns:
+                choice = spec.choice(row, column)
+                if choice and len(printed.seed_values) == 1 and column.seeds is None:
+                    assert list(choice.seeds) == printed.seed_values, (key, row.title, column.key)
+                    checked.add(key)
+    assert checked >= {"una/table1", "una/table2", "una/table-c3", "una/table-d8"}
+
+
+def named_presets(specs: dict[str, TableSpec], published: Published) -> Iterator[tuple[str, str, str, str]]:
+    """Every run of a recipe with presets beside a printed row: table, system, its preset, printed variant."""
+    for key, spec in specs.items():
+        for row in spec.rows:
+            for column in spec.columns:
+                choice = spec.choice(row, column)
+                printed = row.cells.get(column.key, CellSpec()).published or row.published
+                if choice is None or printed is None or spec.published is None:
+                    continue
+                preset = SYSTEMS[choice.system].preset
+                if preset is not None and published.row(spec.published, printed).system == METHOD_OF[preset]:
+                    yield key, choice.system, preset, published.row(spec.published, printed).variant or ""
+
+
+PRESETS = {preset: recipe for recipe in RECIPES.values() for preset in recipe.presets}
+METHOD_OF = {preset: recipe.name for preset, recipe in PRESETS.items()}
+
+
+def test_a_published_value_with_a_preset_of_its_own_stands_beside_a_run_of_that_preset(
+    specs: dict[str, TableSpec], published: Published
+) -> None:
+    """The key of a headline number names its preset; an ablation stands in one table with its headline."""
+    found = list(named_presets(specs, published))
+    headline = {(key, preset) for key, _, preset, variant in found if variant == preset}
+    for key, system, preset, variant in found:
+        assert variant, f"{key}: the published row of {system} names no preset"
+        if variant in PRESETS:
+            assert variant == preset, f"{key}: {variant} is printed beside {system}, a run of {preset}"
+        else:
+            assert (key, preset) in headline, f"{key}: {system} is a run of {preset}, its table shows another"
+    assert {preset for _, _, preset, _ in found} == {"submission", "published"}
+    assert {key for key, _, preset, _ in found if preset == "published"} == {
+        "sct/fig2",
+        "sct/table2",
+        "sct/table3",
+        "una/table-d8",
+    }
+
+
+def test_every_full_scale_run_is_in_a_table_or_a_group(specs: dict[str, TableSpec]) -> None:
+    """A run that fills nothing costs hours and shows nowhere."""
+    shown = {choice.system for spec in specs.values() for choice in spec.choices()}
+    grouped = {system for recipe in RECIPES.values() for group in recipe.groups.values() for system in group}
+    full = {key for recipe in RECIPES.values() if FULL_SCALE in recipe.tiers for key in recipe.systems}
+    assert full - shown - grouped == {"pooled-first-last-avg"}

@@ -110,7 +110,7 @@ def test_others_are_the_same_row_in_other_papers_once_each_in_this_scale() -> No
     }
     study = KnownSpread(
         method="simcse", backbone="bert", metric="spearman", column="Avg", mean=75.11, sd=0.8, seeds=50,
-        source="study",
+        study="study", settings="s",
     )  # fmt: skip
     told = reported_elsewhere(
         Published({}, tables),

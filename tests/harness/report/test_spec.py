@@ -25,7 +25,7 @@ TABLES = {
 }
 FIGURES = {
     "pcl": ["fig2", "fig3", "fig4"],
-    "dclr": ["fig3", "fig4", "fig5", "fig6a", "fig6b"],
+    "dclr": ["fig1", "fig3", "fig4", "fig5", "fig6a", "fig6b"],
     "ptbert": ["fig3"],
     "sct": ["fig2", "fig4"],
 }
@@ -58,13 +58,13 @@ def test_every_table_and_figure_of_the_five_papers_has_a_spec(specs: dict[str, T
     figures = {f"{paper}/{name}" for paper, names in FIGURES.items() for name in names}
     assert {key for key, spec in specs.items() if spec.kind == "table"} == tables | SMALL
     assert {key for key, spec in specs.items() if spec.kind == "figure"} == figures
-    assert (len(tables), len(figures)) == (29, 11)
+    assert (len(tables), len(figures)) == (29, 12)
 
 
 def test_every_name_in_every_spec_is_known(specs: dict[str, TableSpec], published: Published) -> None:
     for spec in specs.values():
         check_spec(spec, published, tasks=TASKS, systems=SYSTEMS)
-    assert len(specs) == 46
+    assert len(specs) == 47
 
 
 def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], published: Published) -> None:
@@ -73,7 +73,7 @@ def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], 
         named = {row.published for row in spec.rows}
         named |= {cell.published for row in spec.rows for cell in row.cells.values()}
         assert {row.key for row in published.table(spec.published or "").rows} <= named, spec.key
-    assert len(shown) == 36
+    assert len(shown) == 38
 
 
 def test_every_cell_that_runs_fill_names_a_system_and_a_backbone(specs: dict[str, TableSpec]) -> None:
@@ -85,22 +85,28 @@ def test_every_cell_that_runs_fill_names_a_system_and_a_backbone(specs: dict[str
 def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     spec = changed(
         columns=[
-            {"key": "STS12", "task": "STS12", "run": "@roberta-base", "seed": 4},
+            {"key": "STS12", "task": "STS12", "run": "@roberta-base", "seeds": "all"},
             {"key": "STS13", "task": "STS13", "run": "@roberta-base"},
         ],
         rows=[
-            {"title": "PCL", "run": "pcl", "cells": {"STS12": {"run": "pcl-k3"}}},
+            {"title": "PCL", "run": "pcl", "seeds": [4, 5], "cells": {"STS12": {"run": "pcl-k3"}}},
             {"title": "cited"},
             {"title": "one cell", "cells": {"STS13": {"run": "pcl@bert-large-uncased"}}},
         ],
     )
     found = [[spec.choice(row, column) for column in spec.columns] for row in spec.rows]
     assert found == [
-        [RunChoice("pcl-k3", "roberta-base", 4), RunChoice("pcl", "roberta-base")],
+        [RunChoice("pcl-k3", "roberta-base"), RunChoice("pcl", "roberta-base", (4, 5))],
         [None, None],
         [None, RunChoice("pcl", "bert-large-uncased")],
     ]
     assert list(spec.choices()) == [choice for row in found for choice in row if choice]
+
+
+def test_a_column_s_seeds_go_before_the_row_s() -> None:
+    columns = [{"key": key, "task": "STS12", **seeds} for key, seeds in (("a", {"seeds": [1]}), ("b", {}))]
+    spec = changed(columns=columns, rows=[{"title": "PCL", "run": "pcl@bert", "seeds": [42]}])
+    assert [choice.seeds for choice in spec.choices()] == [(1,), (42,)]
 
 
 def test_a_quantity_that_is_only_published_selects_no_runs() -> None:

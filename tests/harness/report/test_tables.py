@@ -29,7 +29,8 @@ FLOOR = KnownSpreads(
             mean=75.0,
             sd=0.84,
             seeds=50,
-            source="study",
+            study="study",
+            settings="s",
         )
     ],
 )

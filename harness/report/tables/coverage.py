@@ -1,0 +1,88 @@
+"""How much of a paper's table our runs are meant to fill, and why the rest is only cited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.declarations import Declaration, TableKey, read_declaration
+from harness.errors import InputError
+from harness.report.tables.published import Published, PublishedRow
+from harness.report.tables.spec import RowSpec, TableSpec
+
+NOT_RUN = "not-run.yaml"
+
+
+class NotRun(Declaration):
+    """Reasons why rows have no run: of whole tables by key, else by `system` or `system/variant`."""
+
+    tables: dict[TableKey, str]
+    systems: dict[str, str]
+
+    def key_of(self, table: str, row: PublishedRow) -> tuple[str, str]:
+        """Returns where the reason of a row stands and the reason.
+
+        Errors: InputError if none is given.
+        """
+        if table in self.tables:
+            return table, self.tables[table]
+        for key in (f"{row.system}/{row.variant}", row.system):
+            if key in self.systems:
+                return key, self.systems[key]
+        raise InputError(
+            f"table {table}: row {row.key!r} has no run and {NOT_RUN} no reason, expected one of the two; "
+            f"add {row.system!r} to its `systems`"
+        )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One table. printed: rows that the paper prints; run: those of them that runs of ours are meant to fill.
+
+    cited: those without a run, by where their reason stands; reasons: the texts. more: rows of ours beside.
+    """
+
+    table: str
+    printed: int
+    run: int
+    more: int
+    cited: Mapping[str, int]
+    reasons: Mapping[str, str]
+
+    @property
+    def words(self) -> str:
+        """The counts in one line, with every reason."""
+        because = "; ".join(f"{key} ({count}): {self.reasons[key]}" for key, count in self.cited.items())
+        cited = f"{sum(self.cited.values())} cited" + (f": {because}" if because else "")
+        more = f", {self.more} more of ours" if self.more else ""
+        return f"{self.printed} rows in the paper, {self.run} with runs{more}, {cited}"
+
+
+def load_not_run(folder: Path) -> NotRun:
+    """Returns the reasons of the folder of leaderboards."""
+    return read_declaration(folder / NOT_RUN, NotRun)
+
+
+def coverage_of(spec: TableSpec, published: Published, not_run: NotRun) -> Coverage:
+    """Returns the counts of a table whose rows stand in its spec. Errors: as of `NotRun.key_of`."""
+    cited: dict[str, int] = {}
+    reasons: dict[str, str] = {}
+    run: set[str] = set()
+    more = 0
+    for row in spec.rows:
+        if has_run(spec, row):
+            named = {row.published, *(cell.published for cell in row.cells.values())} - {None}
+            run |= {key for key in named if key}
+            more += not named
+        elif spec.published is not None and row.published is not None:
+            key, reason = not_run.key_of(spec.key, published.row(spec.published, row.published))
+            cited[key] = cited.get(key, 0) + 1
+            reasons[key] = reason
+    printed = len(published.table(spec.published).rows) if spec.published else 0
+    return Coverage(spec.key, printed, len(run), more, cited, reasons)
+
+
+def has_run(spec: TableSpec, row: RowSpec) -> bool:
+    """Returns whether runs are meant to fill any cell of a row."""
+    return any(spec.choice(row, column) is not None for column in spec.columns)

@@ -1,0 +1,77 @@
+"""How much of the papers' tables runs fill: every printed row has a run or a reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.cli import main
+from harness.declarations import LEADERBOARDS
+from harness.errors import InputError
+from harness.report.tables.coverage import NotRun, coverage_of, has_run, load_not_run
+from harness.report.tables.published import Published
+from harness.report.tables.spec import TableSpec
+
+NONE = NotRun(tables={}, systems={})
+
+
+def of_papers(specs: dict[str, TableSpec]) -> list[TableSpec]:
+    return [spec for key, spec in specs.items() if "/" in key]
+
+
+def test_every_printed_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], published: Published) -> None:
+    found = [coverage_of(spec, published, load_not_run(LEADERBOARDS)) for spec in of_papers(specs)]
+    assert len(found) == 41
+    for one in found:
+        assert one.printed == one.run + sum(one.cited.values()), one.table
+    assert sum(one.printed for one in found) > 250
+
+
+def test_every_reason_is_one_that_a_row_needs(specs: dict[str, TableSpec], published: Published) -> None:
+    reasons = load_not_run(LEADERBOARDS)
+    used = {key for spec in of_papers(specs) for key in coverage_of(spec, published, reasons).cited}
+    assert used == {*reasons.tables, *reasons.systems}
+
+
+def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: Published) -> None:
+    """PT-BERT table 4 prints nine rows, crop and deletion have no run; C4 has means of ours beside."""
+    reasons = NotRun(tables={}, systems={"simcse/crop": "no switch", "simcse": "not run"})
+    found = coverage_of(specs["ptbert/table4"], published, reasons)
+    assert (found.printed, found.run, found.more) == (9, 7, 0)
+    assert found.cited == {"simcse/crop": 1, "simcse": 1}
+    assert found.words == (
+        "9 rows in the paper, 7 with runs, 2 cited: simcse/crop (1): no switch; simcse (1): not run"
+    )
+    sweep = coverage_of(specs["una/table-c4"], published, NONE)
+    assert (sweep.printed, sweep.run, sweep.more, sweep.cited) == (2, 2, 2, {})
+
+
+def test_a_row_without_a_run_and_without_a_reason_is_one_line(
+    specs: dict[str, TableSpec], published: Published
+) -> None:
+    with pytest.raises(InputError, match=r"row 'clear' has no run and not-run\.yaml no reason") as caught:
+        coverage_of(specs["ptbert/table3"], published, NONE)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_prints_a_line_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "tables", "--coverage"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 41
+    assert "pcl/table3  4 rows in the paper, 4 with runs, 0 cited" in lines
+    assert main(["list", "tables", "--coverage", "--json"]) == 0
+    entries = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert entries["sct/table2"]["cited"] == {"diffcse": 5}
+    assert main(["list", "tasks", "--coverage"]) == 2
+    assert "--coverage with tasks" in capsys.readouterr().err
+
+
+def test_only_rows_that_print_something_are_cited(specs: dict[str, TableSpec]) -> None:
+    bare = [
+        row.title
+        for spec in of_papers(specs)
+        for row in spec.rows
+        if not (row.published or has_run(spec, row))
+    ]
+    assert bare == []
