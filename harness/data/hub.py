@@ -160,10 +160,10 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
 
 def _patiently(what: _File, request: Callable[[], T]) -> T:
     """Returns what a request gives, made again after a passing failure. Errors: Unreachable in words."""
-    import httpx2
     from huggingface_hub.errors import (
         FileMetadataError,
         HfHubHTTPError,
+        HTTPError,
         OfflineModeIsEnabled,
         RemoteEntryNotFoundError,
     )
@@ -183,7 +183,7 @@ def _patiently(what: _File, request: Callable[[], T]) -> T:
                 raise Absent(f"{what}: the repository has no such file at that revision") from None
             reason, passing = _in_words(error), status >= 500 or status == TOO_MANY
             pause = max(pause, _seconds_to_wait(error.response.headers.get("Retry-After")))
-        except (httpx2.HTTPError, FileMetadataError) as error:
+        except (HTTPError, FileMetadataError) as error:
             reason, passing = f"the connection failed ({_first_line(error)}); {CONTINUE}", True
         except OSError as error:
             if error.errno is not None:  # a file of this machine, not the connection
