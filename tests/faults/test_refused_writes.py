@@ -87,8 +87,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     }
     source = {"name": "tiny", **entry, "tiers": {"mirror": {"folder": "words"}}}
     monkeypatch.setitem(SOURCES, "tiny", Source.model_validate(source))
+    here = Path.cwd()
     yield tmp_path / "project"
-    os.chdir("/")
+    os.chdir(here)
 
 
 def attempt(project: Path, original: Path, command: list[str], refusal: Refusal | None = None) -> int:
