@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -66,3 +66,4 @@ class ResultFile(Declaration):
     scores: list[ScoreRecord]
     selection: Selection
     provenance: Provenance
+    digest: Annotated[str | None, Field(description="in a file: sha256 of all the rest")] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,14 +36,21 @@ COLUMNS = [
 
 def write_result(path: Path, result: ResultFile) -> None:
     """Writes one result file atomically; equal results give equal bytes."""
-    write_json(path, result.model_dump(mode="json", by_alias=True))
+    whole = result.model_copy(update={"digest": digest_of(result)})
+    write_json(path, whole.model_dump(mode="json", by_alias=True))
+
+
+def digest_of(result: ResultFile) -> str:
+    """Returns the sha256 of a result but for the digest it states."""
+    rest = result.model_dump(mode="json", by_alias=True, exclude={"digest"})
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def read_result(path: Path) -> ResultFile:
     """Returns one result file.
 
-    Errors: InputError if it is not JSON, has another schema number, an unknown or missing field, or a value
-    that is not finite.
+    Errors: InputError if it is not JSON, has another schema number, an unknown or missing field, a value that
+    is not finite, or not the content that its digest states.
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
@@ -53,7 +61,13 @@ def read_result(path: Path) -> ResultFile:
         raise InputError(
             f"{path}: result schema {found!r}, expected {SCHEMA}; delete it and evaluate the run again"
         )
-    return read_record(path, ResultFile)
+    result = read_record(path, ResultFile)
+    if result.digest not in (None, digest_of(result)):
+        raise InputError(
+            f"{path}: not the content that its digest states, the file was changed or damaged; delete it and "
+            "evaluate the run again"
+        )
+    return result.model_copy(update={"digest": None})
 
 
 def read_results(paths: Iterable[Path]) -> list[ResultFile]:

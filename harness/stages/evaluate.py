@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import curve_lines, load_model
@@ -16,30 +15,16 @@ from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder, write_json
 from harness.identity import vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
-from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, RUN_RECORD, SCORES, STORE_RECORD
+from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD
 from harness.plan.entries import Params, Run
 from harness.results.embeddings import EmbeddingStore
 from harness.results.provenance import git_state
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
+from harness.stages.artefacts import Artefact, read_artefact
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Score, Task
 from harness.tasks.registry import build_tasks
-
-
-class Artefact(NamedTuple):
-    """What the train stage wrote about one run."""
-
-    folder: Path
-    about: dict[str, Any]
-
-
-def read_artefact(folder: Path) -> Artefact:
-    """Returns a run's folder with its description; InputError if the folder is not one of ours."""
-    place = folder / RUN_RECORD
-    if not place.is_file():
-        raise InputError(f"{folder}: no {RUN_RECORD}, expected the artefact of a run; train it first")
-    return Artefact(folder, json.loads(place.read_text(encoding="utf-8")))
 
 
 def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto") -> Path:

@@ -8,11 +8,12 @@ from typing import Any
 
 from harness.device import quiet, resolve_device
 from harness.errors import InputError
-from harness.files import sha256_of_folder
+from harness.files import sha256_of_folder, write_json
 from harness.layouts import TEACHER
 from harness.outputs import check_folder, new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
+from harness.stages.artefacts import FILES, check_files, file_hashes
 
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
@@ -29,6 +30,9 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     check_folder(folder, TEACHER, room=texts * (4 * encoder.dim + 16))
     with new_folder(folder, TEACHER) as part:
         write_vectors(part, encoder.to(resolve_device(device)), rows, description)
+        record = json.loads((part / TEACHER_RECORD).read_text(encoding="utf-8"))
+        (part / TEACHER_RECORD).unlink()
+        write_json(part / TEACHER_RECORD, {**record, FILES: file_hashes(part)})
     return folder
 
 
@@ -67,10 +71,14 @@ def check_teacher(params: Params, folder: Path) -> None:
     place = folder / TEACHER_RECORD
     if not place.is_file():
         raise InputError(f"{place}: no such file, expected a teacher's vectors; run `dvc repro`")
-    found = json.loads(place.read_text(encoding="utf-8"))
+    again = f"make them again with `sentbench teach {folder.name}`"
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{place}: not JSON ({error}), expected a record; {again}") from None
     for key, value in wanted.items():
         if found.get(key) != value:
             raise InputError(
-                f"{folder}: vectors of {key} {str(found.get(key))[:40]}, the plan's is {value[:40]}; "
-                f"make them again with `sentbench teach {folder.name}`"
+                f"{folder}: vectors of {key} {str(found.get(key))[:40]}, the plan's is {value[:40]}; {again}"
             )
+    check_files(folder, found.get(FILES), again=again)

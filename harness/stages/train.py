@@ -18,6 +18,7 @@ from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
+from harness.stages.artefacts import FILES, check_artefact, file_hashes
 from harness.stages.teacher import check_teacher
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def _train(
         if run.weights != "best-dev" and trainer.plan.total:
             shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
         shutil.copy(state / RUN_LOG, part / RUN_LOG)
-        write_json(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
+        about = _description(run, key, named, trainer, len(rows), device)
+        write_json(part / RUN_RECORD, {**about, FILES: file_hashes(part)})
         cost = {
             "train_seconds": round(time.monotonic() - started, 1),
             "steps": trainer.record.step,
@@ -88,6 +90,8 @@ def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Trai
     method, config, settings = run.read_settings()
     if Path(run.parent).parent == TEACHERS:
         check_teacher(params, Path(run.parent))
+    for need in (run.backbone, run.parent):
+        check_artefact(need)
     networks = Networks(existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     return build_trainer(
         method,

@@ -122,3 +122,12 @@ def test_two_files_of_one_run_are_refused(tmp_path: Path) -> None:
     save(tmp_path, raw(), "b.json")
     with pytest.raises(InputError, match="two result files"):
         read_scores(tmp_path)
+
+
+def test_a_digit_changed_by_hand_or_by_a_disk_is_refused(tmp_path: Path) -> None:
+    write_result(tmp_path / "a.json", ResultFile.model_validate(raw()))
+    text = (tmp_path / "a.json").read_text()
+    assert text.count("0.75") == 1
+    (tmp_path / "a.json").write_text(text.replace("0.75", "0.76"))
+    with pytest.raises(InputError, match="not the content that its digest states"):
+        read_result(tmp_path / "a.json")
