@@ -1,4 +1,4 @@
-"""Words of the glossary in file names and public names: each stands for its one meaning, in the rooms that have it."""
+"""Words of the glossary in file names and public names: each stands for its one meaning, in its rooms."""
 
 from __future__ import annotations
 
