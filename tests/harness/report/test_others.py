@@ -88,7 +88,7 @@ def test_the_later_study_does_not_decide_it(ledger: Ledger, published: Published
 MAIN_ROWS = [
     ("pcl/table2", "pcl@bert-base-uncased"),
     ("pcl/table2", "pcl/single-run@bert-base-uncased"),
-    ("dclr/table1", "dclr@bert-base-uncased"),
+    ("dclr/table1", "dclr/submission@bert-base-uncased"),
     ("ptbert/table3", "pt-bert@bert-base-uncased"),
     ("sct/table2", "sct@bert-tiny"),
     ("una/table1", "una@bert-base-uncased"),
