@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from harness.report import statistics
 from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
@@ -24,6 +24,18 @@ from harness.report.verdicts import (
 )
 
 OURS = "our seeds"
+
+
+class Price(NamedTuple):
+    """What a seed of a system takes. gpu_hours: None if not known; command: what plans its runs, without the
+    number of seeds, empty if no recipe declares the system.
+    """
+
+    gpu_hours: float | None = None
+    command: str = ""
+
+
+NO_PRICE = Price()
 
 
 @dataclass(frozen=True)
@@ -66,15 +78,16 @@ def verify(
     values: Sequence[float] = (),
     dev: Sequence[float] = (),
     known: KnownSpread | None = None,
-    hours_per_seed: float | None = None,
-    command: str = "",
+    planned: KnownSpread | None = None,
+    price: Price = NO_PRICE,
     margin: float = MARGIN,
 ) -> Verification:
     """Returns what is known of a printed number.
 
     values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread
-    that a larger study gives, n = 0 for a deterministic system. A number printed as a mean of seeds is no
-    single draw and gets no `draw`; one that others' and our runs settle gets no plan.
+    that a larger study of the system gives, n = 0 for a deterministic one. planned: the spread to plan seeds
+    by where nothing else is known; it decides no answer. A number printed as a mean of seeds is no single
+    draw and gets no `draw`; one that our runs settle gets no plan.
     """
     ours = None
     if values:
@@ -111,7 +124,7 @@ def verify(
         by_others=answer,
         best_by_dev=selected,
         finding=finding(ours, answer),
-        plan=None if settled else _plan(printed, values, answer, known, hours_per_seed, command, margin),
+        plan=None if settled else _plan(printed, values, answer, known or planned, price, margin),
     )
 
 
@@ -120,8 +133,7 @@ def _plan(
     values: Sequence[float],
     others: OthersAnswer,
     known: KnownSpread | None,
-    hours_per_seed: float | None,
-    command: str,
+    price: Price,
     margin: float,
 ) -> Plan:
     """Returns the seeds that would settle the number, if the best guess of its difference is the true one.
@@ -129,12 +141,11 @@ def _plan(
     The guess is ours, else others', else none: then the seeds are those that confirm a number that holds.
     """
     if known is not None and known.n == 0:
-        return _costed(1, len(values), hours_per_seed, command)
+        return _costed(1, len(values), price)
     found = statistics.spread(values, None if known is None else known.sd)
     if found is None or found.sd == 0:
-        return Plan(
-            None, 2, _hours(2, hours_per_seed), command, "the spread of seeds is not known before two seeds"
-        )
+        first = _costed(2, len(values), price)
+        return replace(first, seeds=None, why="the spread of seeds is not known before two seeds")
     difference = statistics.mean(values) - printed.value if values else others.difference or 0.0
     averaged = printed.seeds if printed.seeds and printed.seeds > 1 else 0
     seeds = seeds_to_settle(difference, found.sd, printed_seeds=averaged, margin=margin)
@@ -143,20 +154,19 @@ def _plan(
             None,
             None,
             None,
-            command,
+            "",
             f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print is a mean of "
             "too few",
         )
-    return _costed(seeds, len(values), hours_per_seed, command)
+    return _costed(seeds, len(values), price)
 
 
-def _costed(seeds: int, run: int, hours_per_seed: float | None, command: str) -> Plan:
-    more = max(0, seeds - run)
-    return Plan(seeds, more, _hours(more, hours_per_seed), command)
-
-
-def _hours(seeds: int, hours_per_seed: float | None) -> float | None:
-    return None if hours_per_seed is None else seeds * hours_per_seed
+def _costed(seeds: int, run: int, price: Price) -> Plan:
+    """Returns the plan of `seeds` in all, of which `run` were run; more of them where those do not settle."""
+    more = max(1, seeds - run)
+    hours = None if price.gpu_hours is None else more * price.gpu_hours
+    command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
+    return Plan(run + more, more, hours, command)
 
 
 def to_json(found: Verification) -> dict[str, Any]:

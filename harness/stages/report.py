@@ -23,7 +23,9 @@ from harness.paths import (
 from harness.plan.entries import Params
 from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import table_runs
+from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.summary import text_files
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.paper import papers_of
@@ -40,7 +42,7 @@ from harness.report.tables.leaderboard import (
     tables_of_plan,
 )
 from harness.report.tables.model import Table
-from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.published import load_published
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import check_spec, load_specs
 from harness.report.writing import write_whole
@@ -75,15 +77,19 @@ def report(params: Params, *, strict: bool) -> int:
 
 
 def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
-    """Returns what tables are built from: scores, published numbers, the plan's systems in its order."""
+    """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
+    in its order, and what a seed takes.
+    """
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
+    published = load_published(PUBLISHED)
     return Evidence(
         results=results,
-        published=load_published(PUBLISHED),
-        spreads=load_spread(PUBLISHED),
+        published=published,
+        ledger=load_ledger(LEADERBOARDS / "evidence", published),
         systems=list(systems),
+        prices=seed_prices(load_recipes()),
     )
 
 
@@ -112,7 +118,7 @@ def report_content(
         commit=git_state()[0],
         plan=", ".join(params.plan),
         tables=tuple(tables[key] for key in SHOWN if key in tables),
-        papers=papers_of(tables, evidence.published, evidence.spreads, runs, lacking),
+        papers=papers_of(tables, evidence.published, runs, lacking),
         results=tuple(evidence.results),
         runs=runs,
         ladders=ladders_of(params),

@@ -40,7 +40,7 @@ def _wants(name: str, key: str) -> bool:
 
 def missing_cells(table: Table) -> int:
     """Returns how many cells of a table that runs are meant to fill have no number."""
-    return sum(cell.value is None and cell.verdict == "missing" for row in table.rows for cell in row.cells)
+    return sum(cell.value is None and cell.wanted for row in table.rows for cell in row.cells)
 
 
 def has_values(table: Table) -> bool:

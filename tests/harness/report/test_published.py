@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report.tables.published import Published, load_published, load_spread
+from harness.report.tables.published import Published, load_published
 
 PAPER = """
 paper: toy
@@ -145,11 +144,3 @@ def test_unknown_tables_and_rows_name_the_nearest(published: Published) -> None:
         published.table("pcl/tabel2")
     with pytest.raises(InputError, match=r"did you mean pcl@bert-base-uncased"):
         published.row("pcl/table2", "pcl@bert-bse-uncased")
-
-
-def test_known_spread_is_a_floor_in_raw_units_by_backbone_and_metric() -> None:
-    spreads = load_spread(LEADERBOARDS / "published")
-    assert spreads.floor("bert-base-uncased", "spearman") == pytest.approx(0.0084)
-    assert spreads.floor("roberta-base", "spearman") == pytest.approx(0.0021)
-    assert spreads.floor("bert-base-uncased", "accuracy") is None
-    assert spreads.floor("bert-tiny", "spearman") is None
