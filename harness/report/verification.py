@@ -42,7 +42,8 @@ NO_PRICE = Price()
 class Plan:
     """What it would take to settle a number.
 
-    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so. gpu_hours: of
+    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so, else what they
+    rest on if it is not the spread of the system's own seeds. gpu_hours: of
     the seeds that are still to run, None if their cost is not known. command: what plans and runs them.
     """
 
@@ -124,7 +125,7 @@ def verify(
         by_others=answer,
         best_by_dev=selected,
         finding=finding(ours, answer),
-        plan=None if settled else _plan(printed, values, answer, known or planned, price, margin),
+        plan=None if settled else _plan(printed, values, answer, known, planned, price, margin),
     )
 
 
@@ -133,6 +134,7 @@ def _plan(
     values: Sequence[float],
     others: OthersAnswer,
     known: KnownSpread | None,
+    planned: KnownSpread | None,
     price: Price,
     margin: float,
 ) -> Plan:
@@ -142,7 +144,8 @@ def _plan(
     """
     if known is not None and known.n == 0:
         return _costed(1, len(values), price)
-    found = statistics.spread(values, None if known is None else known.sd)
+    study = known or planned
+    found = statistics.spread(values, None if study is None else study.sd)
     if found is None or found.sd == 0:
         first = _costed(2, len(values), price)
         return replace(first, seeds=None, why="the spread of seeds is not known before two seeds")
@@ -158,7 +161,9 @@ def _plan(
             f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print is a mean of "
             "too few",
         )
-    return _costed(seeds, len(values), price)
+    borrowed = "if its seeds spread like those of another system on this backbone"
+    plan = _costed(seeds, len(values), price)
+    return replace(plan, why=borrowed) if found.known and known is None else plan
 
 
 def _costed(seeds: int, run: int, price: Price) -> Plan:
@@ -243,6 +248,11 @@ def to_text(found: Verification) -> str:
     return "\n".join(lines + _plan_text(found.plan))
 
 
+def counted(number: int, what: str) -> str:
+    """Returns a number of things, in the plural where it is not one."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
 def _ours_text(found: Verification) -> str:
     if found.typical is None:
         return "none"
@@ -262,7 +272,9 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
         return []
     middle = median(list(pool.sources.values()))
     shown = "" if middle is None else f", median of sources {middle:.2f}"
-    lines = [f"{kind}: {len(pool.values)} single runs, {len(pool.sources)} sources{shown}"]
+    lines = [
+        f"{kind}: {counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}{shown}"
+    ]
     lines += [f"    {link}" for link in sorted({study.link for study in pool.studies})]
     return lines
 
@@ -273,7 +285,8 @@ def _plan_text(plan: Plan | None) -> list[str]:
     if plan.seeds is None:
         lines = [f"to settle  {plan.why}"]
     else:
-        lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (with a chance of {LIKELY:.0%})"]
+        rest = f", {plan.why}" if plan.why else ""
+        lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (chance {LIKELY:.0%}{rest})"]
     if plan.gpu_hours is not None:
         lines.append(f"cost       {plan.gpu_hours:.1f} GPU hours for {plan.more} seeds")
     return [*lines, f"run        {plan.command}"] if plan.command else lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from harness import layouts
 from harness.errors import InputError
@@ -42,9 +43,9 @@ from harness.report.tables.leaderboard import (
     tables_of_plan,
 )
 from harness.report.tables.model import Table
-from harness.report.tables.published import load_published
+from harness.report.tables.published import Published, known_name, load_published
 from harness.report.tables.run_choice import RunSystem
-from harness.report.tables.spec import check_spec, load_specs
+from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.report.writing import write_whole
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
@@ -83,24 +84,41 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
+    return replace(evidence_without_plan(results), systems=list(systems))
+
+
+def evidence_without_plan(results: list[ResultFile]) -> Evidence:
+    """Returns what tables are built from; the order of systems is that of the scores."""
     published = load_published(PUBLISHED)
     return Evidence(
         results=results,
         published=published,
         ledger=load_ledger(LEADERBOARDS / "evidence", published),
-        systems=list(systems),
         prices=seed_prices(load_recipes()),
     )
 
 
-def build_tables(evidence: Evidence) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+def build_one_table(key: str) -> Table:
+    """Returns one declared table with all scores on record. Errors: InputError for an unknown table."""
+    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
+    specs = checked_specs(evidence.published)
+    return build_table(specs[known_name(key, specs, "table")], evidence)
+
+
+def checked_specs(published: Published) -> dict[str, TableSpec]:
+    """Returns every declared table by key. Errors: InputError if one names what does not exist."""
     from harness.tasks.registry import TASKS
 
     specs = load_specs(TABLES)
     declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
     for spec in specs.values():
-        check_spec(spec, evidence.published, tasks=list(TASKS), systems=declared)
+        check_spec(spec, published, tasks=list(TASKS), systems=declared)
+    return specs
+
+
+def build_tables(evidence: Evidence) -> dict[str, Table]:
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+    specs = checked_specs(evidence.published)
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}
     optional = {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}

@@ -11,7 +11,7 @@ from harness.report.formats.text import MARKS, format_number, is_cited, more_see
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verdicts import FINDINGS, Finding
-from harness.report.verification import Verification, median
+from harness.report.verification import Verification, counted, median
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -79,14 +79,14 @@ def evidence_facts(found: Verification | None) -> Facts:
     for kind, pool in found.others.pools.items():
         middle = median(list(pool.sources.values()))
         if middle is not None:
-            facts.append((_KINDS[kind], f"{middle:.2f}, median of {_count(len(pool.sources), 'source')}"))
+            facts.append((_KINDS[kind], f"{middle:.2f}, median of {counted(len(pool.sources), 'source')}"))
     draw = found.draw
     if draw is not None and draw.place is not None:
         low, high = (100 * end for end in draw.place.interval)
         facts.append(
             (
                 "As one run",
-                f"{draw.answer}: above {100 * draw.place.value:.0f} % of {_count(draw.runs, 'single run')} "
+                f"{draw.answer}: above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')} "
                 f"({low:.0f} to {high:.0f} %)",
             )
         )
@@ -94,7 +94,7 @@ def evidence_facts(found: Verification | None) -> Facts:
     if plan is not None and plan.more is not None:
         hours = "" if plan.gpu_hours is None else f", {format_hours(plan.gpu_hours)}"
         reason = f"; {plan.why}" if plan.why else ""
-        facts.append(("To settle it", f"{_count(plan.more, 'more seed')}{hours}{reason}"))
+        facts.append(("To settle it", f"{counted(plan.more, 'more seed')}{hours}{reason}"))
     elif plan is not None:
         facts.append(("To settle it", plan.why))
     return facts
@@ -111,10 +111,6 @@ _KINDS: dict[Relation, str] = {
 def format_hours(hours: float) -> str:
     """Returns GPU hours with as many digits as they are worth."""
     return f"{hours:,.0f} GPU hours" if hours >= 10 else f"{hours:.2g} GPU hours"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
@@ -154,7 +150,7 @@ def _ours(cell: Cell, column: Column, table: Table) -> str:
 
 def _finding(cell: Cell) -> str:
     more = more_seeds(cell)
-    return f"{cell.finding}: needs {_count(more, 'more seed')}" if more else cell.finding or ""
+    return f"{cell.finding}: needs {counted(more, 'more seed')}" if more else cell.finding or ""
 
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:

@@ -147,7 +147,7 @@ def test_text_names_print_answers_sources_and_command(simcse: tuple[PrintedNumbe
         "printed    76.25 (seeds not stated, by simcse)",
         "our seeds  75.30 +- 0.20 (3), not settled: -0.95, 90 %",
         "independent: 73 single runs, 15 sources, median of sources 75.27",
-        "checkpoint: 3 single runs",
+        "checkpoint: 3 single runs, 3 sources",
         "    https://github.com/princeton-nlp/SimCSE/issues/258",
         "draw       lucky draw",
         "GPU hours for",
