@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from harness.plan.estimate import Estimate
@@ -27,10 +28,13 @@ def seed_prices(recipes: Mapping[str, Recipe]) -> dict[tuple[str, str], Price]:
         return {}
     params = resolve(recipes, ["all"], seeds=1, backbones=None)
     estimate = Estimate(params, read_step_times())
+    backbones = Counter(run.id for run in params.runs.values())
     found = {}
     for run in params.runs.values():
         if run.id in homes:
             cost = estimate.run(run)
-            command = f"sentbench plan {homes[run.id]}/{run.id} --backbone {run.backbone_name}"
+            command = f"sentbench plan {homes[run.id]}/{run.id}"
+            if backbones[run.id] > 1:
+                command += f" --backbone {run.backbone_name}"
             found[run.id, run.backbone_name] = Price(None if cost is None else cost.gpu_hours, command)
     return found

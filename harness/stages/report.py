@@ -36,6 +36,7 @@ from harness.report.score_problems import score_problems
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import (
     NOTES,
+    PUBLIC,
     SHOWN,
     SMALL,
     has_values,
@@ -135,7 +136,7 @@ def report_content(
         title="sentbench",
         commit=git_state()[0],
         plan=", ".join(params.plan),
-        tables=tuple(tables[key] for key in SHOWN if key in tables),
+        tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
         papers=papers_of(tables, evidence.published, runs, lacking),
         results=tuple(evidence.results),
         runs=runs,

@@ -10,11 +10,13 @@ from typing import Any
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.papers import chart_of
+from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 from harness.report.pages.index import checked
+from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Table, row_label
 from harness.report.tables.published import Published
 
 STRIP = "Diamonds: published here. Crosses: sources that ran it again by its recipe. Rings: our seeds."
@@ -90,11 +92,6 @@ def strip_column(table: Table, means: Sequence[str]) -> str | None:
     return shown[-1] if shown else None
 
 
-def row_label(row: TableRow) -> str:
-    """Returns a row's name outside of its table: group and title."""
-    return f"{row.title} ({row.group})" if row.group else row.title
-
-
 def others_values(cell: Cell, table: Table) -> list[float]:
     """Returns the value of each independent source of a cell's number, in the table's display scale."""
     if cell.evidence is None:
@@ -107,8 +104,10 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
     named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
     runs = {key: run for key, run in report.runs.items() if key in named}
     return {
+        **answer_values(report, paper.tables, paper.key),
         "report": checked(replace(report, runs=runs), paper.tables),
         "paper": paper,
+        "systems": sources_of(paper.tables),
         "curves": figures.system_curves(runs.values()),
     }
 

@@ -9,6 +9,8 @@ from harness.report.tables.model import Table
 SMALL = "small"
 SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on the main page; all but the first only where a run fills a cell."""
+PUBLIC = "public-models"
+"""The table of public encoders, on the main page behind these."""
 EVERY = "all"
 """The plan name of every paper's runs."""
 NOTES = (

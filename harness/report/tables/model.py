@@ -74,6 +74,11 @@ class TableRow:
     x: float | None = None
 
 
+def row_label(row: TableRow) -> str:
+    """Returns a row's name outside of its table: group and title."""
+    return f"{row.title} ({row.group})" if row.group else row.title
+
+
 @dataclass(frozen=True)
 class Table:
     """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule.

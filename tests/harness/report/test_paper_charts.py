@@ -10,9 +10,9 @@ import pytest
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of
 from harness.report.evidence.others import PrintedNumber, nothing_known
-from harness.report.pages.paper import others_values, row_label, strip_column
+from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
 from harness.report.verification import verify
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
