@@ -79,7 +79,9 @@ TABLES = Layout(
     "the tables of a report",
     {f"small.{suffix}": () for suffix in ("md", "tex", "txt")},
     tuple(
-        f"{name}.{suffix}" for name in ("small-*", "*-table*", "*-fig*") for suffix in ("md", "tex", "txt")
+        f"{name}.{suffix}"
+        for name in ("small-*", "public-*", "*-table*", "*-fig*")
+        for suffix in ("md", "tex", "txt")
     ),
 )
 PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html",))

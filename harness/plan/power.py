@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.paths import PUBLISHED
+from harness.paths import LEADERBOARDS, PUBLISHED
 from harness.plan.entries import Params
 from harness.report import statistics
-from harness.report.tables.published import KnownSpreads, load_spread
+from harness.report.evidence.ledger import load_ledger
+from harness.report.evidence.others import backbone_spread
+from harness.report.statistics import KnownSpread
+from harness.report.tables.published import load_published
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -29,7 +32,8 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
 
     scores: folder of the result files. A system that is not trained keeps its one seed.
     """
-    pools = pooled_spreads(read_results(scores.glob("*.json")), load_spread(PUBLISHED))
+    backbones = {run.backbone_name for run in params.runs.values()}
+    pools = pooled_spreads(read_results(scores.glob("*.json")), studied_spreads(backbones))
     seeds: dict[tuple[str, str], int] = {}
     for run in params.runs.values():
         seeds[run.id, run.backbone_name] = seeds.get((run.id, run.backbone_name), 0) + 1
@@ -47,16 +51,23 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     return "\n".join([*lines, "`--seeds N` plans N seeds for every trained system"])
 
 
+def studied_spreads(backbones: Iterable[str]) -> dict[str, KnownSpread]:
+    """Returns the spread of the mean of the STS sets in the largest study of each backbone that has one."""
+    ledger = load_ledger(LEADERBOARDS / "evidence", load_published(PUBLISHED))
+    found = {backbone: backbone_spread(ledger, backbone, "Avg") for backbone in sorted(backbones)}
+    return {backbone: spread for backbone, spread in found.items() if spread is not None}
+
+
 def seeds_for(sd: float, *, power: float, delta: float) -> int:
     """Returns the seeds a side: Student's test, as Welch's is at equal sd and n. 1 where nothing varies."""
     return 1 if sd == 0 else statistics.seeds_needed(delta, sd, samples=2, target=power)
 
 
-def pooled_spreads(results: Sequence[ResultFile], known: KnownSpreads) -> dict[str, Pool]:
+def pooled_spreads(results: Sequence[ResultFile], known: Mapping[str, KnownSpread]) -> dict[str, Pool]:
     """Returns the sd between seeds by backbone, pooled over its systems with two seeds or more.
 
-    Backbones that were not run, or that show less than a larger study with fewer than `SMALL_SAMPLE` seeds,
-    have the study's.
+    known: the spread that a larger study gives, by backbone. Backbones that were not run, or that show less
+    with fewer than `SMALL_SAMPLE` seeds, have it.
     """
     values: dict[str, dict[tuple[str, str], list[float]]] = {}
     for result in results:
@@ -65,10 +76,11 @@ def pooled_spreads(results: Sequence[ResultFile], known: KnownSpreads) -> dict[s
             system = result.run.id, result.run.recipe
             values.setdefault(result.run.backbone, {}).setdefault(system, []).append(100 * score)
     pools = {}
-    for backbone in [*values, *(entry.backbone for entry in known.entries)]:
+    for backbone in dict.fromkeys([*values, *known]):
         own = pooled_sd(values.get(backbone, {}).values())
-        floor = known.floor(backbone, "spearman")
-        study = None if floor is None else Pool(100 * floor, "in a public study of many seeds")
+        study = None
+        if backbone in known:
+            study = Pool(known[backbone].sd, f"in a public study of {known[backbone].n} seeds")
         if own is not None and (study is None or own[1] >= statistics.SMALL_SAMPLE or own[0] >= study.sd):
             pools[backbone] = Pool(own[0], f"pooled over {own[1]} seeds of ours")
         elif study is not None:

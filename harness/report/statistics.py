@@ -1,4 +1,4 @@
-"""What a handful of seeds says about a published number: spread, tests, power and the verdict.
+"""What a handful of seeds says about a published number: spread, tests and power.
 
 Values may be in any unit as long as one call keeps to it. Every function is pure; randomness is an argument.
 """
@@ -11,13 +11,8 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from harness.report.tables.model import Verdict
-
 SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""
-
-AGREEMENT = 2.0
-"""Standard errors within which our mean agrees with a published value."""
 
 
 class Spread(NamedTuple):
@@ -53,14 +48,6 @@ class BestByDev(NamedTuple):
     place: float
 
 
-class Judgement(NamedTuple):
-    """A verdict with what it rests on; `delta` is ours minus published."""
-
-    verdict: Verdict
-    delta: float | None
-    seeds_needed: int | None
-
-
 def mean(values: Sequence[float]) -> float:
     """Returns the arithmetic mean."""
     return math.fsum(values) / len(values)
@@ -84,17 +71,6 @@ def spread(values: Sequence[float], known_sd: float | None = None) -> Spread | N
     if known_sd is not None and len(values) < SMALL_SAMPLE and (own is None or own < known_sd):
         return Spread(known_sd, known=True)
     return None if own is None else Spread(own, known=False)
-
-
-def standard_error(sd: float, n: int) -> float:
-    """Returns the standard error of a mean of n seeds."""
-    return sd / math.sqrt(n)
-
-
-def quantile(n: int, *, known: bool, confidence: float = 0.95) -> float:
-    """Returns the two-sided critical value: Student's t with n - 1 degrees of freedom, or normal."""
-    share = (1 + confidence) / 2
-    return float(stats.norm.ppf(share) if known else stats.t.ppf(share, n - 1))
 
 
 def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -176,45 +152,3 @@ def seeds_needed(
     while sd > 0 and n <= 10_000 and power(difference, sd, n, samples=samples, level=level) < target:
         n += 1
     return n
-
-
-def verdict(
-    values: Sequence[float],
-    published: float | None,
-    *,
-    point: float,
-    known_sd: float | None = None,
-    rounding: float = 0.0,
-) -> Judgement:
-    """Returns how our seeds stand to a published value; the first rule that holds decides.
-
-    Let delta be our mean minus the published value, s the spread (see `spread`), e = s / sqrt(n) and q the
-    97.5 % quantile of Student's t with n - 1 degrees of freedom, or of the normal law if s is the known one.
-
-    1. missing: no seeds.  2. ours: nothing published.
-    3. agrees: |delta| <= 2 e, give or take the published value's rounding (e counts as 0 without a spread).
-    4. near: |delta| <= one point.
-    5. differs: there is a spread and |delta| > q e: the value is outside the 95 % interval of our mean.
-    6. not separable: the rest, that is more than a point apart with one seed and no known sd, or with so few
-       seeds that q is above 2 and the interval still covers the value. `seeds_needed` then says how many
-       seeds in all would show a difference of this size with 80 % power (2 if there is no spread to plan by).
-
-    A deterministic system has `known_sd` 0. The published value is a fixed number here; whether it was a
-    lucky draw, `place` answers. `point` (one point) and `rounding` (half a printed digit): same unit.
-    """
-    if not values:
-        return Judgement("missing", None, None)
-    if published is None:
-        return Judgement("ours", None, None)
-    delta = mean(values) - published
-    distance, found = abs(delta), spread(values, known_sd)
-    error = standard_error(found.sd, len(values)) if found else 0.0
-    if distance <= AGREEMENT * error + rounding:
-        return Judgement("agrees", delta, None)
-    needed = seeds_needed(delta, found.sd, samples=1) if found and found.sd > 0 else None
-    if distance <= point:
-        return Judgement("near", delta, needed)
-    if found is None:
-        return Judgement("not separable", delta, 2)
-    shown = distance > quantile(len(values), known=found.known) * error
-    return Judgement("differs" if shown else "not separable", delta, needed)

@@ -50,7 +50,7 @@ authors gave it a second time. Untested: nothing beside the print is known."""
 Finding = Typical | ByOthers
 """The one scale of the site: a word of `Typical` for a cell with seeds of ours, of `ByOthers` without."""
 
-FINDINGS: tuple[str, ...] = (*get_args(Typical), *get_args(ByOthers))
+FINDINGS: tuple[Finding, ...] = (*get_args(Typical), *get_args(ByOthers))
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ def typical(
     if half is None:
         return Typicality("not settled", difference, None, len(values))
     interval = Interval(difference - half - rounding, difference + half + rounding)
-    return Typicality(_side(interval, margin), difference, interval, len(values))
+    return Typicality(side_of(interval, margin), difference, interval, len(values))
 
 
-def _side(interval: Interval, margin: float) -> Typical:
+def side_of(interval: Interval, margin: float = MARGIN) -> Typical:
     """Returns where the interval of a difference lies; a hair's breadth is left for sums of floats."""
     hair = 1e-9
     if -margin - hair <= interval.low and interval.high <= margin + hair:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from harness.report import statistics
 from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
@@ -26,11 +26,24 @@ from harness.report.verdicts import (
 OURS = "our seeds"
 
 
+class Price(NamedTuple):
+    """What a seed of a system takes. gpu_hours: None if not known; command: what plans its runs, without the
+    number of seeds, empty if no recipe declares the system.
+    """
+
+    gpu_hours: float | None = None
+    command: str = ""
+
+
+NO_PRICE = Price()
+
+
 @dataclass(frozen=True)
 class Plan:
     """What it would take to settle a number.
 
-    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so. gpu_hours: of
+    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so, else what they
+    rest on if it is not the spread of the system's own seeds. gpu_hours: of
     the seeds that are still to run, None if their cost is not known. command: what plans and runs them.
     """
 
@@ -66,15 +79,16 @@ def verify(
     values: Sequence[float] = (),
     dev: Sequence[float] = (),
     known: KnownSpread | None = None,
-    hours_per_seed: float | None = None,
-    command: str = "",
+    planned: KnownSpread | None = None,
+    price: Price = NO_PRICE,
     margin: float = MARGIN,
 ) -> Verification:
     """Returns what is known of a printed number.
 
     values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread
-    that a larger study gives, n = 0 for a deterministic system. A number printed as a mean of seeds is no
-    single draw and gets no `draw`; one that others' and our runs settle gets no plan.
+    that a larger study of the system gives, n = 0 for a deterministic one. planned: the spread to plan seeds
+    by where nothing else is known; it decides no answer. A number printed as a mean of seeds is no single
+    draw and gets no `draw`; one that our runs settle gets no plan.
     """
     ours = None
     if values:
@@ -111,7 +125,7 @@ def verify(
         by_others=answer,
         best_by_dev=selected,
         finding=finding(ours, answer),
-        plan=None if settled else _plan(printed, values, answer, known, hours_per_seed, command, margin),
+        plan=None if settled else _plan(printed, values, answer, known, planned, price, margin),
     )
 
 
@@ -120,8 +134,8 @@ def _plan(
     values: Sequence[float],
     others: OthersAnswer,
     known: KnownSpread | None,
-    hours_per_seed: float | None,
-    command: str,
+    planned: KnownSpread | None,
+    price: Price,
     margin: float,
 ) -> Plan:
     """Returns the seeds that would settle the number, if the best guess of its difference is the true one.
@@ -129,12 +143,12 @@ def _plan(
     The guess is ours, else others', else none: then the seeds are those that confirm a number that holds.
     """
     if known is not None and known.n == 0:
-        return _costed(1, len(values), hours_per_seed, command)
-    found = statistics.spread(values, None if known is None else known.sd)
+        return _costed(1, len(values), price)
+    study = known or planned
+    found = statistics.spread(values, None if study is None else study.sd)
     if found is None or found.sd == 0:
-        return Plan(
-            None, 2, _hours(2, hours_per_seed), command, "the spread of seeds is not known before two seeds"
-        )
+        first = _costed(2, len(values), price)
+        return replace(first, seeds=None, why="the spread of seeds is not known before two seeds")
     difference = statistics.mean(values) - printed.value if values else others.difference or 0.0
     averaged = printed.seeds if printed.seeds and printed.seeds > 1 else 0
     seeds = seeds_to_settle(difference, found.sd, printed_seeds=averaged, margin=margin)
@@ -143,20 +157,21 @@ def _plan(
             None,
             None,
             None,
-            command,
+            "",
             f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print is a mean of "
             "too few",
         )
-    return _costed(seeds, len(values), hours_per_seed, command)
+    borrowed = "if its seeds spread like those of another system on this backbone"
+    plan = _costed(seeds, len(values), price)
+    return replace(plan, why=borrowed) if found.known and known is None else plan
 
 
-def _costed(seeds: int, run: int, hours_per_seed: float | None, command: str) -> Plan:
-    more = max(0, seeds - run)
-    return Plan(seeds, more, _hours(more, hours_per_seed), command)
-
-
-def _hours(seeds: int, hours_per_seed: float | None) -> float | None:
-    return None if hours_per_seed is None else seeds * hours_per_seed
+def _costed(seeds: int, run: int, price: Price) -> Plan:
+    """Returns the plan of `seeds` in all, of which `run` were run; more of them where those do not settle."""
+    more = max(1, seeds - run)
+    hours = None if price.gpu_hours is None else more * price.gpu_hours
+    command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
+    return Plan(run + more, more, hours, command)
 
 
 def to_json(found: Verification) -> dict[str, Any]:
@@ -233,6 +248,11 @@ def to_text(found: Verification) -> str:
     return "\n".join(lines + _plan_text(found.plan))
 
 
+def counted(number: int, what: str) -> str:
+    """Returns a number of things, in the plural where it is not one."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
 def _ours_text(found: Verification) -> str:
     if found.typical is None:
         return "none"
@@ -252,7 +272,9 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
         return []
     middle = median(list(pool.sources.values()))
     shown = "" if middle is None else f", median of sources {middle:.2f}"
-    lines = [f"{kind}: {len(pool.values)} single runs, {len(pool.sources)} sources{shown}"]
+    lines = [
+        f"{kind}: {counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}{shown}"
+    ]
     lines += [f"    {link}" for link in sorted({study.link for study in pool.studies})]
     return lines
 
@@ -263,7 +285,8 @@ def _plan_text(plan: Plan | None) -> list[str]:
     if plan.seeds is None:
         lines = [f"to settle  {plan.why}"]
     else:
-        lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (with a chance of {LIKELY:.0%})"]
+        rest = f", {plan.why}" if plan.why else ""
+        lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (chance {LIKELY:.0%}{rest})"]
     if plan.gpu_hours is not None:
         lines.append(f"cost       {plan.gpu_hours:.1f} GPU hours for {plan.more} seeds")
     return [*lines, f"run        {plan.command}"] if plan.command else lines

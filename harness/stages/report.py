@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from harness import layouts
 from harness.errors import InputError
@@ -23,7 +24,9 @@ from harness.paths import (
 from harness.plan.entries import Params
 from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import table_runs
+from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.summary import text_files
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.paper import papers_of
@@ -33,6 +36,7 @@ from harness.report.score_problems import score_problems
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import (
     NOTES,
+    PUBLIC,
     SHOWN,
     SMALL,
     has_values,
@@ -40,9 +44,9 @@ from harness.report.tables.leaderboard import (
     tables_of_plan,
 )
 from harness.report.tables.model import Table
-from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.published import Published, known_name, load_published
 from harness.report.tables.run_choice import RunSystem
-from harness.report.tables.spec import check_spec, load_specs
+from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
@@ -94,26 +98,47 @@ def write_report(files: Mapping[str, str]) -> None:
 
 
 def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
-    """Returns what tables are built from: scores, published numbers, the plan's systems in its order."""
+    """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
+    in its order, and what a seed takes.
+    """
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
+    return replace(evidence_without_plan(results), systems=list(systems))
+
+
+def evidence_without_plan(results: list[ResultFile]) -> Evidence:
+    """Returns what tables are built from; the order of systems is that of the scores."""
+    published = load_published(PUBLISHED)
     return Evidence(
         results=results,
-        published=load_published(PUBLISHED),
-        spreads=load_spread(PUBLISHED),
-        systems=list(systems),
+        published=published,
+        ledger=load_ledger(LEADERBOARDS / "evidence", published),
+        prices=seed_prices(load_recipes()),
     )
 
 
-def build_tables(evidence: Evidence) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+def build_one_table(key: str) -> Table:
+    """Returns one declared table with all scores on record. Errors: InputError for an unknown table."""
+    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
+    specs = checked_specs(evidence.published)
+    return build_table(specs[known_name(key, specs, "table")], evidence)
+
+
+def checked_specs(published: Published) -> dict[str, TableSpec]:
+    """Returns every declared table by key. Errors: InputError if one names what does not exist."""
     from harness.tasks.registry import TASKS
 
     specs = load_specs(TABLES)
     declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
     for spec in specs.values():
-        check_spec(spec, evidence.published, tasks=list(TASKS), systems=declared)
+        check_spec(spec, published, tasks=list(TASKS), systems=declared)
+    return specs
+
+
+def build_tables(evidence: Evidence) -> dict[str, Table]:
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+    specs = checked_specs(evidence.published)
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}
     optional = {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}
@@ -130,8 +155,8 @@ def report_content(
         title="sentbench",
         commit=git_state()[0],
         plan=", ".join(params.plan),
-        tables=tuple(tables[key] for key in SHOWN if key in tables),
-        papers=papers_of(tables, evidence.published, evidence.spreads, runs, lacking),
+        tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
+        papers=papers_of(tables, evidence.published, runs, lacking),
         results=tuple(evidence.results),
         runs=runs,
         ladders=ladders_of(params),

@@ -70,19 +70,38 @@ class Others:
         return self.pools["independent"]
 
 
+def nothing_known() -> Others:
+    """Returns the evidence of a number that no study could have measured."""
+    empty = Pool((), {}, {}, 0)
+    return Others(dict.fromkeys(RELATIONS, empty), (), searched=False)
+
+
 def printed_number(
     published: Published, ledger: Ledger, *, table: str, row: str, column: str
 ) -> PrintedNumber | None:
     """Returns a published cell as evidence is compared with it; None if no study could have measured it.
 
     That is so where nothing is printed, the metric is another one, or `Avg` is not the mean of the seven
-    sets. Errors: InputError for a table or row that is not known.
+    sets. Errors: as `any_number`.
+    """
+    found = published.table(table)
+    if column not in COLUMNS or found.metric not in (COLUMNS[column], "mixed"):
+        return None
+    if column == "Avg" and len(found.averages.get("Avg", range(SEVEN))) != SEVEN:
+        return None
+    return any_number(published, ledger, table=table, row=row, column=column)
+
+
+def any_number(
+    published: Published, ledger: Ledger, *, table: str, row: str, column: str
+) -> PrintedNumber | None:
+    """Returns a published cell of any metric in points, None where nothing is printed.
+
+    Errors: InputError for a table or row that is not known.
     """
     found, line = published.table(table), published.row(table, row)
     value = found.compared(line, column) if column in found.columns else None
-    if value is None or found.metric not in (COLUMNS.get(column), "mixed") or column not in COLUMNS:
-        return None
-    if column == "Avg" and len(found.averages.get("Avg", range(SEVEN))) != SEVEN:
+    if value is None:
         return None
     points = 100 / found.scale
     return PrintedNumber(
@@ -152,9 +171,23 @@ def known_spread(ledger: Ledger, system: str, column: str) -> statistics.KnownSp
 
     Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
     """
+    return _largest_spread(ledger.of(system), column)
+
+
+def backbone_spread(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSpread | None:
+    """Returns the spread of the largest study of any system on a backbone, as `known_spread` counts them.
+
+    It says how many seeds to plan for a system that nobody ran often; it judges no other system's scores.
+    """
+    return _largest_spread(
+        [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
+    )
+
+
+def _largest_spread(studies: Iterable[Study], column: str) -> statistics.KnownSpread | None:
     lists = [
         runs_of(study.scores[column])
-        for study in ledger.of(system)
+        for study in studies
         if column in study.scores and study.kind == "re-run" and not (study.unconverged or study.doubt)
     ]
     largest = max(lists, key=len, default=[])

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
-from harness.report.formats.text import MEANINGS, format_number, more_seeds, outline
-from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
+from harness.report.formats.text import MEANINGS, format_number, is_cited, more_seeds, outline
+from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
+from harness.report.verdicts import Finding
 
-MARKS: dict[Verdict, str] = {
-    "agrees": "=",
-    "near": r"\approx",
-    "differs": r"\neq",
-    "not separable": "?",
-    "missing": "",
-    "cited": r"\dagger",
-    "ours": "",
-    "blank": "",
+MARKS: dict[Finding, str] = {
+    "confirmed": "=",
+    "lower than printed": r"\downarrow",
+    "higher than printed": r"\uparrow",
+    "not settled": "?",
+    "others confirm": r"\circ=",
+    "others find less": r"\circ\downarrow",
+    "others find more": r"\circ\uparrow",
+    "others do not settle it": r"\circ?",
+    "only its authors": r"\ddagger",
+    "untested": "",
 }
 DASH = "--"
 SPECIAL = str.maketrans(
@@ -60,7 +63,7 @@ def escape(text: str) -> str:
 
 
 def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
-    """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
+    """Returns a table* environment: our mean with the sd as subscript and the finding as superscript.
 
     The published values stand in a row of their own below ours. Best is bold and second best underlined, ours
     and the published values each among themselves. A comment names the runs of each row.
@@ -77,7 +80,8 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         }
         for line in around.lines
     ]
-    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in around.legend]
+    legend = [f"${MARKS[finding]}${escape(MEANINGS[finding])}" for finding in around.legend]
+    legend += [r"$\dagger$ cited, not ours"] if around.cited else []
     size = _font_size(table, rows)
     values = {
         "key": table.key,
@@ -108,12 +112,12 @@ def list_runs(row: TableRow) -> str:
     runs = list(dict.fromkeys(key for cell in row.cells for key in cell.runs))
     if runs:
         return "runs: " + ", ".join(runs)
-    return "cited only" if all(cell.verdict == "cited" for cell in row.cells) else "no runs yet"
+    return "cited only" if _cited_only(row) else "no runs yet"
 
 
 def format_ours(table: Table, row: TableRow) -> list[str]:
     """Returns our cells of a row; none if the row is cited only."""
-    if all(cell.verdict == "cited" for cell in row.cells):
+    if _cited_only(row):
         return []
     return [
         _ours(cell, column, table.decimals) for column, cell in zip(table.columns, row.cells, strict=True)
@@ -130,6 +134,10 @@ def format_published(table: Table, row: TableRow) -> list[str]:
     ]
 
 
+def _cited_only(row: TableRow) -> bool:
+    return all(is_cited(cell) for cell in row.cells)
+
+
 def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
         return DASH
@@ -138,20 +146,27 @@ def _ours(cell: Cell, column: Column, decimals: int) -> str:
 
 
 def _published(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns the published value with the width of our scripts behind it, so that the digits line up."""
+    """Returns the published value, with its mark or, so that digits line up, the width of our scripts."""
     if cell.published is None:
         return DASH
     number = _ranked(format_number(cell.published, column, decimals), cell.published_rank)
-    scripts = _scripts(cell, column, decimals) if cell.value is not None else ""
+    if cell.value is None:
+        return f"${number}{_mark(cell)}$"
+    scripts = _scripts(cell, column, decimals)
     return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
 
 
 def _scripts(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns the sd as a subscript and the verdict as a superscript."""
+    """Returns the sd as a subscript and the finding as a superscript."""
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
+    return below + _mark(cell)
+
+
+def _mark(cell: Cell) -> str:
+    """Returns the finding as a superscript, nothing where it has no sign."""
     more = more_seeds(cell)
-    mark = MARKS[cell.verdict] + ("" if more is None else f"+{more}")
-    return below + (f"^{{{mark}}}" if mark else "")
+    mark = (MARKS[cell.finding] if cell.finding else "") + ("" if more is None else f"+{more}")
+    return f"^{{{mark}}}" if mark else ""
 
 
 def _ranked(number: str, rank: Rank) -> str:

@@ -6,19 +6,9 @@ import re
 from pathlib import Path
 
 from harness.report.formats.templates import TEMPLATES, fill_plain
-from harness.report.formats.text import format_number, more_seeds, outline
-from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
+from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline
+from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
 
-MARKS: dict[Verdict, str] = {
-    "agrees": "=",
-    "near": "≈",
-    "differs": "≠",
-    "not separable": "?",
-    "missing": "",
-    "cited": "†",
-    "ours": "",
-    "blank": "",
-}
 DASH = "–"
 
 
@@ -29,7 +19,7 @@ def escape(text: str) -> str:
 
 
 def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
-    """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets under it.
+    """Returns the table: our mean ± sd with the finding's mark, the published value in brackets under it.
 
     Best is bold and second best italic, ours and the published values each among themselves.
     """
@@ -54,7 +44,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
         "rows": rows,
         "seeds": escape(around.seeds),
         "protocol": escape(table.protocol),
-        "legend": around.explained(MARKS),
+        "legend": around.explained,
         "remarks": [escape(remark) for remark in around.remarks],
     }
     return fill_plain("table.md.j2", values, templates)
@@ -69,20 +59,18 @@ def format_row(table: Table, row: TableRow) -> list[str]:
 
 
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns one cell; a missing value is a dash."""
+    """Returns one cell; a missing value is a dash. The mark follows our value, else the published one."""
     published = ""
     if cell.published is not None:
         published = f"({_ranked(format_number(cell.published, column, decimals), cell.published_rank)})"
-    if cell.verdict == "cited":
-        return f"{published} {MARKS['cited']}"
+    if is_cited(cell):
+        return f"{published} {CITED} {mark_of(cell)}".strip()
     if cell.value is None:
-        return "<br>".join(filter(None, [DASH, published]))
+        return "<br>".join(filter(None, [DASH, f"{published} {mark_of(cell)}".strip()]))
     ours = _ranked(format_number(cell.value, column, decimals), cell.rank)
     if cell.sd is not None:
         ours += f" ± {format_number(cell.sd, column, decimals)}"
-    more = more_seeds(cell)
-    mark = MARKS[cell.verdict] + ("" if more is None else f"+{more}")
-    return "<br>".join(filter(None, [f"{ours} {mark}".strip(), published]))
+    return "<br>".join(filter(None, [f"{ours} {mark_of(cell)}".strip(), published]))
 
 
 def _ranked(number: str, rank: Rank) -> str:

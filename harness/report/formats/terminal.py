@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from harness.report.formats.markdown import DASH, MARKS
-from harness.report.formats.text import format_number, more_seeds, outline
+from harness.report.formats.markdown import DASH
+from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline
 from harness.report.tables.model import Cell, Column, Table
 
 
 def to_terminal(table: Table) -> str:
-    """Returns the table with aligned columns: our mean ± sd, the verdict's mark, the published value.
+    """Returns the table with aligned columns: our mean ± sd, the finding's mark, the published value.
 
     `*` marks the best and `'` the second best of our values.
     """
@@ -24,7 +24,7 @@ def to_terminal(table: Table) -> str:
         cells = zip(table.columns, line.row.cells, strict=True)
         shown = [format_cell(cell, column, table.decimals) for column, cell in cells]
         lines.append([line.row.title, line.seeds, *shown])
-    foot = [around.seeds, table.protocol, "; ".join(around.explained(MARKS)), *around.remarks]
+    foot = [around.seeds, table.protocol, "; ".join(around.explained), *around.remarks]
     title = f"{table.title} [{table.key}]"
     return "\n".join([title, "", *align(lines), "", *filter(None, foot)]) + "\n"
 
@@ -43,13 +43,12 @@ def align(lines: list[list[str]]) -> list[str]:
 
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:
     """Returns one cell; a missing value is a dash."""
-    parts = [DASH] if cell.value is None and cell.verdict != "cited" else []
+    parts = [DASH] if cell.value is None and not is_cited(cell) else []
     if cell.value is not None:
         sign = {"best": "*", "second": "'", "": ""}[cell.rank]
         sd = "" if cell.sd is None else f"±{format_number(cell.sd, column, decimals)}"
         parts.append(f"{sign}{format_number(cell.value, column, decimals)}{sd}")
-    more = more_seeds(cell)
-    parts.append(MARKS[cell.verdict] + ("" if more is None else f"+{more}"))
+    parts += [CITED if is_cited(cell) else "", mark_of(cell)]
     if cell.published is not None:
         parts.append(f"({format_number(cell.published, column, decimals)})")
     return " ".join(filter(None, parts))

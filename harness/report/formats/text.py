@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.report.tables.model import Cell, Column, Table, TableRow, Verdict
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.verdicts import MARGIN, Finding
 
-MEANINGS: dict[Verdict, str] = {  # each follows its mark
-    "agrees": " agrees (within 2 standard errors)",
-    "near": " near (within 1 point)",
-    "differs": " differs",
-    "not separable": "+n: not separable (needs n more seeds)",
-    "cited": " cited, not ours",
+MARKS: dict[Finding, str] = {
+    "confirmed": "=",
+    "lower than printed": "↓",
+    "higher than printed": "↑",
+    "not settled": "?",
+    "others confirm": "○=",
+    "others find less": "○↓",
+    "others find more": "○↑",
+    "others do not settle it": "○?",
+    "only its authors": "‡",
+    "untested": "",
+}
+"""The sign of each finding: a bare one is by our seeds, one behind a circle by those of others."""
+
+CITED = "†"
+
+MEANINGS: dict[Finding, str] = {  # each follows its mark
+    "confirmed": f" confirmed (within {MARGIN:g} points)",
+    "lower than printed": f" lower than printed by more than {MARGIN:g} points",
+    "higher than printed": f" higher than printed by more than {MARGIN:g} points",
+    "not settled": "+n not settled (n more seeds would do)",
+    "others confirm": " others confirm it",
+    "others find less": f" others find less by more than {MARGIN:g} points",
+    "others find more": f" others find more by more than {MARGIN:g} points",
+    "others do not settle it": " others ran it and do not settle it",
+    "only its authors": " only its authors measured it",
 }
 
 
@@ -33,29 +53,35 @@ class Line:
 class Outline:
     """A table without its cells, the same in every text form.
 
-    legend: the verdicts that a reader meets, in the order of `MEANINGS`. remarks: the table's notes, then
+    legend: the findings that a reader meets, in the order of `MEANINGS`; cited: whether a cell is only
+    cited. remarks: the table's notes, then
     those of its rows and cells, each with what it belongs to.
     """
 
     lines: tuple[Line, ...]
     seeds: str
-    legend: tuple[Verdict, ...]
+    legend: tuple[Finding, ...]
+    cited: bool
     remarks: tuple[str, ...]
 
-    def explained(self, marks: Mapping[Verdict, str]) -> list[str]:
-        """Returns the mark and the meaning of every verdict of the legend."""
-        return [f"{marks[verdict]}{MEANINGS[verdict]}" for verdict in self.legend]
+    @property
+    def explained(self) -> list[str]:
+        """The mark and the meaning of every finding of the legend, then of the mark of cited values."""
+        found = [f"{MARKS[finding]}{MEANINGS[finding]}" for finding in self.legend]
+        return [*found, f"{CITED} cited, not ours"] if self.cited else found
 
 
 def outline(table: Table) -> Outline:
     """Returns what every text form of a table prints around its cells."""
     groups = [row.group for row in table.rows]
     starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
-    found = {cell.verdict for row in table.rows for cell in row.cells}
+    cells = [cell for row in table.rows for cell in row.cells]
+    found = {cell.finding for cell in cells}
     return Outline(
         lines=tuple(Line(row, start, row_seeds(row)) for row, start in zip(table.rows, starts, strict=True)),
         seeds=describe_seeds(table),
-        legend=tuple(verdict for verdict in MEANINGS if verdict in found),
+        legend=tuple(finding for finding in MEANINGS if finding in found),
+        cited=any(is_cited(cell) for cell in cells),
         remarks=tuple(list_remarks(table)),
     )
 
@@ -66,10 +92,19 @@ def format_number(value: float, column: Column, decimals: int) -> str:
 
 
 def more_seeds(cell: Cell) -> int | None:
-    """Returns how many more seeds the cell needs, None unless its verdict is `not separable`."""
-    if cell.verdict != "not separable" or cell.seeds_needed is None:
-        return None
-    return cell.seeds_needed - cell.n
+    """Returns how many more seeds the cell needs, None unless it is `not settled`."""
+    return cell.more if cell.finding == "not settled" else None
+
+
+def mark_of(cell: Cell) -> str:
+    """Returns the sign of the cell's finding, with the seeds to add where they are known; else nothing."""
+    more = more_seeds(cell)
+    return MARKS[cell.finding] + ("" if more is None else f"+{more}") if cell.finding else ""
+
+
+def is_cited(cell: Cell) -> bool:
+    """Returns whether a cell is a published value that no run of ours is meant to fill."""
+    return cell.published is not None and not cell.wanted
 
 
 def row_seeds(row: TableRow) -> str:

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.report.formats.text import MEANINGS, format_number, more_seeds
-from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Column, Table, TableRow, Verdict
-
-GLYPHS: dict[Verdict, str] = {"agrees": "=", "near": "≈", "differs": "≠", "not separable": "?"}
+from harness.report.evidence.others import Relation
+from harness.report.formats.text import MARKS, format_number, is_cited, more_seeds
+from harness.report.runs import RunDetail, slug
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.verdicts import FINDINGS, Finding
+from harness.report.verification import Verification, counted, median
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -41,13 +42,13 @@ def show_cell(
     ours = "" if cell.value is None else _number(cell.value, column, table)
     return ShownCell(
         title=" · ".join(filter(None, [row.group, row.title, column.title])),
-        ours=ours or ("" if cell.verdict == "cited" else "–"),
+        ours=ours or ("" if is_cited(cell) else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
         published="" if cell.published is None else _number(cell.published, column, table),
-        glyph=GLYPHS.get(cell.verdict, ""),
-        word="" if cell.verdict == "ours" else cell.verdict,
+        glyph=MARKS[cell.finding] if cell.finding else "",
+        word=cell.finding or "",
         delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
-        style=cell.verdict.replace(" ", "-"),
+        style=slug(cell.finding or ""),
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
         facts=cell_facts(table, column, cell, runs),
@@ -60,8 +61,8 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
         ("Ours", _ours(cell, column, table)),
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
-        ("Verdict", _verdict(cell)),
-        ("Place", _place(cell)),
+        ("Finding", _finding(cell)),
+        *evidence_facts(cell.evidence),
         ("Each seed", _seed_values(cell, column, table, runs)),
         ("Best on dev", "" if cell.best_by_dev is None else _number(cell.best_by_dev, column, table)),
         ("Column", column.mark),
@@ -70,18 +71,54 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     return [(label, text) for label, text in facts if text]
 
 
-def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
-    """Returns (verdict, glyph, cells) in the order of the legend, those without cells left out."""
+def evidence_facts(found: Verification | None) -> Facts:
+    """Returns what others measured of a number, its place among single runs, and what would settle it."""
+    if found is None:
+        return []
+    facts = []
+    for kind, pool in found.others.pools.items():
+        middle = median(list(pool.sources.values()))
+        if middle is not None:
+            facts.append((_KINDS[kind], f"{middle:.2f}, median of {counted(len(pool.sources), 'source')}"))
+    draw = found.draw
+    if draw is not None and draw.place is not None:
+        low, high = (100 * end for end in draw.place.interval)
+        facts.append(
+            (
+                "As one run",
+                f"{draw.answer}: above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')} "
+                f"({low:.0f} to {high:.0f} %)",
+            )
+        )
+    plan = found.plan
+    if plan is not None and plan.more is not None:
+        hours = "" if plan.gpu_hours is None else f", {format_hours(plan.gpu_hours)}"
+        reason = f"; {plan.why}" if plan.why else ""
+        facts.append(("To settle it", f"{counted(plan.more, 'more seed')}{hours}{reason}"))
+    elif plan is not None:
+        facts.append(("To settle it", plan.why))
+    return facts
+
+
+_KINDS: dict[Relation, str] = {
+    "independent": "Others",
+    "same authors": "Its authors",
+    "checkpoint": "Checkpoint",
+    "other recipe": "Other recipe",
+}
+
+
+def format_hours(hours: float) -> str:
+    """Returns GPU hours with as many digits as they are worth."""
+    return f"{hours:,.0f} GPU hours" if hours >= 10 else f"{hours:.2g} GPU hours"
+
+
+def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
+    """Returns (finding, sign, cells) over the published numbers, in the order of the scale, none with 0."""
     found = Counter(
-        cell.verdict
-        for table in tables
-        for row in table.rows
-        for cell in row.cells
-        if cell.published is not None
+        cell.finding for table in tables for row in table.rows for cell in row.cells if cell.finding
     )
-    shown: list[Verdict] = [*GLYPHS, "missing", "cited"]
-    marks = {**GLYPHS, "missing": "–"}
-    return [(verdict, marks.get(verdict, ""), found[verdict]) for verdict in shown if found[verdict]]
+    return [(finding, MARKS[finding] or "–", found[finding]) for finding in FINDINGS if found[finding]]
 
 
 def has_published(table: Table) -> bool:
@@ -111,21 +148,9 @@ def _ours(cell: Cell, column: Column, table: Table) -> str:
     return f"{_number(cell.value, column, table)}{spread}, {seeds}"
 
 
-def _verdict(cell: Cell) -> str:
-    if cell.published is None:
-        return ""
+def _finding(cell: Cell) -> str:
     more = more_seeds(cell)
-    if cell.verdict == "not separable":
-        return f"not separable: needs {more} more seeds" if more else "not separable with these seeds"
-    if cell.verdict == "missing":
-        return "missing: no run of ours fills this cell"
-    return MEANINGS.get(cell.verdict, "").strip()
-
-
-def _place(cell: Cell) -> str:
-    if cell.place is None or not cell.n:
-        return ""
-    return f"published value above {round(cell.place * cell.n)} of our {cell.n} seeds"
+    return f"{cell.finding}: needs {counted(more, 'more seed')}" if more else cell.finding or ""
 
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:

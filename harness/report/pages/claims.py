@@ -22,7 +22,7 @@ from harness.report.pages.declared import Page
 from harness.report.statistics import Comparison
 from harness.report.tables.model import Cell, Table, TableRow
 
-Finding = Literal["supported", "not separable", "contradicted", "not run"]
+Finding = Literal["supported", "not settled", "contradicted", "untested"]
 
 
 class Claim(Declaration):
@@ -82,8 +82,9 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
 def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
     """Returns the claim with its finding; the first rule that holds decides.
 
-    1. not run: a side has no seeds. 2. supported or contradicted: the 95 % interval of the difference (Welch;
-    the difference itself if neither side varies) is wholly above or below 0. 3. not separable: the rest.
+    1. untested: a side has no seeds. 2. supported or contradicted: the 95 % interval of the difference
+    (Welch; the difference itself if neither side varies) is wholly above or below 0. 3. not settled: the
+    rest.
     """
     table = tables[_known(claim.table, list(tables), "table", claim)]
     columns = [column.key for column in table.columns]
@@ -107,7 +108,7 @@ def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
         ours=ours,
         seeds=(len(upper.values), len(lower.values)),
         finding=finding,
-        more=_more_seeds(upper.values, lower.values, printed) if finding == "not separable" else None,
+        more=_more_seeds(upper.values, lower.values, printed) if finding == "not settled" else None,
         decimals=table.decimals,
     )
 
@@ -122,9 +123,9 @@ def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
 
 def _finding(upper: Cell, lower: Cell, ours: Comparison | None) -> Finding:
     if not upper.values or not lower.values:
-        return "not run"
+        return "untested"
     if ours is None or ours.low <= 0 <= ours.high:
-        return "not separable"
+        return "not settled"
     return "supported" if ours.low > 0 else "contradicted"
 
 

@@ -10,6 +10,7 @@ from harness.errors import InputError
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
+from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
 from harness.report.runs import RunDetail
@@ -24,7 +25,9 @@ PROTOCOL = (
 
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `checked` and `system_curves`."""
+    printed = [table for paper in report.papers for table in paper.tables]
     return {
+        **answer_values(report, printed),
         "report": checked(report, report.tables),
         "figures": training_figures(report.runs),
         "curves": figures.system_curves(report.runs.values()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,21 +10,21 @@ from typing import Any
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.papers import chart_of
+from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 from harness.report.pages.index import checked
+from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail
-from harness.report.tables.elsewhere import reported_elsewhere, row_label, strip_column
-from harness.report.tables.model import Table
-from harness.report.tables.published import KnownSpreads, Published
+from harness.report.tables.model import Cell, Table, row_label
+from harness.report.tables.published import Published
 
-STRIP = "Diamonds: published here. Crosses: other papers and studies. Rings: our seeds."
+STRIP = "Diamonds: published here. Crosses: sources that ran it again by its recipe. Rings: our seeds."
 
 
 def papers_of(
     tables: Mapping[str, Table],
     published: Published,
-    spreads: KnownSpreads,
     runs: Mapping[str, RunDetail],
     unfilled: Mapping[str, str],
 ) -> tuple[Paper, ...]:
@@ -36,7 +36,7 @@ def papers_of(
     for key, paper in sorted(published.papers.items()):
         own = {name: table for name, table in tables.items() if name.startswith(f"{key}/")}
         charts = {name: chart_of(table, runs) for name, table in own.items()}
-        strips = [strip_of(table, published, spreads) for table in own.values()]
+        strips = [strip_of(table, published) for table in own.values()]
         if own:
             found.append(
                 Paper(
@@ -60,8 +60,8 @@ def command_of(table: str) -> str:
     return f"sentbench plan {table} && dvc repro"
 
 
-def strip_of(table: Table, published: Published, spreads: KnownSpreads) -> Chart | None:
-    """Returns a table's mean column as seeds beside the printed value and what others report of the row.
+def strip_of(table: Table, published: Published) -> Chart | None:
+    """Returns a table's mean column as seeds beside the printed value and what others measured of the row.
 
     Only rows that runs of ours are meant to fill and of which more is known than one printed value; None
     where there is no such row, for a figure, and for a table without a mean.
@@ -75,8 +75,8 @@ def strip_of(table: Table, published: Published, spreads: KnownSpreads) -> Chart
     values, printed, others = {}, {}, {}
     for row in table.rows:
         cell, label = row.cells[index], row_label(row)
-        reports = reported_elsewhere(published, spreads, table=table.key, row=row.key, column=column)
-        if cell.published is not None and cell.verdict != "cited" and (cell.values or reports):
+        reports = others_values(cell, table)
+        if cell.published is not None and cell.wanted and (cell.values or reports):
             values[label], printed[label], others[label] = cell.values, cell.published, reports
     if not values:
         return None
@@ -86,13 +86,28 @@ def strip_of(table: Table, published: Published, spreads: KnownSpreads) -> Chart
     return Chart(key, f"{name} of {table.title}", svg, STRIP)
 
 
+def strip_column(table: Table, means: Sequence[str]) -> str | None:
+    """Returns the column a strip plot of the table is drawn of: its last mean, None if it has none."""
+    shown = [column.key for column in table.columns if column.key in means]
+    return shown[-1] if shown else None
+
+
+def others_values(cell: Cell, table: Table) -> list[float]:
+    """Returns the value of each independent source of a cell's number, in the table's display scale."""
+    if cell.evidence is None:
+        return []
+    return [value * table.scale / 100 for value in cell.evidence.others.independent.sources.values()]
+
+
 def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
     """Returns what the page of one paper shows; only the runs that its cells name are on it."""
     named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
     runs = {key: run for key, run in report.runs.items() if key in named}
     return {
+        **answer_values(report, paper.tables, paper.key),
         "report": checked(replace(report, runs=runs), paper.tables),
         "paper": paper,
+        "systems": sources_of(paper.tables),
         "curves": figures.system_curves(runs.values()),
     }
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from harness.report.charts.palette import css_variables
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
-from harness.report.formats.text import describe_seeds
-from harness.report.pages.cells import has_published, has_sd, show_cell, signed, verdict_counts
+from harness.report.formats.text import MARKS, describe_seeds
+from harness.report.pages.cells import finding_counts, has_published, has_sd, show_cell, signed
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page, declared_pages
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow
+from harness.report.verdicts import MARGIN
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,7 +70,9 @@ def _environment(templates: Path) -> Environment:
             "has_published": has_published,
             "has_sd": has_sd,
             "describe_seeds": describe_seeds,
-            "verdict_counts": verdict_counts,
+            "finding_counts": finding_counts,
+            "marks": MARKS,
+            "margin": MARGIN,
             "is_tall": lambda table: len(table.rows) > TALL,
             "grouped": _grouped,
             "style": Markup(style.replace("/*palette*/", css_variables())),

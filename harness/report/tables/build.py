@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from harness.report.evidence.ledger import Ledger
+from harness.report.evidence.others import (
+    any_number,
+    backbone_spread,
+    known_spread,
+    nothing_known,
+    others_of,
+    printed_number,
+)
+from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import KnownSpreads, Published, PublishedRow
+from harness.report.tables.published import Published, PublishedRow
 from harness.report.tables.ranks import rank_rows
 from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
-from harness.report.tables.spec import ColumnSpec, RowSpec, TableSpec
+from harness.report.tables.spec import ColumnSpec, RowSpec, Statistic, TableSpec
+from harness.report.verification import NO_PRICE, Price
 from harness.results.schema import ResultFile
+
+EXACT = KnownSpread(0.0, 0)
+"""The spread of a deterministic system."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Everything a table is built from besides its spec.
 
-    systems: order of the rows of a table that takes its rows from the runs; by default that of
-    the scores.
+    ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
+    default that of the scores. prices: what a seed takes, by system and backbone.
     """
 
     results: Sequence[ResultFile]
     published: Published
-    spreads: KnownSpreads
+    ledger: Ledger
     systems: Sequence[RunSystem] = ()
+    prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> ScoreIndex:
@@ -38,7 +53,7 @@ class Evidence:
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     """Returns the table of a spec: our seeds and the published value in every cell, ranks and remarks.
 
-    A cell that no run fills has value None and the verdict `missing`, or `cited` if no run is meant to.
+    A cell that no run fills has value None; it is `wanted` if a run is meant to.
     Errors: InputError if runs are ambiguous or a published row is unknown.
     """
     declared = _rows_from_runs(spec, evidence) if spec.rows_from == "runs" else spec.rows
@@ -93,28 +108,60 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
 
 def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evidence) -> Cell:
     choice = spec.choice(row, column)
+    against = _yardstick(spec, row, column, choice, evidence)
+    seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
+    return build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
+
+
+def _yardstick(
+    spec: TableSpec, row: RowSpec, column: ColumnSpec, choice: RunChoice | None, evidence: Evidence
+) -> Yardstick:
+    """Returns what a cell is measured against."""
+    against = Yardstick(published=None, remark="", scale=spec.scale, decimals=spec.decimals)
     printed = _published_row(spec, row, column, evidence.published)
-    against = Yardstick(
-        published=None,
-        remark="",
-        known_sd=_known_sd(spec, row, column, choice, evidence.spreads),
-        scale=spec.scale,
-        decimals=spec.decimals,
+    name = column.published or column.key
+    if printed is None or spec.published is None:
+        return against
+    table = evidence.published.table(spec.published)
+    if name not in table.columns:
+        return against
+    against = replace(against, published=table.compared(printed, name), remark=table.remark(printed, name))
+    if column.unit == "plain":
+        return against  # a count or a setting is no score
+    known = None if choice is None else (choice.system, choice.backbone)
+    against = replace(against, price=evidence.prices.get(known, NO_PRICE) if known else NO_PRICE)
+    return _with_evidence(
+        against, spec.published, printed.key, name, row, spec.statistic(row, column), evidence
     )
-    if printed is not None and spec.published is not None:
-        table = evidence.published.table(spec.published)
-        name = column.published or column.key
-        if name in table.columns:
-            against = replace(
-                against, published=table.compared(printed, name), remark=table.remark(printed, name)
-            )
-    if choice is None:
-        return Cell(
-            published=against.published,
-            verdict="blank" if against.published is None else "cited",
-            note=against.remark,
+
+
+def _with_evidence(
+    against: Yardstick,
+    table: str,
+    key: str,
+    column: str,
+    row: RowSpec,
+    statistic: Statistic,
+    evidence: Evidence,
+) -> Yardstick:
+    """Returns the yardstick with what others measured of the number, nothing where they could not."""
+    where = {"table": table, "row": key, "column": column}
+    ledger = evidence.ledger
+    number = printed_number(evidence.published, ledger, **where) if statistic != "sd" else None
+    if number is None:
+        return replace(
+            against,
+            printed=any_number(evidence.published, ledger, **where),
+            others=nothing_known(),
+            known=EXACT if row.deterministic else None,
         )
-    return build_cell(evidence.index.seeds(spec, column, choice), spec.statistic(row, column), against)
+    return replace(
+        against,
+        printed=number,
+        others=others_of(ledger, number),
+        known=EXACT if row.deterministic else known_spread(ledger, key, column),
+        planned=backbone_spread(ledger, key.partition("@")[2], column),
+    )
 
 
 def _published_row(
@@ -126,17 +173,6 @@ def _published_row(
     if key is None or spec.published is None:
         return None
     return published.row(spec.published, key)
-
-
-def _known_sd(
-    spec: TableSpec, row: RowSpec, column: ColumnSpec, choice: RunChoice | None, spreads: KnownSpreads
-) -> float | None:
-    """Returns the floor for the spread in display units: 0 for a deterministic row, None if unknown."""
-    if row.deterministic:
-        return 0.0
-    metric = spec.column(column.mean_of[0]).metric if column.mean_of else column.metric
-    floor = spreads.floor(choice.backbone, metric) if choice else None
-    return None if floor is None else floor * spec.scale
 
 
 def _source(spec: TableSpec, printed: PublishedRow | None, published: Published) -> str:

@@ -1,4 +1,4 @@
-"""One cell: the scores of its seeds beside the value the paper printed."""
+"""One cell: the scores of its seeds beside the value the paper printed, and what is known of that value."""
 
 from __future__ import annotations
 
@@ -6,103 +6,145 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.report import statistics
+from harness.report.evidence.others import Others, PrintedNumber
+from harness.report.intervals import Interval
+from harness.report.statistics import KnownSpread
 from harness.report.tables.model import Cell
 from harness.report.tables.seeds import SeedScore
 from harness.report.tables.spec import Statistic
+from harness.report.verdicts import Typical, finding, side_of, typical
+from harness.report.verification import NO_PRICE, Price, Verification, verify
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What a cell is measured against. Numbers are in display units.
+    """What a cell is measured against; `published`, `scale` and `decimals` are those of the table's display.
 
-    published: what the paper printed, None if nothing; remark: a misprint in it. known_sd: floor for the
-    spread, 0 for a deterministic system, None if unknown.
+    published: what the paper printed, None if nothing; remark: a misprint in it. printed: the same number as
+    evidence is compared with it, and others: what others measured of it; both None where a number is no
+    score. known, planned, price: as in `verify`.
     """
 
     published: float | None
     remark: str
-    known_sd: float | None
     scale: float
     decimals: int
+    printed: PrintedNumber | None = None
+    others: Others | None = None
+    known: KnownSpread | None = None
+    planned: KnownSpread | None = None
+    price: Price = NO_PRICE
 
     @property
-    def point(self) -> float:
-        """One point: 0.01 in raw units."""
-        return self.scale / 100
+    def points(self) -> float:
+        """Points in a unit of display: one point is 0.01 in raw units."""
+        return 100 / self.scale
 
     @property
     def rounding(self) -> float:
         """Half a unit of the last printed digit."""
         return 0.5 * 10.0**-self.decimals
 
+    def verify(self, values: Sequence[float], dev: Sequence[float]) -> Verification | None:
+        """Returns what is known of the printed number with our seeds in display units, None if none is."""
+        if self.printed is None or self.others is None:
+            return None
+        return verify(
+            self.printed,
+            self.others,
+            values=[value * self.points for value in values],
+            dev=dev,
+            known=self.known,
+            planned=self.planned,
+            price=self.price,
+        )
 
-def build_cell(seeds: Sequence[SeedScore], statistic: Statistic, against: Yardstick) -> Cell:
-    """Returns the cell that `seeds` make; without seeds it holds the published value alone."""
+
+def build_cell(
+    seeds: Sequence[SeedScore], statistic: Statistic, against: Yardstick, *, wanted: bool = True
+) -> Cell:
+    """Returns the cell that `seeds` make; without seeds it holds the published value and what is known of it.
+
+    wanted: a run of ours is meant to fill the cell.
+    """
     if not seeds:
-        return Cell(published=against.published, note=against.remark)
+        cell = Cell(published=against.published, note=against.remark, wanted=wanted)
+        known = against.verify([], [])
+        return _judged(cell, replace(known, plan=None) if known and not wanted else known)
     values = [score.value * against.scale for score in seeds]
     cell = Cell(
         value=statistics.mean(values),
         sd=statistics.sample_sd(values),
         n=len(values),
         published=against.published,
+        delta=None if against.published is None else statistics.mean(values) - against.published,
+        place=None if against.published is None else statistics.place(values, against.published),
         runs=tuple(score.key for score in seeds),
         note=against.remark,
         values=tuple(values),
     )
     best = max(range(len(seeds)), key=lambda index: seeds[index].dev)
-    if statistic == "best-by-dev":
-        return _best_cell(cell, values, best, against)
-    cell = replace(cell, best_by_dev=values[best])
     if statistic == "pairs":
         return _pairs_cell(cell, seeds)
     if statistic == "sd":
         return _sd_cell(cell, against)
-    return _judged(cell, values, against.known_sd, against)
+    known = against.verify(values, [100 * score.dev for score in seeds])
+    if statistic == "best-by-dev":
+        return _best_cell(cell, best, known, against)
+    return _judged(replace(cell, best_by_dev=values[best]), known)
 
 
-def _judged(cell: Cell, values: Sequence[float], known_sd: float | None, against: Yardstick) -> Cell:
-    """Returns the cell with the verdict on `values`."""
-    judged = statistics.verdict(
-        values, cell.published, point=against.point, known_sd=known_sd, rounding=against.rounding
-    )
-    return replace(
-        cell,
-        verdict=judged.verdict,
-        delta=judged.delta,
-        seeds_needed=judged.seeds_needed,
-        place=None if cell.published is None else statistics.place(values, cell.published),
-    )
+def _judged(cell: Cell, known: Verification | None) -> Cell:
+    """Returns the cell with what is known of its published value."""
+    if known is None:
+        return cell
+    plan = known.plan
+    more = plan.more if plan is not None and plan.seeds is not None else None
+    return replace(cell, finding=known.finding, evidence=known, more=more)
 
 
-def _best_cell(cell: Cell, values: Sequence[float], best: int, against: Yardstick) -> Cell:
+def _best_cell(cell: Cell, best: int, known: Verification | None, against: Yardstick) -> Cell:
     """Returns the cell of the seed that is best on dev: one run, judged by the spread of all seeds."""
-    found = statistics.spread(values, against.known_sd)
-    picked = replace(cell, value=values[best], sd=None, n=1, runs=(cell.runs[best],), values=(values[best],))
-    judged = _judged(picked, [values[best]], found.sd if found else None, against)
-    place = None if cell.published is None else statistics.place(values, cell.published)
-    return replace(judged, place=place, seeds_needed=None)
+    value = cell.values[best]
+    picked = replace(cell, value=value, sd=None, n=1, runs=(cell.runs[best],), values=(value,))
+    if known is None or cell.published is None:
+        return picked
+    spread = against.known
+    if cell.sd is not None and (spread is None or spread.n > 0):
+        spread = KnownSpread(cell.sd * against.points, len(cell.values))
+    answer = typical(
+        [value * against.points],
+        known.printed.value,
+        printed_seeds=None,
+        known=spread,
+        rounding=known.printed.rounding,
+    )
+    known = replace(known, typical=answer, finding=finding(answer, known.by_others), plan=None)
+    return _judged(replace(picked, delta=value - cell.published), known)
 
 
 def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    """Returns the size of the test set; it agrees or differs exactly."""
+    """Returns the size of the test set, which is the printed one or not."""
     pairs = float(seeds[0].pairs)
-    cell = replace(cell, values=())
+    shown = replace(cell, value=pairs, sd=None, values=(), delta=None, place=None)
     if cell.published is None:
-        return replace(cell, value=pairs, sd=None, verdict="ours")
+        return shown
     delta = pairs - cell.published
-    return replace(cell, value=pairs, sd=None, delta=delta, verdict="differs" if delta else "agrees")
+    answer: Typical = "confirmed" if not delta else side_of(Interval(delta, delta))
+    return replace(shown, delta=delta, finding=answer)
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
-    """Returns the sd over seeds; it agrees if the chi-square interval of ours covers the published one."""
+    """Returns the sd over seeds; its 90 % chi-square interval less the print is read as in `typical`."""
     if cell.sd is None:
-        return Cell(published=cell.published, runs=cell.runs, note="a standard deviation needs two seeds")
-    shown = replace(cell, value=cell.sd, sd=None, best_by_dev=None)
+        note = "a standard deviation needs two seeds"
+        return replace(build_cell([], "sd", against), runs=cell.runs, note=note)
+    shown = replace(cell, value=cell.sd, sd=None, place=None, delta=None)
     if cell.published is None:
-        return replace(shown, verdict="ours")
-    delta = cell.sd - cell.published
-    low, high = statistics.sd_interval(cell.sd, cell.n)
-    if low - against.rounding <= cell.published <= high + against.rounding:
-        return replace(shown, delta=delta, verdict="agrees")
-    return replace(shown, delta=delta, verdict="near" if abs(delta) <= against.point else "differs")
+        return shown
+    low, high = statistics.sd_interval(cell.sd, cell.n, confidence=0.9)
+    interval = Interval(
+        (low - cell.published - against.rounding) * against.points,
+        (high - cell.published + against.rounding) * against.points,
+    )
+    return replace(shown, delta=cell.sd - cell.published, finding=side_of(interval))

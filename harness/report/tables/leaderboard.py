@@ -9,6 +9,8 @@ from harness.report.tables.model import Table
 SMALL = "small"
 SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on the main page; all but the first only where a run fills a cell."""
+PUBLIC = "public-models"
+"""The table of public encoders, on the main page behind these."""
 EVERY = "all"
 """The plan name of every paper's runs."""
 NOTES = (
@@ -40,7 +42,7 @@ def _wants(name: str, key: str) -> bool:
 
 def missing_cells(table: Table) -> int:
     """Returns how many cells of a table that runs are meant to fill have no number."""
-    return sum(cell.value is None and cell.verdict == "missing" for row in table.rows for cell in row.cells)
+    return sum(cell.value is None and cell.wanted for row in table.rows for cell in row.cells)
 
 
 def has_values(table: Table) -> bool:

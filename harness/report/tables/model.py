@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["agrees", "near", "differs", "not separable", "missing", "cited", "ours", "blank"]
-"""How our distribution stands to the published value (harness/report/statistics.py decides).
-
-`missing`: a run of ours is meant to fill the cell and did not. `cited`: a published value that no run of ours
-is meant to fill; `ours`: measured here, nothing published; `blank`: neither.
-"""
+from harness.report.verdicts import Finding
+from harness.report.verification import Verification
 
 Rank = Literal["best", "second", ""]
 
@@ -21,7 +17,10 @@ class Cell:
 
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     place: share of our seeds below the published value, in [0, 1]; None without both.
-    seeds_needed: seeds that a difference of this size needs at 80 % power; None where it does not apply.
+    finding: what is known of the published value (harness/report/verdicts.py decides), None where none is;
+    evidence: what that rests on, in points, where it rests on scores.
+    wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
+    more: seeds to add so that the number is settled, None where they are not known or none are needed.
     note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
     rank: rank of our value, published_rank: that of the published one, each within the rows that compete.
     best_by_dev: value of our seed with the best development score.
@@ -33,9 +32,11 @@ class Cell:
     n: int = 0
     published: float | None = None
     delta: float | None = None
-    verdict: Verdict = "missing"
+    finding: Finding | None = None
+    evidence: Verification | None = None
+    wanted: bool = True
     place: float | None = None
-    seeds_needed: int | None = None
+    more: int | None = None
     runs: tuple[str, ...] = ()
     rank: Rank = ""
     note: str = ""
@@ -71,6 +72,11 @@ class TableRow:
     source: str = ""
     note: str = ""
     x: float | None = None
+
+
+def row_label(row: TableRow) -> str:
+    """Returns a row's name outside of its table: group and title."""
+    return f"{row.title} ({row.group})" if row.group else row.title
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The numbers the papers print, with their source, and the spread that a public study of many seeds gives."""
+"""The numbers the papers print, with their source."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from pydantic import Field, model_validator
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
-
-SPREAD_FILE = "known_spread.yaml"
 
 
 class Erratum(Declaration):
@@ -191,55 +189,10 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
 
 
 def load_published(folder: Path) -> Published:
-    """Returns the published numbers of a folder: every file but the known spread."""
+    """Returns the published numbers of a folder, a file a paper."""
     papers: dict[str, PublishedPaper] = {}
     for path in list_declarations(folder):
-        if path.name != SPREAD_FILE:
-            paper = read_declaration(path, PublishedPaper)
-            papers[paper.paper] = paper
+        paper = read_declaration(path, PublishedPaper)
+        papers[paper.paper] = paper
     tables = {f"{name}/{key}": table for name, paper in papers.items() for key, table in paper.tables.items()}
     return Published(papers, tables)
-
-
-class KnownSpread(Declaration):
-    """What a public study says about the seeds of one method and backbone, in points of Spearman x 100.
-
-    study and settings: whose runs they are and how they were trained. floor: whether the sd is taken for the
-    seed noise of the recipe; `remark` says why not.
-    """
-
-    method: str
-    backbone: str
-    metric: str
-    column: str
-    mean: float
-    sd: float = Field(gt=0)
-    seeds: int = Field(ge=2)
-    study: str
-    settings: str
-    floor: bool = True
-    remark: str = ""
-
-
-class KnownSpreads(Declaration):
-    """The file `known_spread.yaml`."""
-
-    scale: float
-    entries: list[KnownSpread]
-
-    def floor(self, backbone: str, metric: str) -> float | None:
-        """Returns the known sd of a backbone for a metric in raw units, None if no study gives a floor.
-
-        The studies give the sd of an average; it stands in for single tasks too, which usually scatter more.
-        """
-        found = [
-            entry.sd
-            for entry in self.entries
-            if entry.floor and (entry.backbone, entry.metric) == (backbone, metric)
-        ]
-        return min(found) / self.scale if found else None
-
-
-def load_spread(folder: Path) -> KnownSpreads:
-    """Returns the known spreads of the folder of published numbers."""
-    return read_declaration(folder / SPREAD_FILE, KnownSpreads)

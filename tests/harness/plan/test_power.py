@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +13,12 @@ from harness.plan.names import table_runs
 from harness.plan.power import mean_correlation, pooled_sd, pooled_spreads, propose_seeds, seeds_for
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.report.tables.published import KnownSpread, KnownSpreads
+from harness.report.statistics import KnownSpread
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"
-NONE = KnownSpreads(scale=100.0, entries=[])
 
 
 @pytest.mark.parametrize(("effect", "seeds"), [(0.2, 394), (0.5, 64), (0.8, 26), (1.0, 17), (1.2, 12)])
@@ -74,40 +72,30 @@ def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorde
     assert [mean_correlation(result) for result in recorded[:3]] == pytest.approx(
         [0.6, 0.60667, 0.63333], abs=1e-5
     )
-    pool = pooled_spreads(recorded, NONE)["toy"]
+    pool = pooled_spreads(recorded, {})["toy"]
     assert pool.sd == pytest.approx(1.764, abs=1e-3)
     assert pool.source == "pooled over 3 seeds of ours"
 
 
-def study(sd: float, backbone: str = "toy") -> KnownSpreads:
-    entry: dict[str, Any] = {
-        "method": "simcse",
-        "metric": "spearman",
-        "column": "Avg",
-        "mean": 75.0,
-        "seeds": 50,
-    }
-    known = KnownSpread.model_validate(
-        {**entry, "backbone": backbone, "sd": sd, "study": "x", "settings": "x"}
-    )
-    return KnownSpreads(scale=100.0, entries=[known])
+def study(sd: float, backbone: str = "toy") -> dict[str, KnownSpread]:
+    return {backbone: KnownSpread(sd, 50)}
 
 
 def test_a_study_of_many_seeds_is_a_floor_for_a_few_of_ours(recorded: list[ResultFile]) -> None:
     assert pooled_spreads(recorded, study(2.5))["toy"].sd == pytest.approx(2.5)
     assert pooled_spreads(recorded, study(1.0))["toy"].sd == pytest.approx(1.764, abs=1e-3)
-    assert pooled_spreads([], study(2.5, "other"))["other"].source == "in a public study of many seeds"
+    assert pooled_spreads([], study(2.5, "other"))["other"].source == "in a public study of 50 seeds"
 
 
 def test_a_proposal_names_every_system_its_seeds_and_its_basis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """BERT-base has a known sd of 0.84, BERT-large none; word vectors are not trained."""
+    """BERT-base has a study with an sd of 0.84, RoBERTa-base one that did not converge, glove none."""
     monkeypatch.chdir(ROOT)
     params = resolve(load_recipes(), ["pcl/table2"], tables=table_runs())
     lines = propose_seeds(params, tmp_path, power=0.8, delta=0.5).splitlines()
     rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines[2:-1]}
     assert rows["simcse", "bert-base-uncased"][:3] == ["5", "46", "0.84"]
-    assert rows["pcl-tied", "bert-large-uncased"][1] == "?"
+    assert rows["pcl-new-pooler", "roberta-base"][1] == "?"
     assert rows["glove", "glove-6b-300d"][:2] == ["1", "1"]
     assert len(rows) == len({(run.id, run.backbone) for run in params.runs.values()})

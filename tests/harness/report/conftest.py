@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import LEADERBOARDS
+from harness.report.evidence.ledger import Ledger
+from harness.report.evidence.model import Scope
 from harness.report.tables.build import Evidence
-from harness.report.tables.published import KnownSpreads, Published, load_published
+from harness.report.tables.published import Published, load_published
 from harness.report.tables.spec import TableSpec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 from tests.harness.report.made_results import result
+
+NO_STUDIES = Ledger((), Scope(groups={}, same={}, searched=[]))
 
 
 @pytest.fixture(scope="session")
@@ -80,12 +84,11 @@ def rescored(evidence: Evidence, **fields: object) -> Evidence:
 
 @pytest.fixture
 def evidence(published: Published) -> Callable[..., Evidence]:
-    """Evidence from records, without a known spread unless one is given."""
+    """Evidence from records, without a study by others unless a ledger is given."""
 
     def make(
-        records: list[Record], spreads: KnownSpreads | None = None, dev: Mapping[str, float] | None = None
+        records: list[Record], ledger: Ledger = NO_STUDIES, dev: Mapping[str, float] | None = None
     ) -> Evidence:
-        none = KnownSpreads(scale=100.0, entries=[])
-        return Evidence(results_of(records, dev), published, spreads or none)
+        return Evidence(results_of(records, dev), published, ledger)
 
     return make

@@ -12,7 +12,8 @@ from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Column, Rank, Table, TableRow, Verdict
+from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
+from harness.report.verdicts import Finding
 from harness.results.schema import Selection
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")
@@ -85,15 +86,15 @@ def make_cell(values: list[float], runs: tuple[str, ...], published: float | Non
     """A cell as `build_table` makes it, judged by a rule of thumb: this example decides nothing."""
     mean, sd = statistics.fmean(values), statistics.stdev(values)
     if published is None:
-        return Cell(mean, sd, len(values), runs=runs, verdict="ours", rank=rank, values=tuple(values))
+        return Cell(mean, sd, len(values), runs=runs, rank=rank, values=tuple(values))
     delta = mean - published
-    verdict: Verdict = "agrees" if abs(delta) < 0.3 else "near" if abs(delta) < 1 else "differs"
-    if sd > 0.6 and verdict != "agrees":
-        verdict = "not separable"
+    finding: Finding = "confirmed" if abs(delta) < 0.3 else "lower than printed"
+    if sd > 0.6 and finding != "confirmed":
+        finding = "not settled"
     return Cell(
-        mean, sd, len(values), published, delta, verdict,
+        mean, sd, len(values), published, delta, finding,
         place=sum(value < published for value in values) / len(values),
-        seeds_needed=14 if verdict == "not separable" else None,
+        more=11 if finding == "not settled" else None,
         runs=runs, rank=rank, best_by_dev=max(values), values=tuple(values),
     )  # fmt: skip
 
@@ -134,19 +135,19 @@ def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
 
 
 def make_paper(runs: dict[str, RunDetail]) -> Paper:
-    """A paper's table: cited rows, rows nobody ran, and one row with every verdict."""
+    """A paper's table: cited rows, rows nobody ran, and one row with several findings."""
     rng = random.Random(5)
     columns = tuple(Column(task.lower(), task) for task in TASKS)
     cited = TableRow(
         "glove",
         "GloVe avg",
-        tuple(Cell(published=55.0 + i, verdict="cited") for i in range(8)),
+        tuple(Cell(published=55.0 + i, finding="untested", wanted=False) for i in range(8)),
         source="cited",
     )
     missing = TableRow(
         "dclr",
         "DCLR",
-        tuple(Cell(published=70.0 + i, published_rank="best") for i in range(8)),
+        tuple(Cell(published=70.0 + i, finding="only its authors", published_rank="best") for i in range(8)),
         "bert-base-uncased",
     )
     keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)

@@ -13,9 +13,10 @@ from harness.files import write_text
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.published import load_published
 from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
+from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -26,7 +27,7 @@ def render_recorded() -> str:
     """Returns what stands between <main> and </main>: the table, its cells' facts, the runs."""
     results = read_results((RECORDED / "scores").glob("*.json"))
     folder = RECORDED / "published"
-    evidence = Evidence(results, load_published(folder), load_spread(folder))
+    evidence = Evidence(results, load_published(folder), NO_STUDIES)
     table = build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
     runs = [RunDetail.from_result(result) for result in results]
     report = Report("Recorded", "0" * 40, runs={run.key: run for run in runs})

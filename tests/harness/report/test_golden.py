@@ -6,6 +6,7 @@ import html
 import json
 import re
 
+from harness.report.settling import seeds_to_settle
 from tests.harness.report.golden import GOLDEN, render_recorded
 
 
@@ -20,15 +21,17 @@ def test_the_recorded_folder_renders_to_the_golden_page() -> None:
 
 
 def test_the_golden_page_says_what_was_worked_out_by_hand() -> None:
-    """The arithmetic stands in test_renderers.py: SimCSE on SICK-R is 62.00 ± 3.46 against 55, 5 seeds."""
+    """The arithmetic stands in test_renderers.py: SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
     facts = facts_of(GOLDEN.read_text(encoding="utf-8"))
     assert len(facts) == 16
     sick = facts["Toy · SimCSE · SICKR"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
     assert (sick["Published"], sick["Difference"]) == ("55.00", "+7.00")
-    assert sick["Verdict"] == "not separable: needs 2 more seeds"
+    assert sick["Finding"] == "higher than printed"
     assert sick["Each seed"] == "1: 60.00, 2: 60.00, 3: 66.00"
-    assert facts["Toy · SimCSE · Avg"]["Verdict"] == "not separable: needs 3 more seeds"
+    needed = seeds_to_settle(8 / 3, 1.7638)
+    assert needed is not None
+    assert facts["Toy · SimCSE · Avg"]["Finding"] == f"not settled: needs {needed - 3} more seeds"
     assert facts["Toy · whitening · STSB"]["Difference"] == "−2.00"
     assert facts["Toy · PCL · STS12"]["Published"] == "75.00"
     assert facts["Toy · PCL · STS12"]["Ours"] == "not run"

@@ -9,15 +9,15 @@ import pytest
 
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of
+from harness.report.evidence.others import PrintedNumber, nothing_known
+from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail
-from harness.report.tables.elsewhere import reported_elsewhere, row_label, strip_column
-from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import KnownSpread, KnownSpreads, Published, PublishedRow, PublishedTable
+from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
+from harness.report.verification import verify
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 
-NOTHING = KnownSpreads(scale=100.0, entries=[])
-BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "near", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "not settled", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
 COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
     "p/fig1", "Figure 1", COLUMNS,
@@ -91,34 +91,14 @@ def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
     assert chart_of(logs, {"a-s0": replace(run, curve=())}) is None
 
 
-def table_of(*values: tuple[str, float | None], scale: float = 100.0) -> PublishedTable:
-    rows = [
-        PublishedRow(system=name, backbone="bert", source="re-run", values=[value]) for name, value in values
-    ]
-    return PublishedTable(about="", metric="spearman", scale=scale, decimals=2, columns=["Avg"], rows=rows)
-
-
-def test_others_are_the_same_row_in_other_papers_once_each_in_this_scale() -> None:
-    """76.25 is our table's own; 75.4 stands in two papers, once as 0.754; the study's mean is 75.11."""
-    tables = {
-        "p/t": table_of(("simcse", 76.25)),
-        "p/u": table_of(("simcse", 70.0)),
-        "q/t": table_of(("simcse", 75.4), ("moco", 60.0)),
-        "r/t": table_of(("simcse", 0.754), scale=1.0),
-        "s/t": table_of(("simcse", 76.25)),
-        "t/t": table_of(("simcse", None)),
-    }
-    study = KnownSpread(
-        method="simcse", backbone="bert", metric="spearman", column="Avg", mean=75.11, sd=0.8, seeds=50,
-        study="study", settings="s",
-    )  # fmt: skip
-    told = reported_elsewhere(
-        Published({}, tables),
-        KnownSpreads(scale=100.0, entries=[study]),
-        table="p/t", row="simcse@bert", column="Avg",
-    )  # fmt: skip
-    assert told == pytest.approx([75.4, 75.11])
-    assert reported_elsewhere(Published({}, tables), NOTHING, table="p/t", row="moco", column="Avg") == []
+def test_the_crosses_of_a_strip_are_the_independent_sources_in_the_scale_of_the_table() -> None:
+    nothing = nothing_known()
+    sources = replace(nothing.independent, sources={"x/y": 75.4, "x/z": 75.1})
+    others = replace(nothing, pools={**nothing.pools, "independent": sources, "checkpoint": sources})
+    number = PrintedNumber("p/t", "simcse@bert", "Avg", 76.25, "simcse", 1, 0.005)
+    cell = Cell(published=0.7625, evidence=verify(number, others))
+    assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
+    assert others_values(Cell(published=0.7625), FIGURE) == []
 
 
 def test_a_strip_is_drawn_of_the_last_mean_and_rows_name_their_group() -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report.tables.published import Published, load_published, load_spread
+from harness.report.tables.published import Published, load_published
 
 PAPER = """
 paper: toy
@@ -33,13 +32,13 @@ def load(folder: Path, row: str) -> Published:
     return load_published(folder)
 
 
-def test_all_five_papers_are_there_with_their_tables(published: Published) -> None:
-    assert sorted(published.papers) == ["dclr", "pcl", "ptbert", "sct", "una"]
+def test_all_five_papers_are_there_with_their_tables_and_the_public_encoders(published: Published) -> None:
+    assert sorted(published.papers) == ["dclr", "pcl", "ptbert", "public", "sct", "una"]
     rows = {
         name: sum(len(table.rows) for table in paper.tables.values())
         for name, paper in published.papers.items()
     }
-    assert rows == {"pcl": 75, "dclr": 56, "ptbert": 40, "sct": 144, "una": 48}
+    assert rows == {"pcl": 75, "dclr": 56, "ptbert": 40, "public": 1, "sct": 144, "una": 48}
 
 
 def test_every_stated_average_is_declared_as_one(published: Published) -> None:
@@ -145,13 +144,3 @@ def test_unknown_tables_and_rows_name_the_nearest(published: Published) -> None:
         published.table("pcl/tabel2")
     with pytest.raises(InputError, match=r"did you mean pcl@bert-base-uncased"):
         published.row("pcl/table2", "pcl@bert-bse-uncased")
-
-
-def test_known_spread_is_a_floor_in_raw_units_by_backbone_and_metric() -> None:
-    spreads = load_spread(LEADERBOARDS / "published")
-    assert spreads.floor("bert-base-uncased", "spearman") == pytest.approx(0.0084)
-    assert spreads.floor("roberta-base", "spearman") is None, "its 50 runs had not converged"
-    assert spreads.floor("bert-base-uncased", "accuracy") is None
-    assert spreads.floor("bert-tiny", "spearman") is None
-    assert all(entry.study and entry.settings for entry in spreads.entries)
-    assert all(entry.floor != bool(entry.remark) for entry in spreads.entries)

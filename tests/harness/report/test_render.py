@@ -13,7 +13,7 @@ import pytest
 from harness.errors import InputError
 from harness.report.charts.chart import Chart
 from harness.report.formats.templates import TEMPLATES
-from harness.report.pages.cells import cell_facts, show_cell, verdict_counts
+from harness.report.pages.cells import cell_facts, finding_counts, show_cell
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -22,7 +22,7 @@ from tests.harness.report.shown import show_index, show_paper
 
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
-    75.107, 0.84, 3, 76.25, -1.143, "not separable", place=1.0, seeds_needed=14,
+    75.107, 0.84, 3, 76.25, -1.143, "not settled", place=1.0, more=11,
     runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9,
     values=(74.3, 75.1, 75.92),
 )  # fmt: skip
@@ -84,8 +84,7 @@ def test_a_cell_says_all_it_knows_in_words() -> None:
         ("Ours", "75.11 ± 0.84, n = 3 seeds"),
         ("Published", "76.25"),
         ("Difference", "−1.14"),
-        ("Verdict", "not separable: needs 11 more seeds"),
-        ("Place", "published value above 3 of our 3 seeds"),
+        ("Finding", "not settled: needs 11 more seeds"),
         ("Each seed", "0: 74.30, 1: 75.10, 2: 75.92"),
         ("Best on dev", "75.90"),
         ("Note", "printed twice"),
@@ -95,7 +94,7 @@ def test_a_cell_says_all_it_knows_in_words() -> None:
 def test_a_missing_cell_shows_a_dash_beside_the_published_value_and_a_cited_one_does_not() -> None:
     table = table_of(Cell(published=61.3))
     missing = show_cell(table, table.rows[0], COLUMN, Cell(published=61.3), {})
-    cited = show_cell(table, table.rows[0], COLUMN, Cell(published=61.3, verdict="cited"), {})
+    cited = show_cell(table, table.rows[0], COLUMN, Cell(published=61.3, wanted=False), {})
     assert (missing.ours, missing.published, missing.link, missing.order) == ("–", "61.30", "", 61.3)
     assert (cited.ours, cited.published) == ("", "61.30")
     assert dict(missing.facts)["Ours"] == "not run"
@@ -109,15 +108,15 @@ def test_negative_numbers_print_a_minus_sign_not_a_hyphen() -> None:
 def test_tally_counts_only_cells_that_stand_beside_a_published_value() -> None:
     cells = (
         CELL,
-        Cell(1.0, published=1.0, verdict="agrees"),
-        Cell(1.0, verdict="ours"),
+        Cell(1.0, published=1.0, finding="confirmed"),
+        Cell(1.0),
         Cell(),
-        Cell(published=2.0),
+        Cell(published=2.0, finding="untested"),
     )
-    assert verdict_counts(table_of(*cells)) == [
-        ("agrees", "=", 1),
-        ("not separable", "?", 1),
-        ("missing", "–", 1),
+    assert finding_counts(table_of(*cells)) == [
+        ("confirmed", "=", 1),
+        ("not settled", "?", 1),
+        ("untested", "–", 1),
     ]
 
 
@@ -203,13 +202,13 @@ def test_every_page_links_to_all_pages_and_marks_where_it_is() -> None:
 
 
 def test_the_index_lists_the_papers_with_their_tally_and_leaves_their_tables_to_their_pages() -> None:
-    cells = (CELL, Cell(published=2.0))
+    cells = (CELL, Cell(published=2.0, finding="untested"))
     tables = (table_of(*cells), replace(table_of(*cells), key="u"))
     paper = Paper("dclr", "A paper", "ACL", tables)
     text = show_index(Report("T", "abc", papers=(paper,)))
     assert '<a href="papers/dclr.html">A paper</a>' in text
-    assert "2 not separable" in text
-    assert "2 missing" in text
+    assert "2 not settled" in text
+    assert "2 untested" in text
     assert "<table" not in text
 
 
@@ -275,7 +274,7 @@ def test_a_page_has_the_same_bytes_every_time(report: Report, index: str) -> Non
 
 
 def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
-    text = show_index(Report("T", "c", tables=(table_of(Cell(50.0, 0.1, 2, verdict="ours")),)))
+    text = show_index(Report("T", "c", tables=(table_of(Cell(50.0, 0.1, 2)),)))
     body = text[text.index("<tbody>") : text.index("</tbody>")]
     assert "published" not in body
     assert 'class="scores spread"' in text
@@ -283,7 +282,7 @@ def test_a_table_without_published_values_prints_one_line_a_cell() -> None:
 
 def test_templates_fetch_nothing() -> None:
     files = [*sorted(TEMPLATES.glob("*.html.j2")), TEMPLATES / "report.css", TEMPLATES / "report.js"]
-    assert len(files) == 11
+    assert len(files) == 13
     for file in files:
         assert not re.search(
             r"https?:|fetch\(|XMLHttpRequest|import\(|@import|url\(", file.read_text(encoding="utf-8")

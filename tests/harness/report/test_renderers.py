@@ -6,15 +6,15 @@ The folder `recorded` holds three seeds of SimCSE and one run of whitening on th
 | simcse 1, 2, 3 | 50, 50, 50 | 70, 72, 74 | 60, 60, 66 | 60, 60.667, 63.333 |
 | whitening | 65.004 | 51.004 | 61.008 | 59.0053 |
 
-SimCSE against 50, 71, 55 and 58.67, with t(0.975, 2) = 4.303:
-- STS12: 50.00, sd 0, equal: agrees.
-- STSB: 72.00, sd sqrt((4 + 0 + 4) / 2) = 2.00, one away with two errors of 1.155: agrees.
-- SICKR: 62.00, sd sqrt((4 + 4 + 16) / 2) = 3.46, error 2, 7 away: above two errors (4), inside 4.303 errors
-  (8.6): not separable. A t test against a fixed value 2.02 sd away has 80 % power from 5 seeds on: +2.
+SimCSE against 50, 71, 55 and 58.67, with t(0.95, 2) = 2.920 and a margin of half a point:
+- STS12: 50.00, sd 0, equal: confirmed.
+- STSB: 72.00, sd sqrt((4 + 0 + 4) / 2) = 2.00, one away, 2.920 errors of 1.155 are 3.37: not settled.
+- SICKR: 62.00, sd sqrt((4 + 4 + 16) / 2) = 3.46, error 2, 7 away: 7 - 5.84 is above the margin: higher.
 - Avg: 61.33, squared deviations 1.778 + 0.444 + 4 = 6.222, sd sqrt(3.111) = 1.76, error 1.018, 2.66 away:
-  above 2.04, inside 4.38: not separable; 1.51 sd need 6 seeds: +3.
-Whitening is deterministic, so it needs no spread: 0.004 from 65.00 agrees within rounding, 1.996 from 53.00
-differs, 0.492 from 61.50 is near, 0.825 from 59.83 is near. Its cells as printed average
+  2.66 - 2.97 is below the margin: not settled.
+The seeds that would settle the two are those of `seeds_to_settle` (test_settling.py), less the three.
+Whitening is deterministic, so it needs no spread: 0.004 from 65.00 and 0.492 from 61.50 are within the
+margin, 1.996 below 53.00 and 0.825 below 59.83 are not. Its cells as printed average
 (65.00 + 51.00 + 61.01) / 3 = 59.003, which prints as 59.00 where the unrounded mean prints as 59.01.
 PCL was not run; its STS12 is printed as 71.00 and read as 75.00. CT is cited.
 Best (bold) and second (italic, underlined) of ours: whitening and SimCSE on STS12, the other way round
@@ -39,17 +39,17 @@ from harness.report.formats.markdown import to_markdown
 from harness.report.formats.terminal import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.published import load_published
 from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
+from tests.harness.report.conftest import NO_STUDIES
 
 
 @pytest.fixture
 def table(recorded: Path) -> Table:
     folder = recorded / "published"
-    evidence = Evidence(
-        read_results((recorded / "scores").glob("*.json")), load_published(folder), load_spread(folder)
-    )
+    results = read_results((recorded / "scores").glob("*.json"))
+    evidence = Evidence(results, load_published(folder), NO_STUDIES)
     return build_table(read_declaration(recorded / "table.yaml", TableSpec), evidence)
 
 
@@ -71,8 +71,8 @@ def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) ->
     lines = to_terminal(table).splitlines()
     rows = {line.split()[0]: line for line in lines if line.startswith(("SimCSE", "whitening", "PCL", "CT"))}
     assert len(rows) == 4
-    assert "*62.00±3.46 ?+2 (55.00)" in rows["SimCSE"]
-    assert "'51.00 ≠ (53.00)" in rows["whitening"]
+    assert "*62.00±3.46 ↑ (55.00)" in rows["SimCSE"]
+    assert "'51.00 ↓ (53.00)" in rows["whitening"]
     assert rows["CT"].endswith("† (70.00)")
     assert len({len(row) for row in rows.values()}) == 1
 
@@ -93,13 +93,13 @@ def test_special_characters_are_escaped() -> None:
         "a\\_b \\& 50\\% \\#1 \\$x\\$ \\{y\\} \\textasciitilde{}z\\textasciicircum{} "
         "\\textless{}i\\textgreater{} \\textbar{} {*}s{*} {[}t{]} `q` \\textbackslash{}"
     )
-    cells = to_markdown(table_of(Cell(value=1.0, n=1, verdict="ours"), title="a|b\nc")).splitlines()
+    cells = to_markdown(table_of(Cell(value=1.0, n=1), title="a|b\nc")).splitlines()
     assert "| a\\|b c | 1 | 1.00 |  |" in cells
 
 
 def test_plain_columns_print_all_their_digits() -> None:
     columns = (Column("k", "queue", plain=True), Column("lr", "rate", plain=True))
-    cells = (Cell(published=131072.0, verdict="cited"), Cell(published=0.0005, verdict="cited"))
+    cells = (Cell(published=131072.0, wanted=False), Cell(published=0.0005, wanted=False))
     shown = Table("toy", "Toy", columns, (TableRow("x", "x", cells),))
     assert "(131072) †" in to_markdown(shown)
     assert "$0.0005$" in to_latex(shown)

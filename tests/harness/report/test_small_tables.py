@@ -10,16 +10,17 @@ from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
-from harness.report.tables.published import KnownSpreads, Published
+from harness.report.tables.published import Published
 from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
+from tests.harness.report.conftest import NO_STUDIES
 
 SCORES = Path(__file__).parents[3] / "reports/scores"
 
 
 @pytest.fixture
 def table(specs: dict[str, TableSpec], published: Published) -> Table:
-    evidence = Evidence(read_results(SCORES.glob("*.json")), published, KnownSpreads(scale=100.0, entries=[]))
+    evidence = Evidence(read_results(SCORES.glob("*.json")), published, NO_STUDIES)
     return build_table(specs["small-sts"], evidence)
 
 

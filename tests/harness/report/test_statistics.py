@@ -14,16 +14,10 @@ SEEDS = [70.0, 72.0, 74.0]
 """Mean 72, squared deviations 4 + 0 + 4, so variance 8 / 2 = 4 and sd 2; standard error 2 / sqrt(3)."""
 
 
-def test_mean_sd_and_standard_error_of_three_seeds() -> None:
+def test_mean_and_sd_of_three_seeds() -> None:
     assert statistics.mean(SEEDS) == 72.0
     assert statistics.sample_sd(SEEDS) == 2.0
-    assert statistics.standard_error(2.0, 3) == pytest.approx(1.1547005, abs=1e-7)
     assert statistics.sample_sd([72.0]) is None
-
-
-def test_normal_quantile_stands_in_for_t_when_the_sd_is_known() -> None:
-    assert statistics.quantile(3, known=True) == pytest.approx(1.959964, abs=1e-6)
-    assert statistics.quantile(3, known=False) == pytest.approx(4.302653, abs=1e-6)
 
 
 def test_sd_interval_for_ten_seeds() -> None:

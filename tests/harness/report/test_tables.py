@@ -9,31 +9,28 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import InputError
+from harness.report.evidence.ledger import Ledger
+from harness.report.evidence.model import Study
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
-from harness.report.tables.published import KnownSpread, KnownSpreads
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import TableSpec
-from tests.harness.report.conftest import rescored
+from tests.harness.report.conftest import NO_STUDIES, rescored
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"
-FLOOR = KnownSpreads(
-    scale=100.0,
-    entries=[
-        KnownSpread(
-            method="simcse",
-            backbone="bert-base-uncased",
-            metric="spearman",
-            column="Avg",
-            mean=75.0,
-            sd=0.84,
-            seeds=50,
-            study="study",
-            settings="s",
-        )
-    ],
-)
+TWELVE = [79.0 + 0.84 * sign for sign in (-1, 1)] * 6
+"""Twelve seeds with an sd of 0.8774."""
+
+
+def studied(system: str) -> Ledger:
+    """A ledger with one study of the STS-B scores of a system."""
+    study = Study.model_validate(
+        {"system": system, "kind": "re-run", "source": "x/y", "scores": {"STSB": TWELVE}}
+    )
+    return Ledger((study,), NO_STUDIES.scope)
+
+
 MakeEvidence = Callable[..., Evidence]
 
 
@@ -63,7 +60,7 @@ def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> No
     found = cell(build_table(spec_of({"title": "PCL", "run": run(PCL)}), evidence(records)))
     assert (found.value, found.sd, found.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
     assert found.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
-    assert found.verdict == "ours"
+    assert found.finding is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +121,9 @@ def test_parts_feed_an_average_without_being_shown(evidence: MakeEvidence) -> No
     assert cell(table).value == pytest.approx(65.0)
 
 
-def test_without_runs_a_cell_is_missing_and_without_a_selector_it_is_cited(evidence: MakeEvidence) -> None:
+def test_without_runs_a_cell_is_wanted_and_without_a_choice_of_runs_cited(
+    evidence: MakeEvidence,
+) -> None:
     spec = spec_of(
         {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"},
         {"title": "CT", "published": "ct@bert-base-uncased"},
@@ -132,41 +131,71 @@ def test_without_runs_a_cell_is_missing_and_without_a_selector_it_is_cited(evide
     )
     table = build_table(spec, evidence([]))
     ours, cited = cell(table, 0), cell(table, 1)
-    assert (ours.value, ours.published, ours.verdict) == (None, 79.72, "missing")
-    assert (cited.value, cited.published, cited.verdict) == (None, 74.31, "cited")
+    assert (ours.value, ours.published, ours.wanted, ours.finding) == (None, 79.72, True, "untested")
+    assert (cited.value, cited.published, cited.wanted, cited.finding) == (None, 74.31, False, "untested")
     assert table.rows[0].source == "this paper"
     assert table.rows[1].source == "cited: Gao et al. 2021 (SimCSE)"
 
 
-def test_the_published_value_gives_delta_place_and_verdict(evidence: MakeEvidence) -> None:
-    """70, 72 and 74 against 79.72: delta -7.72, all seeds below, outside t(2) = 4.30 times 1.1547 = 4.97."""
+def test_the_published_value_gives_delta_place_and_finding(evidence: MakeEvidence) -> None:
+    """70, 72 and 74 against 79.72: delta -7.72, all seeds below; t(0.95, 2) = 2.92 times 1.155 = 3.37."""
     spec = spec_of(
         {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
     )
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     found = cell(build_table(spec, evidence(records)))
-    assert (found.delta, found.place, found.verdict) == (pytest.approx(-7.72), 1.0, "differs")
+    assert (found.delta, found.place, found.finding) == (pytest.approx(-7.72), 1.0, "lower than printed")
 
 
-def test_the_known_sd_of_the_backbone_is_a_floor_for_spearman_only(evidence: MakeEvidence) -> None:
-    """One seed 1.5 below the published 79.72: within 2 x 0.84 with the floor, undecided without one."""
+def test_a_study_of_a_system_judges_one_seed_of_it_and_no_other_system(evidence: MakeEvidence) -> None:
+    """One seed 4.72 below 79.72; by the study's 0.8774 and t(0.95, 11) = 1.796 the half-width is 1.58.
+
+    Without a study of PCL one seed settles nothing; that of SimCSE says how many seeds to plan.
+    """
     row = {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}
-    records = [(PCL, 1, "STSB", 0.7822)]
+    records, spec = [(PCL, 1, "STSB", 0.75)], spec_of(row, published="pcl/table2")
+    own = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
+    other = cell(build_table(spec, evidence(records, studied("simcse@bert-base-uncased"))))
+    nobody = cell(build_table(spec, evidence(records)))
+    assert [found.finding for found in (own, other, nobody)] == [
+        "lower than printed",
+        "not settled",
+        "not settled",
+    ]
+    assert other.more is not None
+    assert nobody.more is None
+    assert nobody.evidence is not None
+    assert nobody.evidence.plan is not None
+    assert "not known before two seeds" in nobody.evidence.plan.why
+
+
+def test_a_cell_without_runs_says_what_others_found(evidence: MakeEvidence) -> None:
+    """Twelve runs of one source settle nothing; SimCSE is cited in PCL's table, so its authors printed it."""
+    row = {"title": "SimCSE", "run": run(SIMCSE), "published": "simcse@bert-base-uncased"}
     spec = spec_of(row, published="pcl/table2")
-    assert cell(build_table(spec, evidence(records, FLOOR))).verdict == "agrees"
-    assert cell(build_table(spec, evidence(records))).verdict == "not separable"
-    accuracy = spec_of(
-        row, published="pcl/table2", columns=({"key": "STSB", "task": "STSB", "metric": "accuracy"},)
+    found = cell(build_table(spec, evidence([], studied("simcse@bert-base-uncased"))))
+    assert found.finding == "others do not settle it"
+    assert found.evidence is not None
+    assert found.evidence.others.independent.sources == pytest.approx({"x/y": 79.0})
+    assert cell(build_table(spec, evidence([], studied("simcse@roberta-base")))).finding == "untested"
+
+
+def test_a_number_of_another_metric_has_no_evidence_of_others(evidence: MakeEvidence) -> None:
+    spec = spec_of(
+        {"title": "SimCSE", "run": run(SIMCSE), "published": "simcse@bert-base-uncased"},
+        columns=({"key": "Avg", "task": "MR", "metric": "accuracy"},),
+        published="pcl/table4",
     )
-    full = evidence(records, FLOOR)
-    shown = rescored(full, metric="accuracy")
-    assert cell(build_table(accuracy, shown)).verdict == "not separable"
+    found = cell(build_table(spec, evidence([(SIMCSE, seed, "MR", 0.8) for seed in (1, 2)])))
+    full = rescored(evidence([(SIMCSE, seed, "MR", 0.8) for seed in (1, 2)]), metric="accuracy")
+    assert (found.published, found.finding) == (85.81, "untested")
+    assert cell(build_table(spec, full)).finding == "lower than printed"
 
 
 def test_a_deterministic_row_differs_with_one_run(evidence: MakeEvidence) -> None:
     row = {"title": "x", "run": run(PCL), "published": "pcl@bert-base-uncased", "deterministic": True}
-    found = build_table(spec_of(row, published="pcl/table2"), evidence([(PCL, 1, "STSB", 0.70)], FLOOR))
-    assert cell(found).verdict == "differs"
+    found = build_table(spec_of(row, published="pcl/table2"), evidence([(PCL, 1, "STSB", 0.70)]))
+    assert cell(found).finding == "lower than printed"
 
 
 def test_best_and_second_go_by_print_within_the_group_that_competes(evidence: MakeEvidence) -> None:
@@ -219,11 +248,11 @@ def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(ev
     plan = [RunSystem.of(f"{name}-v", name, "v", "x") for name in ("a", "a", "new", "b")]
     planned = build_table(spec, replace(evidence(records), systems=plan))
     assert [row.title for row in planned.rows] == ["a/v@x", "new/v@x", "b/v@x"]
-    assert cell(planned, 1).verdict == "missing"
+    assert (cell(planned, 1).value, cell(planned, 1).wanted) == (None, True)
 
 
 def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
-    """Seed 2 has the best dev score. Its 72 stands alone, judged by the spread of all three (sd 2)."""
+    """Seed 2 has the best dev score. Its 72 stands alone, judged by the spread of all: 2 x 2.92 = 5.8."""
     row = {"title": "PCL", "run": run(PCL), "published": "pcl/single-run@bert-base-uncased"}
     spec = spec_of({**row, "statistic": "best-by-dev"}, published="pcl/table2")
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
@@ -231,35 +260,38 @@ def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     found = cell(build_table(spec, evidence(records, dev=dev)))
     assert (found.value, found.sd, found.n) == (pytest.approx(72.0), None, 1)
     assert found.runs == ("pcl-released-bert-base-uncased-2",)
-    assert (found.delta, found.verdict, found.place) == (pytest.approx(-8.01), "differs", 1.0)
+    assert (found.delta, found.finding, found.place) == (pytest.approx(-8.01), "lower than printed", 1.0)
     mean = cell(build_table(spec_of(row, published="pcl/table2"), evidence(records, dev=dev)))
     assert mean.best_by_dev == pytest.approx(72.0)
 
 
 def test_the_sd_over_seeds_is_compared_by_its_chi_square_interval(evidence: MakeEvidence) -> None:
-    """Three seeds with sd 0.02: interval 0.0104 to 0.1257 covers 0.0479, not 0.0079."""
+    """Three seeds with sd 0.02: the 90 % interval from 0.0116 is 0.37 points above 0.0079 at its low end."""
     columns = ({"key": "Std", "task": "STSB", "statistic": "sd"},)
     row = {"title": "x", "run": run(PCL), "published": "simcse@bert-base-uncased"}
     spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     found = cell(build_table(spec, evidence(records)))
     assert (found.value, found.sd, found.published) == (pytest.approx(0.02), None, 0.0079)
-    assert (found.verdict, found.rank) == ("differs", "")
-    assert cell(build_table(spec, evidence(records[:1]))).verdict == "missing"
+    assert (found.finding, found.rank) == ("not settled", "")
+    twelve = [(PCL, seed, "STSB", 0.68 + 0.04 * (seed % 2)) for seed in range(12)]
+    assert cell(build_table(spec, evidence(twelve))).finding == "higher than printed"
+    single = cell(build_table(spec, evidence(records[:1])))
+    assert (single.value, single.finding) == (None, "untested")
 
 
-@pytest.mark.parametrize(("pairs", "verdict"), [(1379, "agrees"), (1378, "differs")])
+@pytest.mark.parametrize(("pairs", "finding"), [(1379, "confirmed"), (1378, "lower than printed")])
 def test_the_size_of_a_test_set_agrees_or_differs_exactly(
-    pairs: int, verdict: str, evidence: MakeEvidence
+    pairs: int, finding: str, evidence: MakeEvidence
 ) -> None:
     column = {"key": "STSB", "task": "STSB", "statistic": "pairs", "unit": "plain", "better": "none"}
     row = {"title": "pairs", "run": run(PCL), "published": "dataset-size"}
     full = evidence([(PCL, 1, "STSB", 0.7)])
     counted = rescored(full, n=pairs)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
-    assert (cell(build_table(spec, counted)).value, cell(build_table(spec, counted)).verdict) == (
+    assert (cell(build_table(spec, counted)).value, cell(build_table(spec, counted)).finding) == (
         pairs,
-        verdict,
+        finding,
     )
 
 
@@ -271,7 +303,7 @@ def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence
         published="sct/table2",
     )
     found = cell(build_table(spec, evidence([(sct, 1, "STS12", 0.7382)])))
-    assert (found.published, found.verdict) == (73.82, "agrees")
+    assert (found.published, found.delta) == (73.82, pytest.approx(0.0))
     assert found.note.startswith("printed 78.83, read as 73.82")
 
 
@@ -281,11 +313,10 @@ def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: 
         ("both have seed 1", {"key": "other"}),
         ("have different recipes", {"key": "other", "seed": 2, "recipe": "other"}),
     ):
-        other = [
-            found.model_copy(update={"run": found.run.model_copy(update=changes)}) for found in full.results
-        ]
+        (one,) = full.results
+        other = one.model_copy(update={"run": one.run.model_copy(update=changes)})
         with pytest.raises(InputError, match=fault):
-            build_table(spec, replace(full, results=[*full.results, *other]))
+            build_table(spec, replace(full, results=[one, other]))
 
 
 def test_every_spec_builds_without_a_single_score(
@@ -294,7 +325,9 @@ def test_every_spec_builds_without_a_single_score(
     tables = [build_table(spec, evidence([])) for spec in specs.values()]
     assert len(tables) == len(specs) >= 43
     assert all(cell.value is None for table in tables for row in table.rows for cell in row.cells)
-    verdicts = Counter(cell.verdict for table in tables for row in table.rows for cell in row.cells)
-    assert set(verdicts) == {"missing", "cited", "blank"}
-    assert verdicts["blank"] == 20 + 8  # SICK-R of small-sts has no data; no mean of rows that UNA D8 cites
-    assert verdicts["missing"] > verdicts["cited"]
+    cells = [cell for table in tables for row in table.rows for cell in row.cells]
+    assert {cell.finding for cell in cells} == {None, "untested"}
+    blank = [cell for cell in cells if cell.published is None and not cell.wanted]
+    assert len(blank) == 20 + 8  # SICK-R of small-sts has no data; no mean of rows that UNA D8 cites
+    kinds = Counter(cell.wanted for cell in cells if cell.published is not None)
+    assert kinds[True] > kinds[False] > 0

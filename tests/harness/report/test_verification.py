@@ -19,7 +19,7 @@ from harness.report.evidence.others import (
 from harness.report.settling import seeds_to_settle
 from harness.report.statistics import KnownSpread
 from harness.report.tables.published import Published
-from harness.report.verification import Verification, median, to_json, to_text, verify
+from harness.report.verification import Price, Verification, median, to_json, to_text, verify
 
 STUDY = KnownSpread(0.84, 50)
 
@@ -43,7 +43,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
 ) -> None:
     spread = known_spread(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
-    found = verify(*simcse, known=spread, hours_per_seed=0.5, command="sentbench plan pcl/table2")
+    found = verify(*simcse, known=spread, price=Price(0.5, "sentbench plan pcl/simcse"))
     assert found.finding == "others find less"
     assert found.typical is None
     assert found.plan is not None
@@ -66,7 +66,7 @@ def test_our_seeds_join_the_draw_and_decide_the_finding(simcse: tuple[PrintedNum
 
 def test_seeds_that_do_not_settle_say_how_many_more_would(simcse: tuple[PrintedNumber, Others]) -> None:
     """Three seeds at 75.3 -+ 0.2 are judged by the study's 0.84; the plan counts the three."""
-    found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, hours_per_seed=2.0)
+    found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price(2.0))
     assert found.finding == "not settled"
     needed = seeds_to_settle(-0.95, 0.84)
     assert needed is not None
@@ -83,7 +83,7 @@ def nothing_known(seeds: int | None) -> tuple[PrintedNumber, Others]:
 
 
 def test_an_unknown_spread_asks_for_two_seeds_first() -> None:
-    found = verify(*nothing_known(1), hours_per_seed=3.0)
+    found = verify(*nothing_known(1), price=Price(3.0))
     assert found.finding == "untested"
     assert found.draw is None
     assert found.plan is not None
@@ -124,8 +124,7 @@ def example(simcse: tuple[PrintedNumber, Others]) -> Verification:
         values=[75.1, 75.3, 75.5],
         dev=[81.0, 82.0, 81.5],
         known=STUDY,
-        hours_per_seed=2.0,
-        command="sentbench plan pcl/table2 --seeds 22",
+        price=Price(2.0, "sentbench plan pcl/simcse --backbone bert-base-uncased"),
     )
 
 
@@ -148,11 +147,11 @@ def test_text_names_print_answers_sources_and_command(simcse: tuple[PrintedNumbe
         "printed    76.25 (seeds not stated, by simcse)",
         "our seeds  75.30 +- 0.20 (3), not settled: -0.95, 90 %",
         "independent: 73 single runs, 15 sources, median of sources 75.27",
-        "checkpoint: 3 single runs",
+        "checkpoint: 3 single runs, 3 sources",
         "    https://github.com/princeton-nlp/SimCSE/issues/258",
         "draw       lucky draw",
         "GPU hours for",
-        "run        sentbench plan pcl/table2 --seeds 22",
+        "run        sentbench plan pcl/simcse --backbone bert-base-uncased --seeds 23 && dvc repro",
     ):
         assert part in text
 

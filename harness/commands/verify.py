@@ -1,0 +1,35 @@
+"""`sentbench verify`: say whether one published number holds, by our seeds and those of others."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from harness.errors import InputError
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("table", metavar="PAPER/TABLE", help="as `sentbench list tables` names it")
+    parser.add_argument("row", metavar="ROW", help="title of a row, GROUP TITLE, or its published key")
+    parser.add_argument("column", metavar="COLUMN")
+    parser.add_argument("--json", action="store_true", help="one JSON list, an object for each row found")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints what is known of the number in every row of this name."""
+    from harness.report.tables.lookup import find_cells
+    from harness.report.verification import to_json, to_text
+    from harness.stages.report import build_one_table
+
+    cells = find_cells(build_one_table(arguments.table), arguments.row, arguments.column)
+    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
+    if not known:
+        raise InputError(
+            f"{arguments.table} prints no score in column {arguments.column} of {arguments.row!r}, expected "
+            "a number to verify; name another cell"
+        )
+    if arguments.json:
+        print(json.dumps([to_json(found) for found in known]))
+        return
+    print("\n\n".join(to_text(found) for found in known))

@@ -1,0 +1,196 @@
+"""The first screen: which numbers are in question, what is known of them, and what a test would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from harness.declarations import Declaration, read_declaration
+from harness.report import statistics
+from harness.report.formats.text import MARKS
+from harness.report.pages.cells import finding_counts, format_hours
+from harness.report.pages.content import Report
+from harness.report.pages.sources import anchor_of
+from harness.report.runs import slug
+from harness.report.tables.lookup import find_cells
+from harness.report.tables.model import Table, TableRow, row_label
+from harness.report.verdicts import Finding
+from harness.report.verification import Verification, counted, median
+
+MOST = 3
+"""Findings that the first screen tells."""
+
+ANSWERS = "answers.yaml"
+
+
+class Number(Declaration):
+    """One number in question: a cell. page: the paper on whose page it is answered too."""
+
+    name: str
+    table: str
+    row: str
+    column: str
+    page: str = ""
+
+
+class Numbers(Declaration):
+    """The file answers.yaml."""
+
+    numbers: list[Number] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of one number, in words. link, evidence: addresses of its table and of what others
+    measured, as seen from the main page; the latter is empty where nobody did.
+    """
+
+    name: str
+    link: str
+    evidence: str
+    printed: str
+    finding: Finding
+    mark: str
+    style: str
+    known: str
+    cost: str
+    command: str
+
+
+def load_numbers(folder: Path) -> list[Number]:
+    """Returns the declared numbers. Errors: InputError if the file is missing or wrong."""
+    return read_declaration(folder / ANSWERS, Numbers).numbers
+
+
+def answers_of(report: Report, page: str = "") -> list[Answer]:
+    """Returns the answers for the main page, or those of one paper's page, in their declared order.
+
+    A number whose table is not in the report has none. Errors: InputError for an unknown row or column.
+    """
+    tables = report.all_tables
+    found = []
+    for number in load_numbers(report.leaderboards):
+        if number.table in tables and (not page or number.page == page):
+            table = tables[number.table]
+            ((_, cell),) = find_cells(table, number.row, number.column)
+            if cell.evidence is not None:
+                found.append(_answer(number.name, report, table, cell.evidence, wanted=cell.wanted))
+    return found
+
+
+def address_of(report: Report, table: Table) -> str:
+    """Returns where a table stands, as seen from the main page."""
+    owner = next((paper.file for paper in report.papers if table in paper.tables), "")
+    return f"{owner}#table-{slug(table.key)}"
+
+
+def _answer(name: str, report: Report, table: Table, found: Verification, *, wanted: bool) -> Answer:
+    page, _, anchor = address_of(report, table).partition("#")
+    studied = any(pool.studies for pool in found.others.pools.values())
+    return Answer(
+        name=name,
+        link=f"{page}#{anchor}",
+        evidence=f"{page}#{anchor_of(found.printed.row)}" if studied and page else "",
+        printed=f"{found.printed.value:.2f}",
+        finding=found.finding,
+        mark=MARKS[found.finding] or "–",
+        style=slug(found.finding),
+        known=known_words(found),
+        cost=_cost(found, wanted=wanted),
+        command=found.plan.command if found.plan is not None else "",
+    )
+
+
+def _cost(found: Verification, *, wanted: bool) -> str:
+    """Returns what a test of the number by us takes, in words."""
+    plan = found.plan
+    if plan is None:
+        return "settled by our runs" if wanted else "no recipe here runs it"
+    if plan.more is None:
+        return plan.why
+    hours = "" if plan.gpu_hours is None else f", {format_hours(plan.gpu_hours)}"
+    return f"to test it: {counted(plan.more, 'seed')}{hours}"
+
+
+def known_words(found: Verification) -> str:
+    """Returns in one line what is known of a number: our seeds, else others', else that there is nothing."""
+    others, parts = found.others.independent, []
+    if found.values:
+        parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
+    middle = median(list(others.sources.values()))
+    if middle is not None:
+        parts.append(f"median {middle:.2f} of {counted(len(others.sources), 'independent source')}")
+    if found.draw is not None and found.draw.place is not None and found.draw.runs > 1:
+        parts.append(f"above {100 * found.draw.place.value:.0f} % of {found.draw.runs} single runs")
+    own = median(list(found.others.pools["same authors"].sources.values()))
+    if own is not None and not parts:
+        parts.append(f"its authors again: {own:.2f}")
+    if not parts:
+        parts.append("no run by others found" if found.others.searched else "nothing beside the print")
+    return "; ".join(parts)
+
+
+def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> dict[str, Any]:
+    """Returns what the first screen of a page shows; `tables` are those whose numbers it counts."""
+    answers = answers_of(report, page)
+    return {
+        "answers": answers,
+        "counts": finding_counts(*tables),
+        "sources": len(independent_sources(tables)),
+        "telling": telling_findings(tables, answers),
+    }
+
+
+def independent_sources(tables: Iterable[Table]) -> set[str]:
+    """Returns who, other than those who printed it, ran a number of the tables again."""
+    return {source for _, _, found in _verifications(tables) for source in found.others.independent.sources}
+
+
+def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
+    """Returns up to MOST sentences, each computed from the evidence of the tables.
+
+    First the settled number with most evidence, then how many of the numbers in question only their authors
+    measured, then the rest by the number of sources: settled numbers, and printed single runs that few others
+    reach. A number that several tables print is named once, and of a system only the mean of the test sets.
+    """
+    found: dict[tuple[int, float], tuple[int, str]] = {}
+    for table, row, known in _verifications(sorted(tables, key=_plainness)):
+        weight = len(known.others.independent.sources) + len(known.values)
+        word = _told(known)
+        if known.printed.column == "Avg" and weight and word:
+            label = f"{row_label(row)}, {known.printed.value:.2f} in {table.title.partition(':')[0]}"
+            key = (hash(frozenset(known.others.independent.sources.items())), known.printed.value)
+            found.setdefault(key, (weight, f"{label}: {known_words(known)}: {word}."))
+    ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
+    alone = sum(answer.finding == "only its authors" for answer in answers)
+    if alone and len(answers) > 1:
+        verb = "is" if alone == 1 else "are"
+        ranked.insert(1, f"{alone} of the {len(answers)} numbers below {verb} known from the authors alone.")
+    return ranked[:MOST]
+
+
+def _plainness(table: Table) -> tuple[bool, int, str]:
+    """Tables before figures, main tables before those of the appendix."""
+    return table.kind == "figure", len(table.key), table.key
+
+
+def _told(known: Verification) -> str:
+    """Returns the word worth telling of a number: its finding if settled, else a draw out of the usual."""
+    if known.finding not in ("not settled", "others do not settle it"):
+        return known.finding
+    drawn = "" if known.draw is None else known.draw.answer
+    return drawn if drawn in ("lucky draw", "unlucky draw", "out of reach") else ""
+
+
+def _verifications(tables: Iterable[Table]) -> list[tuple[Table, TableRow, Verification]]:
+    return [
+        (table, row, cell.evidence)
+        for table in tables
+        for row in table.rows
+        for cell in row.cells
+        if cell.evidence is not None
+    ]

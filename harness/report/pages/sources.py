@@ -1,0 +1,88 @@
+"""Where the evidence of a page stands: every study that measured one of its systems, with link and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness.report import statistics
+from harness.report.evidence.model import Range, Score, Study, Summary
+from harness.report.evidence.others import Others
+from harness.report.runs import slug
+from harness.report.tables.model import Table
+from harness.report.verification import counted
+
+
+@dataclass(frozen=True)
+class Source:
+    """One study of a system. values: what it says of each column that a table of the page prints."""
+
+    study: Study
+    kind: str
+    values: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SystemSources:
+    """The studies of one printed system, by the published key of its row."""
+
+    system: str
+    columns: tuple[str, ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def anchor(self) -> str:
+        """The id of its section on a page."""
+        return anchor_of(self.system)
+
+
+def anchor_of(system: str) -> str:
+    """Returns the id of the section of a system's sources."""
+    return f"evidence-{slug(system)}"
+
+
+def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
+    """Returns the studies behind the tables' numbers by system, in the order of the tables."""
+    columns: dict[str, dict[str, None]] = {}
+    studies: dict[str, dict[int, tuple[Study, str]]] = {}
+    for table in tables:
+        for row in table.rows:
+            for cell in row.cells:
+                if cell.evidence is not None:
+                    system, column = cell.evidence.printed.row, cell.evidence.printed.column
+                    for study, kind in _kinds(cell.evidence.others):
+                        columns.setdefault(system, {})[column] = None
+                        studies.setdefault(system, {}).setdefault(id(study), (study, kind))
+    return [
+        SystemSources(
+            system,
+            tuple(shown := list(columns[system])),
+            tuple(Source(study, kind, _values(study, shown)) for study, kind in found.values()),
+        )
+        for system, found in studies.items()
+    ]
+
+
+def _kinds(others: Others) -> Iterable[tuple[Study, str]]:
+    """Yields the studies with how they stand to the number, those that do not count last."""
+    for kind, pool in others.pools.items():
+        yield from ((study, kind) for study in pool.studies)
+    yield from ((study, "not counted") for study in others.uncounted)
+
+
+def _values(study: Study, columns: Iterable[str]) -> dict[str, str]:
+    return {column: score_words(study.scores[column]) for column in columns if column in study.scores}
+
+
+def score_words(score: Score) -> str:
+    """Returns what a study says of one column in words: a run, runs, a mean with its spread, or a range."""
+    if isinstance(score, Range):
+        return f"{score.low:.2f} to {score.high:.2f}"
+    if isinstance(score, Summary):
+        mean = "" if score.mean is None else f"{score.mean:.2f}"
+        spread = "" if score.sd is None else f"± {score.sd:.2f}"
+        return f"{mean} {spread} ({counted(score.n, 'run')})".strip()
+    if isinstance(score, list):
+        low, high = min(score), max(score)
+        return f"{statistics.mean(score):.2f} ({len(score)} runs, {low:.2f} to {high:.2f})"
+    return f"{score:.2f}"

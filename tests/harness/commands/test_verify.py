@@ -1,0 +1,72 @@
+"""`sentbench verify`: one number with its evidence, as text and as JSON, on this checkout's declarations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with the declarations, without a plan and without scores."""
+    for name in ("recipes", "leaderboards"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["verify", "pcl/table2", "SimCSE", "Avg"]) == 0
+    first, *others = capsys.readouterr().out.split("\n\n")
+    assert len(others) == 2  # RoBERTa-base and RoBERTa-large
+    for part in (
+        "pcl/table2  simcse@bert-base-uncased  Avg",
+        "finding    others find less",
+        "independent: 73 single runs, 15 sources, median of sources 75.27",
+        "    https://github.com/hppRC/simple-simcse",
+        "run        sentbench plan baselines/simcse --seeds",
+    ):
+        assert part in first
+
+
+def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it_rests_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["verify", "una/table1", "una@bert-base-uncased", "avg", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["printed"]["value"], found["finding"]) == (76.14, "only its authors")
+    plan = found["plan"]
+    assert plan["more"] == plan["seeds"] > 2
+    assert plan["gpu_hours"] > 1
+    assert "another system on this backbone" in plan["why"]
+    assert plan["command"] == (f"sentbench plan una/una --seeds {plan['seeds']} && dvc repro")
+
+
+def test_the_command_of_a_plan_is_one_that_plans(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "una/table1", "BERT-base UNA", "Avg", "--json"]) == 0
+    words = json.loads(capsys.readouterr().out)[0]["plan"]["command"].split(" && ")[0].split()[1:]
+    assert main([*words, "--dry-run"]) == 0
+    assert f"{words[-1]} runs (0 done)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["una/tabel1", "UNA", "Avg"], "unknown table 'una/tabel1'"),
+        (["una/table1", "UNO", "Avg"], "has no row 'UNO'"),
+        (["una/table1", "UNA", "Average"], "has no column 'Average'"),
+        (["small-sts", "SimCSE", "STS12"], "prints no score in column STS12"),
+    ],
+)
+def test_a_wrong_name_is_one_line(words: list[str], fault: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", *words]) == 2
+    error = capsys.readouterr().err
+    assert fault in error
+    assert error.count("\n") == 1
