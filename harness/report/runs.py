@@ -26,7 +26,8 @@ def slug(text: str) -> str:
 class RunDetail:
     """One run: what it is, what its numbers depend on, and the command that makes them again.
 
-    seconds: wall time of training and evaluation, None if no log has it. curve: its evaluations, if any.
+    seconds: wall time of training and evaluation, None if no log has it. curve: its evaluations, if any. by:
+    who ran it and may be named, nothing for a run of ours.
     """
 
     key: str
@@ -46,6 +47,7 @@ class RunDetail:
     selection: Selection | None = None
     seconds: float | None = None
     curve: tuple[CurvePoint, ...] = ()
+    by: str = ""
 
     @property
     def system(self) -> str:
@@ -59,7 +61,12 @@ class RunDetail:
 
     @classmethod
     def from_result(
-        cls, result: ResultFile, *, seconds: float | None = None, curve: tuple[CurvePoint, ...] = ()
+        cls,
+        result: ResultFile,
+        *,
+        seconds: float | None = None,
+        curve: tuple[CurvePoint, ...] = (),
+        by: str = "",
     ) -> RunDetail:
         """Returns the detail of a result file; what the file does not hold is given beside it."""
         run, provenance = result.run, result.provenance
@@ -81,20 +88,25 @@ class RunDetail:
             selection=result.selection,
             seconds=seconds,
             curve=curve,
+            by=by,
         )
 
 
-def run_details(results: Iterable[ResultFile], *, curves: Path, costs: Path) -> dict[str, RunDetail]:
+def run_details(
+    results: Iterable[ResultFile], *, curves: Path, costs: Path, contributors: Mapping[str, str]
+) -> dict[str, RunDetail]:
     """Returns the detail of every run by its key.
 
     curves: folder of RUN.jsonl, the evaluations during training. costs: folder of RUN.STAGE.json with
-    `STAGE_seconds`. Errors: InputError for a file there that is not what training or evaluation wrote.
+    `STAGE_seconds`. contributors: who ran a run that is not ours, by its key. Errors: InputError for a file
+    there that is not what training or evaluation wrote.
     """
     return {
         result.run.key: RunDetail.from_result(
             result,
             seconds=read_seconds(costs, result.run.key),
             curve=read_curve(curves / f"{result.run.key}.jsonl", result.run.seed),
+            by=contributors.get(result.run.key, ""),
         )
         for result in results
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness import layouts
@@ -22,6 +22,7 @@ from harness.paths import (
     TABLES,
 )
 from harness.plan.entries import Params
+from harness.plan.known_runs import recipe_hashes
 from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import table_runs
 from harness.plan.prices import seed_prices
@@ -47,6 +48,8 @@ from harness.report.tables.model import Table
 from harness.report.tables.published import Published, known_name, load_published
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import TableSpec, check_spec, load_specs
+from harness.results.bundles import Contributor
+from harness.results.contributions import Contribution, read_contributions
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
@@ -109,13 +112,44 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
 
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from; the order of systems is that of the scores."""
-    published = load_published(PUBLISHED)
+    published, recipes = load_published(PUBLISHED), load_recipes()
+    added = usable(read_contributions(LEADERBOARDS / "contributed"), results, recipes)
     return Evidence(
-        results=results,
+        results=[*results, *(result for result, _ in added)],
         published=published,
         ledger=load_ledger(LEADERBOARDS / "evidence", published),
-        prices=seed_prices(load_recipes()),
+        prices=seed_prices(recipes),
+        contributors={result.run.key: shown_name(by) for result, by in added},
     )
+
+
+def usable(
+    contributions: Sequence[Contribution], results: Sequence[ResultFile], recipes: Mapping[str, Recipe]
+) -> list[tuple[ResultFile, Contributor]]:
+    """Returns the contributed results of today's recipes with who ran them, each seed of a system once.
+
+    A seed that we ran counts as ours, one that two contributed counts for the first.
+    """
+    if not contributions:
+        return []
+    known = recipe_hashes(recipes)
+    taken = {(result.run.id, result.run.backbone, result.run.seed) for result in results}
+    found = []
+    for contributor, brought in contributions:
+        for result in brought:
+            run = result.run
+            seed = (run.id, run.backbone, run.seed)
+            if seed not in taken and known.get(run.key) == run.recipe:
+                taken.add(seed)
+                found.append((result, contributor))
+    return found
+
+
+def shown_name(contributor: Contributor) -> str:
+    """Returns how a page names who ran something: with their link, and only if they may be cited."""
+    if not contributor.may_be_cited:
+        return "a contributor"
+    return f"{contributor.name} ({contributor.link})" if contributor.link else contributor.name
 
 
 def build_one_table(key: str) -> Table:
@@ -149,7 +183,7 @@ def report_content(
     params: Params, evidence: Evidence, tables: Mapping[str, Table], problems: list[str]
 ) -> Report:
     """Returns what the pages are built of."""
-    runs = run_details(evidence.results, curves=CURVES, costs=COSTS)
+    runs = run_details(evidence.results, curves=CURVES, costs=COSTS, contributors=evidence.contributors)
     lacking = unfilled(tables, load_recipes())
     return Report(
         title="sentbench",

@@ -35,20 +35,23 @@ tables:
 """
 RENDER = """
 from pathlib import Path
+from harness.plan.recipes import declared_systems, load_recipes
+from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import load_published, load_spread
+from harness.report.tables.published import load_published
 from harness.report.tables.spec import check_spec, load_specs
 from harness.tasks.registry import TASKS
-from harness.plan.recipes import declared_systems, load_recipes
+from harness.plan.recipes import declared_systems
+from harness.plan.recipes import load_recipes
 
 root = Path("leaderboards")
 published = load_published(root / "published")
 spec = load_specs(root / "tables")["toy/table1"]
-declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
-check_spec(spec, published, tasks=list(TASKS), systems=declared)
-evidence = Evidence(results=[], published=published, spreads=load_spread(root / "published"))
+systems = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
+check_spec(spec, published, tasks=list(TASKS), systems=systems)
+evidence = Evidence(results=[], published=published, ledger=load_ledger(root / "evidence", published))
 table = build_table(spec, evidence)
 print(to_markdown(table), to_latex(table))
 """

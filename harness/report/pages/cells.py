@@ -145,7 +145,8 @@ def _ours(cell: Cell, column: Column, table: Table) -> str:
         return "not run"
     seeds = f"n = {cell.n} seed{'s' if cell.n != 1 else ''}"
     spread = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
-    return f"{_number(cell.value, column, table)}{spread}, {seeds}"
+    elsewhere = f", {cell.elsewhere} of them run elsewhere" if cell.elsewhere else ""
+    return f"{_number(cell.value, column, table)}{spread}, {seeds}{elsewhere}"
 
 
 def _finding(cell: Cell) -> str:

@@ -35,7 +35,8 @@ class Evidence:
     """Everything a table is built from besides its spec.
 
     ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
-    default that of the scores. prices: what a seed takes, by system and backbone.
+    default that of the scores. prices: what a seed takes, by system and backbone. contributors: who ran a
+    run that is not ours, by its key.
     """
 
     results: Sequence[ResultFile]
@@ -43,6 +44,7 @@ class Evidence:
     ledger: Ledger
     systems: Sequence[RunSystem] = ()
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
+    contributors: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> ScoreIndex:
@@ -110,7 +112,8 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
     choice = spec.choice(row, column)
     against = _yardstick(spec, row, column, choice, evidence)
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
-    return build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
+    cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
+    return replace(cell, elsewhere=sum(key in evidence.contributors for key in cell.runs))
 
 
 def _yardstick(

@@ -1,0 +1,69 @@
+"""`sentbench contribute`: pack results of runs so that another checkout can show them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.errors import InputError, near_matches
+from harness.outputs import check_file
+from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
+from harness.results.bundles import Contributor
+from harness.results.contributions import RunFiles, pack
+from harness.results.store import read_result
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="keys of runs in reports/scores")
+    parser.add_argument("--out", type=Path, required=True, metavar="BUNDLE", help="the file to write")
+    parser.add_argument("--name", required=True, help="who ran it: a person or a group")
+    parser.add_argument("--link", default="", help="https address under which readers find them")
+    parser.add_argument("--may-be-cited", action="store_true", help="the report may show name and link")
+    parser.add_argument("--vectors", action="store_true", help="also pack the vectors, to be scored again")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Writes the bundle and prints what is in it."""
+    check_file(arguments.out)
+    contributor = contributor_of(arguments.name, arguments.link, may_be_cited=arguments.may_be_cited)
+    files = [run_files(key, vectors=arguments.vectors) for key in arguments.runs]
+    methods = sorted({read_result(run.scores).run.method for run in files})
+    manifest = pack(arguments.out, files, contributor=contributor, code=code_fingerprints(methods))
+    print(f"{arguments.out}: {len(files)} runs, {len(manifest.members)} files, by {contributor.name}")
+
+
+def contributor_of(name: str, link: str, *, may_be_cited: bool) -> Contributor:
+    """Returns who ran it. Errors: InputError for a name or link that cannot be shown."""
+    try:
+        return Contributor(name=name, link=link, may_be_cited=may_be_cited)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(
+            f"--{first['loc'][0]}: {first['msg']}, expected a name of up to 80 characters without angle "
+            "brackets and a link that begins with https://; correct it"
+        ) from None
+
+
+def run_files(key: str, *, vectors: bool) -> RunFiles:
+    """Returns the files of a run here. Errors: InputError without its scores, or its vectors if wanted."""
+    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.jsonl", EMBEDDINGS / key
+    if not scores.is_file():
+        known = [path.stem for path in SCORES.glob("*.json")]
+        raise InputError(
+            f"{scores}: no such file, expected the result of a run{near_matches(key, known)}; evaluate it"
+        )
+    if vectors and not (store / STORE_RECORD).is_file():
+        raise InputError(f"{store}: no stored vectors, expected those of the run; leave out --vectors")
+    return RunFiles(scores, curve if curve.is_file() else None, store if vectors else None)
+
+
+def code_fingerprints(methods: list[str]) -> dict[str, str]:
+    """Returns the fingerprint of the code that trains each method, here and now."""
+    from harness.identity import code_base, training_roots
+    from methods.registry import METHODS
+
+    code = code_base()
+    return {name: code.fingerprint(training_roots(name)) for name in methods if name in METHODS}
