@@ -27,7 +27,7 @@ class RunDetail:
     """One run: what it is, what its numbers depend on, and the command that makes them again.
 
     seconds: wall time of training and evaluation, None if no log has it. curve: its evaluations, if any. by:
-    who ran it and may be named, nothing for a run of ours.
+    who ran it and may be named, nothing for a run of ours. date: of its commit, nothing if that is not known.
     """
 
     key: str
@@ -48,6 +48,7 @@ class RunDetail:
     seconds: float | None = None
     curve: tuple[CurvePoint, ...] = ()
     by: str = ""
+    date: str = ""
 
     @property
     def system(self) -> str:
@@ -67,6 +68,7 @@ class RunDetail:
         seconds: float | None = None,
         curve: tuple[CurvePoint, ...] = (),
         by: str = "",
+        date: str = "",
     ) -> RunDetail:
         """Returns the detail of a result file; what the file does not hold is given beside it."""
         run, provenance = result.run, result.provenance
@@ -89,17 +91,23 @@ class RunDetail:
             seconds=seconds,
             curve=curve,
             by=by,
+            date=date,
         )
 
 
 def run_details(
-    results: Iterable[ResultFile], *, curves: Path, costs: Path, contributors: Mapping[str, str]
+    results: Iterable[ResultFile],
+    *,
+    curves: Path,
+    costs: Path,
+    contributors: Mapping[str, str],
+    dates: Mapping[str, str],
 ) -> dict[str, RunDetail]:
     """Returns the detail of every run by its key.
 
     curves: folder of RUN.jsonl, the evaluations during training. costs: folder of RUN.STAGE.json with
-    `STAGE_seconds`. contributors: who ran a run that is not ours, by its key. Errors: InputError for a file
-    there that is not what training or evaluation wrote.
+    `STAGE_seconds`. contributors: who ran a run that is not ours, by its key. dates: of commits.
+    Errors: InputError for a file there that is not what training or evaluation wrote.
     """
     return {
         result.run.key: RunDetail.from_result(
@@ -107,6 +115,7 @@ def run_details(
             seconds=read_seconds(costs, result.run.key),
             curve=read_curve(curves / f"{result.run.key}.jsonl", result.run.seed),
             by=contributors.get(result.run.key, ""),
+            date=dates.get(result.provenance.git_commit, ""),
         )
         for result in results
     }

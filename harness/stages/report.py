@@ -50,6 +50,7 @@ from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.results.bundles import Contributor
 from harness.results.contributions import Contribution, read_contributions
+from harness.results.history import commit_dates
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
@@ -183,7 +184,13 @@ def report_content(
     params: Params, evidence: Evidence, tables: Mapping[str, Table], problems: list[str]
 ) -> Report:
     """Returns what the pages are built of."""
-    runs = run_details(evidence.results, curves=CURVES, costs=COSTS, contributors=evidence.contributors)
+    runs = run_details(
+        evidence.results,
+        curves=CURVES,
+        costs=COSTS,
+        contributors=evidence.contributors,
+        dates=commit_dates({result.provenance.git_commit for result in evidence.results}),
+    )
     lacking = unfilled(tables, load_recipes())
     return Report(
         title="sentbench",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,19 +20,31 @@ from harness.report import statistics
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.report.statistics import Comparison
+from harness.report.tables.leaderboard import SMALL
 from harness.report.tables.model import Cell, Table, TableRow
 
 Finding = Literal["supported", "not settled", "contradicted", "untested"]
 
 
+class Pair(Declaration):
+    """Two rows of the small leaderboard, of which the claim says that one is above the other."""
+
+    better: str
+    worse: str
+
+
 class Claim(Declaration):
-    """One claim: in `column` of `table`, the row `better` is above the row `worse`."""
+    """One claim: in `column` of `table`, the row `better` is above the row `worse`.
+
+    small: the rows of the small leaderboard that compare the same two methods there.
+    """
 
     says: str
     table: str
     column: str
     better: str
     worse: str
+    small: Pair | None = None
     note: str = ""
 
 
@@ -113,6 +125,30 @@ def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
     )
 
 
+def judge_small(
+    claims: Sequence[Claim], tables: Mapping[str, Table]
+) -> list[tuple[JudgedClaim, JudgedClaim]]:
+    """Returns each claim, its printed effect in points, beside its judgement by the small leaderboard.
+
+    It tells whether the direction shows on a small backbone after short training, and nothing of the size of
+    the effect, nor of the paper's setting. A claim without both rows there is left out.
+    """
+    rows = {row.key for row in tables[SMALL].rows} if SMALL in tables else set()
+    found = []
+    for claim in claims:
+        if claim.small is not None and {claim.small.better, claim.small.worse} <= rows:
+            there = claim.model_copy(update={"table": SMALL, "column": "Avg", **claim.small.model_dump()})
+            found.append((_in_points(judge_claim(claim, tables), tables), judge_claim(there, tables)))
+    return found
+
+
+def _in_points(judged: JudgedClaim, tables: Mapping[str, Table]) -> JudgedClaim:
+    """Returns the claim with its printed effect in points, as the small leaderboard has its own."""
+    if judged.printed is None:
+        return judged
+    return replace(judged, printed=judged.printed * 100 / tables[judged.claim.table].scale, decimals=2)
+
+
 def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
     if name not in known:
         raise InputError(
@@ -141,17 +177,23 @@ def _more_seeds(upper: Sequence[float], lower: Sequence[float], printed: float |
     return max(0, statistics.seeds_needed(printed, pooled) - fewer)
 
 
-def claims_values(ledger: Mapping[str, Sequence[JudgedClaim]]) -> dict[str, Any]:
-    """Returns what the page shows; `ledger` holds the judged claims by the paper's title."""
+def claims_values(
+    ledger: Mapping[str, Sequence[JudgedClaim]], small: Sequence[tuple[JudgedClaim, JudgedClaim]] = ()
+) -> dict[str, Any]:
+    """Returns what the page shows; `ledger` holds the judged claims by the paper's title, `small` pairs of a
+    claim and its judgement at small scale.
+    """
     findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
-    return {"ledger": ledger, "findings": findings}
+    return {"ledger": ledger, "findings": findings, "small": small}
 
 
 def _declared_claims(report: Report) -> dict[str, Any]:
     titles, tables = {paper.key: paper.title for paper in report.papers}, report.all_tables
     declared = load_claims(report.leaderboards / "claims")
+    shown = {titles[key]: entry.claims for key, entry in declared.items() if key in titles}
     return claims_values(
-        {titles[key]: judge_claims(entry.claims, tables) for key, entry in declared.items() if key in titles}
+        {title: judge_claims(claims, tables) for title, claims in shown.items()},
+        judge_small([claim for claims in shown.values() for claim in claims], tables),
     )
 
 

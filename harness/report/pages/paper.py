@@ -14,6 +14,7 @@ from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 from harness.report.pages.index import checked
+from harness.report.pages.log import log_of
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Table, row_label
@@ -108,6 +109,7 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
         "report": checked(replace(report, runs=runs), paper.tables),
         "paper": paper,
         "systems": sources_of(paper.tables),
+        "log": log_of(paper.tables, runs),
         "curves": figures.system_curves(runs.values()),
     }
 

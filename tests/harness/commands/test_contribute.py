@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -56,6 +55,11 @@ def project(folder: Path, monkeypatch: pytest.MonkeyPatch, runs: dict[str, dict[
     return folder
 
 
+def change_recipe(path: Path) -> None:
+    result = read_result(path)
+    write_result(path, result.model_copy(update={"run": result.run.model_copy(update={"recipe": "0" * 64})}))
+
+
 def shown() -> Cell:
     """The cell of SimCSE on STS-B in the small table of the current project."""
     evidence = evidence_without_plan(read_results(Path("reports/scores").glob("*.json")))
@@ -90,9 +94,7 @@ def test_a_seed_that_we_ran_too_counts_once_and_one_of_another_recipe_not_at_all
     own.write_bytes(accepted.read_bytes())
     assert (shown().n, shown().elsewhere) == (2, 0)
     own.unlink()
-    changed = json.loads(accepted.read_text())
-    changed["run"]["recipe"] = "0" * 64
-    accepted.write_text(json.dumps(changed))
+    change_recipe(accepted)
     assert (shown().n, shown().elsewhere) == (1, 0)
 
 
@@ -100,10 +102,7 @@ def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
     there: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(CONTRIBUTE) == 0
-    scores = Path(f"reports/scores/{KEY}.json")
-    other = json.loads(scores.read_text())
-    other["run"]["recipe"] = "0" * 64
-    scores.write_text(json.dumps(other))
+    change_recipe(Path(f"reports/scores/{KEY}.json"))
     assert main([*CONTRIBUTE[:3], "other.zip", *CONTRIBUTE[4:]]) == 0
     os.chdir(here)
     assert main(["accept", str(there / "other.zip")]) == 2

@@ -9,7 +9,15 @@ import pytest
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.report.pages import claims as claims_page
-from harness.report.pages.claims import Claim, JudgedClaim, claims_values, judge_claim, load_claims
+from harness.report.pages.claims import (
+    Claim,
+    JudgedClaim,
+    Pair,
+    claims_values,
+    judge_claim,
+    judge_small,
+    load_claims,
+)
 from harness.report.pages.content import Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import Published
@@ -85,6 +93,7 @@ def test_every_declared_claim_names_a_table_a_column_and_rows_that_print_a_diffe
     assert set(ledger) == set(published.papers) - {"public"} == {"dclr", "pcl", "ptbert", "sct", "una"}
     claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared.claims]
     assert len(claims) == 29
+    assert sum(claim.small is not None for _, claim in claims) == 7
     for paper, claim in claims:
         spec = specs[claim.table]
         assert spec.key.startswith(f"{paper}/")
@@ -115,3 +124,30 @@ def test_one_paper_in_two_files_is_an_input_error(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="has a file already"):
         load_claims(tmp_path)
+
+
+def test_a_claim_is_judged_at_small_scale_by_its_two_rows_there_and_labelled_so() -> None:
+    """Printed +1 for A; at small scale 1, 2, 3 against 11, 12, 13: contradicted there, else untested."""
+    big = Table("t", "T", (Column("avg", "Avg"),), (row("a", 72.0), row("b", 71.0)))
+    small = Table("small", "S", (Column("Avg", "Avg"),), (row("x", None, 1.0), row("y", None, 11.0)))
+    claim = CLAIM.model_copy(update={"small": Pair(better="x", worse="y")})
+    ((printed, found),) = judge_small([claim, CLAIM], {"t": big, "small": small})
+    assert (printed.finding, printed.printed, found.finding) == ("untested", 1.0, "contradicted")
+    text = show(
+        claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [printed]}, [(printed, found)])
+    )
+    assert "The same claims at small scale" in text
+    assert "does not speak for the papers' setting" in " ".join(text.split())
+    assert '<span class="finding contradicted">' not in text  # the tally is of the papers' setting
+
+
+def test_a_claim_whose_rows_did_not_run_at_small_scale_is_left_out_there() -> None:
+    claim = CLAIM.model_copy(update={"small": Pair(better="x", worse="y")})
+    assert judge_small([claim], {}) == []
+    only = Table("small", "S", (Column("Avg", "Avg"),), (row("x", None, 1.0),))
+    assert judge_small([claim], {"small": only}) == []
+
+
+def row(key: str, published: float | None, lowest: float | None = None) -> TableRow:
+    values = () if lowest is None else (lowest, lowest + 1, lowest + 2)
+    return TableRow(key, key.upper(), (Cell(published=published, values=values),))

@@ -1,0 +1,52 @@
+"""The reproduction log of a paper: from which commit and on what its numbers were run, and the result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.report.runs import RunDetail
+from harness.report.tables.model import Table
+from harness.report.verdicts import FINDINGS
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """Runs of one system from one commit on one device.
+
+    date: of the commit, empty if it is not in the history; by: who ran them, empty if we did. result: the
+    findings of the cells that they fill, in words.
+    """
+
+    date: str
+    commit: str
+    device: str
+    by: str
+    system: str
+    seeds: tuple[int, ...]
+    result: str
+
+
+def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
+    """Returns the log of the runs that fill a cell of the tables, the newest commit first."""
+    groups: dict[tuple[str, str, str, str, str], dict[str, RunDetail]] = {}
+    named = (key for table in tables for row in table.rows for cell in row.cells for key in cell.runs)
+    for key in dict.fromkeys(named):
+        if key in runs:
+            run = runs[key]
+            group = (run.date, run.git_commit, run.device, run.by, run.system)
+            groups.setdefault(group, {})[key] = run
+    entries = [
+        LogEntry(*group, tuple(sorted(run.seed for run in found.values())), _result(tables, set(found)))
+        for group, found in groups.items()
+    ]
+    return sorted(entries, key=lambda entry: entry.date, reverse=True)
+
+
+def _result(tables: Sequence[Table], keys: set[str]) -> str:
+    """Returns how many of the cells that the runs fill have which finding."""
+    cells = [c for table in tables for row in table.rows for c in row.cells if keys & set(c.runs)]
+    found = Counter(cell.finding for cell in cells if cell.finding)
+    words = [f"{found[finding]} {finding}" for finding in FINDINGS if found[finding]]
+    return ", ".join(words) or f"{len(cells)} cells, nothing printed"
