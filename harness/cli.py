@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         problem = str(error)
     except OSError as error:
-        path, reason = error.filename or "a file", error.strerror or error
+        path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
         problem = f"{path}: {reason}; expected to read or write it; free space or correct the path"
     except KeyboardInterrupt:
         problem = "interrupted; the same command continues a training with --resume"

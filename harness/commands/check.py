@@ -20,6 +20,7 @@ from harness.errors import InputError
 from harness.files import write_text
 from harness.outputs import check_file
 from harness.paths import BANDS, SCORES
+from harness.records import check_plain
 from harness.results.store import read_scores
 
 SPREADS = 5.0
@@ -78,7 +79,7 @@ def measure(path: Path) -> int:
     check_file(path)
     if path.is_file() and path.stat().st_size:
         read_bands(path)  # any other file is not written over
-    frame = watched(read_scores(SCORES))
+    frame = watched(recorded_scores())
     if frame.empty:
         raise InputError(f"{SCORES}: no scores, expected those of the small plan; run `dvc repro` first")
     bands = [band(dict(zip(GROUP, key, strict=True)), group) for key, group in frame.groupby(GROUP)]
@@ -95,12 +96,18 @@ def check(path: Path) -> int:
     Returns 0 if there is none, else 1.
     """
     bands = read_bands(path)
-    frame = watched(read_scores(SCORES))
+    frame = watched(recorded_scores())
     problems = outside(bands, frame) + sentinel_problems()
     for problem in problems:
         print(problem)
     print(f"{len(bands)} bands, {frame['key'].nunique()} runs, {len(problems)} problems")
     return 1 if problems else 0
+
+
+def recorded_scores() -> pd.DataFrame:
+    """Returns the scores of all runs; InputError if one of their files is no plain file."""
+    check_plain(SCORES, again="delete it and evaluate the run again")
+    return read_scores(SCORES)
 
 
 def watched(frame: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from harness.errors import InputError
 from harness.files import write_json
 from harness.outputs import check_file
 from harness.paths import COSTS, RUN_RECORD, is_project
+from harness.records import read_object
 
 MOST_ROUNDS = 1000
 
@@ -65,10 +66,10 @@ def cost_of_folder(
     """
     import torch
 
+    from harness.stages.encoders import read_encoder
     from harness.tasks.cost import measure_cost
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.registry import build_tasks
-    from methods.core.folders import load_encoder
 
     if rounds > MOST_ROUNDS:
         raise InputError(
@@ -78,7 +79,7 @@ def cost_of_folder(
         raise InputError(f"batch size {batch_size}, limit {limit}: expected 1 or more; give larger numbers")
     texts = unique_texts(build_tasks([task], text="senteval"))[:limit]
     quiet()
-    encoder = load_encoder(folder, pooling=pooling)
+    encoder = read_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))
     cost = measure_cost(encoder, texts, rounds=rounds, batch_size=batch_size)
     return {
@@ -98,6 +99,6 @@ def record_cost(folder: Path, measured: dict[str, Any]) -> Path | None:
     place = folder / RUN_RECORD
     if not place.is_file() or not is_project():
         return None
-    key = json.loads(place.read_text(encoding="utf-8"))["key"]
+    key = read_object(place, "key", again="train the run again")["key"]
     write_json(COSTS / f"{key}.encode.json", measured)
     return COSTS / f"{key}.encode.json"

@@ -20,6 +20,7 @@ from harness.errors import InputError
 from harness.files import sha256_of
 from harness.outputs import check_addition
 from harness.paths import RUN_RECORD, cache
+from harness.records import read_object
 
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
@@ -81,14 +82,14 @@ def run_folder(
     Errors: InputError for a bad folder, an unknown task, or data that cannot be had.
     """
     from harness.data.tiers import mirror_folder
+    from harness.stages.encoders import read_encoder
     from harness.tasks.cost import count_parameters
     from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
-    from methods.core.folders import load_encoder
 
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
     quiet()
-    encoder = load_encoder(folder, pooling=pooling)
+    encoder = read_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))
     identity = mteb_identity(folder, pooling=pooling)
     model = as_mteb_model(
@@ -152,7 +153,4 @@ def _description(folder: Path) -> dict[str, Any]:
     place = folder / RUN_RECORD
     if not place.is_file():
         return {}
-    about: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    if not {"id", "backbone", "identity", "seed"} <= set(about):
-        raise InputError(f"{place}: not the description of a run, expected id, backbone, identity and seed")
-    return about
+    return read_object(place, "id", "backbone", "identity", "seed", again="train the run again")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,7 +15,10 @@ from harness.plan.names import table_runs
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import check_configs, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
+from harness.records import check_plain
+from harness.results.store import read_result
 
+EVALUATE_AGAIN = "delete it and evaluate the run again"
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
@@ -70,6 +73,7 @@ def plan(
     check_aim(power, delta)
     params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, tables=table_runs())
     check_configs(params)
+    check_plain(SCORES, again=EVALUATE_AGAIN)
     print(describe(params))
     if power is not None and delta is not None:
         from harness.plan.power import propose_seeds
@@ -132,10 +136,9 @@ def systems(params: Params, estimate: Estimate) -> list[System]:
 def is_done(key: str, run: Run) -> bool:
     """Returns whether a score of the run is on record that its present recipe made."""
     place = SCORES / f"{key}.json"
-    if not place.is_file():
+    if not os.path.lexists(place):
         return False
-    recorded = json.loads(place.read_text(encoding="utf-8"))["run"]
-    return bool(recorded["recipe"] == run.recipe_hash())
+    return read_result(place).run.recipe == run.recipe_hash()
 
 
 def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:

@@ -17,6 +17,7 @@ from harness.plan.entries import Params, Run, read_params
 from harness.report.formats.card import licence_of, median_seed, render_card
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
+from harness.stages.artefacts import read_artefact
 
 LEFT_OUT = shutil.ignore_patterns(LAST_WEIGHTS, RUN_LOG)
 SEEDS = "seeds"
@@ -106,7 +107,7 @@ def _loadable(folder: Path) -> Path:
             f"{folder}: no modules.json, sentence-transformers cannot express this encoder without code of "
             f"ours (a pooling over layers, or word vectors); publish a run with pooling cls or mean"
         )
-    return folder
+    return read_artefact(folder).folder
 
 
 def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> dict[str, Any]:

@@ -17,12 +17,22 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
-    changed = {path: text for path, text in written_readmes(Path()).items() if path.read_text() != text}
+    changed = {path: text for path, text in written_readmes(Path()).items() if read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
         if not arguments.check:
             write_text(path, text)
     return 1 if arguments.check and changed else 0
+
+
+def read_page(path: Path) -> str:
+    """Returns the text of a README; InputError if there is none, or it is not UTF-8."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected a method's README; write it")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
 
 
 def written_readmes(root: Path) -> dict[Path, str]:
@@ -43,5 +53,5 @@ def written_readmes(root: Path) -> dict[Path, str]:
     for name, target in METHODS.items():
         package = target.split(".")[:-1]
         path = root.joinpath(*package, "README.md")
-        readmes[path] = with_deviations(path.read_text(encoding="utf-8"), audits[name])
+        readmes[path] = with_deviations(read_page(path), audits[name])
     return readmes

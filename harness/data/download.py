@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -20,13 +19,20 @@ from harness.files import sha256_of, write_json
 from harness.locks import alone
 from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import SOURCE_RECORD, data_roots
+from harness.records import check_files, read_object
 
 
 def folder_of(name: str) -> Path:
-    """Returns the folder of a source, which is fetched if it lies in none of the data folders."""
+    """Returns the folder of a source, which is fetched if it lies in none of the data folders.
+
+    Errors: those of `fetch`, and of `check_unchanged` for one that is there.
+    """
     roots = data_roots()
     folders = [root / name for root in roots if (root / name / SOURCE_RECORD).is_file()]
-    return folders[0] if folders else fetch(name, roots[-1])
+    if not folders:
+        return fetch(name, roots[-1])
+    check_unchanged(folders[0])
+    return folders[0]
 
 
 def fetch(
@@ -103,17 +109,20 @@ def check(name: str, directory: Path) -> None:
 def read_record(folder: Path) -> dict[str, Any]:
     """Returns the source.json of a fetched folder."""
     path = folder / SOURCE_RECORD
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.is_file():
         raise InputError(
             f"{path}: no such file, expected a fetched source; run `sentbench data fetch {folder.name}`"
-        ) from None
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error}), expected a record; delete {folder}") from None
-    if not isinstance(record, dict):
-        raise InputError(f"{path}: not a JSON object, expected a record; delete {folder}")
-    return record
+        )
+    return read_object(path, again=f"delete {folder}")
+
+
+def check_unchanged(folder: Path) -> None:
+    """Raises InputError unless the files of a fetched folder are those that its record tells of."""
+    recorded = read_record(folder).get("files", {})
+    again = f"remove {folder} and run `sentbench data fetch {folder.name}`"
+    if not isinstance(recorded, dict) or not all(isinstance(about, dict) for about in recorded.values()):
+        raise InputError(f"{folder / SOURCE_RECORD}: `files` is no table of files, expected one; {again}")
+    check_files(folder, {name: str(about.get("sha256")) for name, about in recorded.items()}, again=again)
 
 
 def layout_of(source: Source, folder: Path) -> Layout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
+from harness.records import read_object
 from harness.report.charts.curves import CurvePoint
 from harness.results.schema import ResultFile, Selection
 
 TIMED = ("train", "evaluate")
 """The stages whose wall time makes up that of a run."""
+AGAIN = "delete the file and run its stage again"
 
 
 def slug(text: str) -> str:
@@ -144,12 +147,12 @@ def read_seconds(folder: Path, key: str) -> float | None:
 
 
 def _number(path: Path, name: str) -> float:
-    try:
-        return float(json.loads(path.read_text(encoding="utf-8"))[name])
-    except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, f"a JSON object with {name}", error) from None
+    value = read_object(path, name, again=AGAIN)[name]
+    if not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise InputError(f"{path}: {name} is {value!r}, expected seconds; {AGAIN}")
+    return float(value)
 
 
 def _damaged(path: Path, expected: str, error: Any) -> InputError:
     fault = " ".join(f"{type(error).__name__}: {error}".split())
-    return InputError(f"{path}: expected {expected} ({fault}); delete the file and run its stage again")
+    return InputError(f"{path}: expected {expected} ({fault}); {AGAIN}")

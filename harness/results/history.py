@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.paths import SCORES
+from harness.records import check_plain
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -24,6 +25,7 @@ def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
     Errors: InputError if `name` is neither, or holds no scores.
     """
     place = folder / name
+    check_plain(place, again="delete it and evaluate the run again")
     results = read_results(place.glob("*.json")) if place.is_dir() else _of_revision(name, folder)
     if not results:
         raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")

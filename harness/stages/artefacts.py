@@ -1,17 +1,21 @@
-"""What one stage leaves for others: folders whose record has the hash of every file."""
+"""What a stage reads of others: folders whose record has the hash of every file."""
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.data.download import check_unchanged
+from harness.data.lines import decoded_lines
 from harness.errors import InputError
 from harness.files import sha256_of
-from harness.paths import ARTEFACTS, RUN_RECORD
+from harness.paths import ARTEFACTS, CORPORA, CORPUS_RECORD, CORPUS_ROWS, DATA, RUN_RECORD, SOURCE_RECORD
+from harness.records import check_files, check_plain, read_object
 
 FILES = "files"
-"""Entry of a record: path of a file below the folder -> its sha256."""
+"""Entry of a record: path of a file below the folder -> its sha256. Older records have none."""
+AGAIN = "train the run again"
 
 
 class Artefact(NamedTuple):
@@ -27,38 +31,40 @@ def file_hashes(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
 
-def check_files(folder: Path, recorded: object, *, again: str) -> None:
-    """Raises InputError, which ends with `again`, unless the files are those that were recorded."""
-    if not isinstance(recorded, dict):
-        return  # written before records had hashes
-    for name, sha256 in recorded.items():
-        path = folder / name
-        if not path.is_file():
-            raise InputError(f"{path}: no such file, expected it as it was written; {again}")
-        if sha256_of(path) != sha256:
-            raise InputError(f"{path}: other bytes than were written, the file is damaged; {again}")
-
-
 def read_artefact(folder: Path) -> Artefact:
     """Returns a run's folder with its description.
 
     Errors: InputError if the folder is not one of ours, or a file is not the one that training wrote.
     """
-    again = "train the run again"
-    path = folder / RUN_RECORD
-    if not path.is_file():
+    if not os.path.lexists(folder / RUN_RECORD):
         raise InputError(f"{folder}: no {RUN_RECORD}, expected the artefact of a run; train it first")
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error}), expected a run's description; {again}") from None
-    if not isinstance(about, dict) or not {"key", "selection"} <= set(about):
-        raise InputError(f"{path}: not a run's description, expected its key and selection; {again}")
-    check_files(folder, about.get(FILES), again=again)
+    about = read_object(folder / RUN_RECORD, "key", "selection", again=AGAIN)
+    check_plain(folder, again=AGAIN)
+    check_files(folder, about.get(FILES, {}), again=AGAIN)
     return Artefact(folder, about)
 
 
-def check_artefact(folder: str) -> None:
-    """Raises InputError if a folder below artefacts/ is not as training wrote it; other folders pass."""
-    if Path(folder).parent == ARTEFACTS:
-        read_artefact(Path(folder))
+def check_inputs(*folders: str) -> None:
+    """Raises InputError if a folder that a stage reads is not as it was written, as far as a record says.
+
+    Artefacts have one, and so do fetched sources with their copies.
+    """
+    for folder in map(Path, folders):
+        if folder.parent == ARTEFACTS:
+            read_artefact(folder)
+            continue
+        again = f"run `sentbench data fetch {folder.name}`" if folder.parent == DATA else "run `dvc repro`"
+        check_plain(folder, again=f"remove {folder} and {again}")
+        if folder.parent == CORPORA:
+            _check_corpus(folder)
+        if (folder / SOURCE_RECORD).is_file():
+            check_unchanged(folder)
+
+
+def _check_corpus(folder: Path) -> None:
+    """Raises InputError unless a derived corpus has as many rows as its record says."""
+    again = f"make it again with `sentbench corpus {folder.name}`"
+    rows = read_object(folder / CORPUS_RECORD, "rows", again=again)["rows"]
+    found = sum(1 for _ in decoded_lines(folder / CORPUS_ROWS))
+    if found != rows:
+        raise InputError(f"{folder / CORPUS_ROWS}: {found} rows, expected {rows} as its record says; {again}")

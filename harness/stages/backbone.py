@@ -12,6 +12,7 @@ from harness.layouts import BACKBONE
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONES
 from harness.plan.entries import Params
+from harness.stages.artefacts import check_inputs
 
 
 def make_backbone(params: Params, name: str) -> Path:
@@ -25,7 +26,10 @@ def make_backbone(params: Params, name: str) -> Path:
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
+    from harness.stages.encoders import reading
+
     quiet()
-    with disk_errors(folder), new_folder(folder, BACKBONE) as part:
+    check_inputs(entry.origin)
+    with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
         write_backbone(origin, entry.layers, part)
     return folder

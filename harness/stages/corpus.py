@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,10 @@ from harness.layouts import CORPUS
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
+from harness.records import check_plain
+from harness.rewriting.records import Record
 from harness.rewriting.views import View, needs_tool, read_views
+from harness.stages.artefacts import check_inputs
 
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
@@ -36,6 +40,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     device = resolve_device(device) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
     state = CORPUS_RESUME / corpus_identity(entry, device)
+    _check_parts(state)
     derived = derive_rows(
         name,
         views,
@@ -57,6 +62,18 @@ def _check_inputs(entry: Corpus) -> None:
     for path in (entry.origin, entry.tool):
         if not Path(path).is_dir():
             raise InputError(f"{path}: no such folder, the corpus is made from it; make it with `dvc repro`")
+    check_inputs(entry.origin, entry.tool)
+
+
+def _check_parts(state: Path) -> None:
+    """Raises InputError unless the parts that a killed run left are records, a line each."""
+    check_plain(state, again="delete it")
+    for path in sorted(state.rglob("*.jsonl")):
+        try:
+            for line in path.read_text(encoding="utf-8").removesuffix("\n").split("\n"):
+                Record(**json.loads(line))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InputError(f"{path}: not the records of rows ({error}); delete it") from None
 
 
 def _description(entry: Corpus, views: Sequence[View], derived: Derived) -> dict[str, Any]:

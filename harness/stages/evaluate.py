@@ -17,6 +17,7 @@ from harness.identity import vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD
 from harness.plan.entries import Params, Run
+from harness.records import check_plain
 from harness.results.embeddings import EmbeddingStore
 from harness.results.provenance import git_state
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
@@ -37,6 +38,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     for path in outputs:
         check_file(path)
     check_addition(EMBEDDINGS / key)
+    check_plain(EMBEDDINGS / key, again="delete it")
     tasks = build_tasks(run.tasks, text=run.text)
     scores: list[ScoreRecord] = []
     for selection, weights in _weights(run, folder):
@@ -67,7 +69,9 @@ def evaluate_folder(
         raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
     tasks = build_tasks(names, text=text)
     if from_store:
-        store = EmbeddingStore.load(folder if (folder / STORE_RECORD).is_file() else EMBEDDINGS / folder.name)
+        stored = folder if (folder / STORE_RECORD).is_file() else EMBEDDINGS / folder.name
+        check_plain(stored, again="evaluate the model again")
+        store = EmbeddingStore.load(stored)
         return evaluate_stored(tasks, store.encode)
     with embedded(folder, tasks, device=device, pooling=pooling) as store:
         return evaluate_stored(tasks, store.encode)
@@ -89,8 +93,11 @@ def embedded(
     encoder = vectors_identity(folder, pooling=pooling, device=device) if keep else ""
 
     def load() -> Any:
+        from harness.stages.encoders import checked, reading
+
         quiet()
-        return load_model(folder, pooling=pooling, device=device)
+        with reading(folder):
+            return checked(load_model(folder, pooling=pooling, device=device), folder)
 
     return compute.embedded(load, tasks, keep=keep, encoder=encoder)
 

@@ -12,6 +12,7 @@ from harness.files import sha256_of_folder, write_text
 from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params
+from harness.stages.artefacts import check_inputs
 
 
 def write_code_fingerprints(params: Params) -> list[Path]:
@@ -39,6 +40,7 @@ def write_data_fingerprint(params: Params, name: str) -> Path:
     link = params.reads[name]
     if not Path(link.source).is_dir():
         raise InputError(f"{link.source}: no such folder, expected a source; run `dvc repro`")
+    check_inputs(link.source)
     before = "" if link.after == link.source else Path(link.after).read_text(encoding="utf-8")
     path = DATA_HASHES / f"{name}.txt"
     write_text(path, f"{before}{link.source} {sha256_of_folder(Path(link.source))}\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -27,6 +27,7 @@ from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import table_runs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.records import check_plain, read_object
 from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.summary import text_files
 from harness.report.pages.content import Ladder, Report, Step
@@ -72,6 +73,7 @@ def report(params: Params, *, strict: bool) -> int:
     planned. Errors: InputError without a score of the plan, for a bad declaration or file, and for a folder
     that holds what no report writes.
     """
+    check_plain(REPORTS, again="delete it and run `dvc repro`")
     results = read_results(SCORES.glob("*.json"))
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
@@ -250,10 +252,6 @@ def present_identities(params: Params) -> dict[str, str]:
     found = {}
     for key in params.runs:
         path = ARTEFACTS / key / RUN_RECORD
-        if path.is_file():
-            try:
-                found[key] = str(json.loads(path.read_text(encoding="utf-8"))["identity"])
-            except (ValueError, KeyError, TypeError) as error:
-                fault = f"expected a JSON object with `identity` ({type(error).__name__})"
-                raise InputError(f"{path}: {fault}; train the run again") from None
+        if os.path.lexists(path):
+            found[key] = str(read_object(path, "identity", again="train the run again")["identity"])
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,22 @@ from harness.layouts import TEACHER
 from harness.outputs import check_folder, new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
-from harness.stages.artefacts import FILES, check_files, file_hashes
+from harness.records import check_files, read_object
+from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
-    from harness.compute.teacher import load_encoder, read_rows, write_vectors
+    from harness.compute.teacher import read_rows, write_vectors
+    from harness.stages.encoders import read_encoder
 
     entry, folder = planned_teacher(params, name), TEACHERS / name
     description = describe_teacher(entry)
     check_folder(folder, TEACHER)
+    check_inputs(entry.encoder, entry.corpus)
     rows = read_rows(Path(entry.corpus))
     quiet()
-    encoder: Any = load_encoder(Path(entry.encoder), pooling=entry.pooling)
+    encoder: Any = read_encoder(Path(entry.encoder), pooling=entry.pooling)
     texts = sum(len(row.columns) for row in rows)
     check_folder(folder, TEACHER, room=texts * (4 * encoder.dim + 16))
     with new_folder(folder, TEACHER) as part:
@@ -69,16 +73,13 @@ def check_teacher(params: Params, folder: Path) -> None:
     """
     wanted = describe_teacher(planned_teacher(params, folder.name))
     place = folder / TEACHER_RECORD
-    if not place.is_file():
+    if not os.path.lexists(place):
         raise InputError(f"{place}: no such file, expected a teacher's vectors; run `dvc repro`")
     again = f"make them again with `sentbench teach {folder.name}`"
-    try:
-        found = json.loads(place.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{place}: not JSON ({error}), expected a record; {again}") from None
+    found = read_object(place, again=again)
     for key, value in wanted.items():
         if found.get(key) != value:
             raise InputError(
                 f"{folder}: vectors of {key} {str(found.get(key))[:40]}, the plan's is {value[:40]}; {again}"
             )
-    check_files(folder, found.get(FILES), again=again)
+    check_files(folder, found.get(FILES, {}), again=again)

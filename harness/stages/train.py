@@ -18,7 +18,7 @@ from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.results.provenance import library_versions
-from harness.stages.artefacts import FILES, check_artefact, file_hashes
+from harness.stages.artefacts import FILES, check_inputs, file_hashes
 from harness.stages.teacher import check_teacher
 
 if TYPE_CHECKING:
@@ -36,20 +36,19 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     run.read_settings()
     check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
     named = run_identity(params, run)
+    check_needs(params, run)
     with alone(f"training {key}"), disk_errors(RESUME / named):
-        return _train(params, run, key, folder, named, device=device, resume=resume)
+        return _train(run, key, folder, named, device=device, resume=resume)
 
 
-def _train(
-    params: Params, run: Run, key: str, folder: Path, named: str, *, device: str, resume: bool
-) -> Path:
+def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume: bool) -> Path:
     from harness.compute.rows import read_rows
 
     state, cost_file = RESUME / named, COSTS / f"{key}.train.json"
     if not resume:
         shutil.rmtree(state, ignore_errors=True)
     started = time.monotonic()
-    trainer = build_trainer(params, run, state, device=device)
+    trainer = build_trainer(run, state, device=device)
     rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
     trainer.fit(rows)
     with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
@@ -81,18 +80,21 @@ def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
     check_file(cost_file)
 
 
-def build_trainer(params: Params, run: Run, state: Path, *, device: str) -> Trainer:
-    """Returns the trainer of a run; InputError if it lacks a folder or its teacher is not the planned one."""
+def check_needs(params: Params, run: Run) -> None:
+    """Raises InputError if a folder that the run needs is damaged, or its teacher is not the planned one."""
+    if Path(run.parent).parent == TEACHERS:
+        check_teacher(params, Path(run.parent))
+    check_inputs(*dict.fromkeys((run.backbone, run.corpus, run.parent)))
+
+
+def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
+    """Returns the trainer of a run; InputError if a folder of a network cannot be read."""
     from harness.compute.train import build_trainer
-    from methods.core.networks import Networks
+    from harness.stages.encoders import CheckedNetworks
 
     quiet()
     method, config, settings = run.read_settings()
-    if Path(run.parent).parent == TEACHERS:
-        check_teacher(params, Path(run.parent))
-    for need in (run.backbone, run.parent):
-        check_artefact(need)
-    networks = Networks(existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+    networks = CheckedNetworks(existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder)
     return build_trainer(
         method,
         config,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import yaml
 
+from harness.files import sha256_of
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +44,13 @@ def write_stsb(folder: Path) -> None:
             for k, (first, second) in enumerate(zip(rows[::2], rows[1::2], strict=True))
         )
         (folder / f"sts-{split}.csv").write_text("".join(lines))
-    (folder / "source.json").write_text("{}")
+    write_source_record(folder)
+
+
+def write_source_record(folder: Path) -> None:
+    """Writes the source.json of a fetched source: the hash of every file that is there."""
+    files = {path.name: {"rows": None, "sha256": sha256_of(path)} for path in sorted(folder.iterdir())}
+    (folder / "source.json").write_text(json.dumps({"name": folder.name, "tier": "mirror", "files": files}))
 
 
 def copy_project(original: Path, folder: Path) -> Path:

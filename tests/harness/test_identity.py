@@ -144,6 +144,7 @@ STALE: dict[str, str] = {
     "harness/results/bundles": "",
     "harness/results/contributions": "",
     "harness/results/history": "",
+    "harness/records": "",
     "harness/results/provenance": "",
     # Paths, flags, plans and pages make nothing run again but the report.
     "harness/cli": "",
@@ -183,6 +184,7 @@ REPORT = (
     "harness/layouts",
     "harness/outputs",
     "harness/paths",
+    "harness/records",
     "methods/core/errors",
     # The packages of all these.
     "harness/__init__",

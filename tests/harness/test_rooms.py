@@ -18,6 +18,7 @@ ALWAYS = {
     "harness.locks",
     "harness.outputs",
     "harness.paths",
+    "harness.records",
     "methods.core.errors",
 }
 ROOMS: dict[str, set[str]] = {

@@ -170,7 +170,7 @@ def test_bad_tasks_and_an_unreachable_hub_are_one_clear_line(
 
 
 def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not the description of a run"):
+    with pytest.raises(InputError, match="not a JSON object with backbone, identity, seed"):
         mteb_identity(encoder_folder(tmp_path / "model", about={"id": "x"}))
 
 

@@ -64,6 +64,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         backbone = tiny.write_backbone(tmp_path / f"bert-{seed}", seed=seed)
         tiny.sentence_encoder(backbone).save(tmp_path / "artefacts" / key)
         (tmp_path / "artefacts" / key / "train.jsonl").write_text("{}\n")
+        (tmp_path / "artefacts" / key / "run.json").write_text(json.dumps({"key": key, "selection": {}}))
         write_scores(key, seed, tmp_path / "artefacts" / key)
     return tmp_path
 

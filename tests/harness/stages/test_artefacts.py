@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.stages.artefacts import FILES, check_artefact, file_hashes, read_artefact
+from harness.stages.artefacts import FILES, check_inputs, file_hashes, read_artefact
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def artefact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_whole_artefact_is_read_with_its_description(artefact: Path) -> None:
     assert read_artefact(artefact).about["key"] == "a__b__s0"
-    check_artefact(str(artefact))
+    check_inputs(str(artefact))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "train.jsonl", "last/model.safetensors"])
@@ -48,7 +48,7 @@ def test_a_file_that_training_did_not_write_is_one_line(artefact: Path, name: st
         read_artefact(artefact)
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="train the run again"):
-        check_artefact(str(artefact))
+        check_inputs(str(artefact))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": "a"}'])
@@ -59,4 +59,4 @@ def test_a_description_that_is_none_is_one_line(artefact: Path, text: str) -> No
 
 
 def test_folders_that_are_no_artefact_are_not_looked_at() -> None:
-    check_artefact("backbones/none")
+    check_inputs("backbones/none")

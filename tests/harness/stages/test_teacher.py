@@ -75,7 +75,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def build(params: Params) -> None:
-    train.build_trainer(params, params.run("congen"), Path("state"), device="cpu")
+    train.check_needs(params, params.run("congen"))
+    train.build_trainer(params.run("congen"), Path("state"), device="cpu")
 
 
 def identity(params: Params) -> str:

@@ -1,0 +1,57 @@
+"""Reading what this project wrote: JSON objects, and folders whose record has the hash of each file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.files import sha256_of
+
+FILE_ENDINGS = frozenset(
+    {".csv", ".json", ".jsonl", ".model", ".npy", ".safetensors", ".tsv", ".txt", ".yaml"}
+)
+"""Names that no folder of this project or of a model has."""
+
+
+def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
+    """Returns the JSON object in a file, which has at least these keys.
+
+    Errors: InputError in one line, which ends with `again`, what to do to have the file written once more.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected a JSON object; {again}")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}), expected a JSON object; {again}") from None
+    missing = [key for key in keys if not isinstance(found, dict) or key not in found]
+    if missing or not isinstance(found, dict):
+        named = f" with {', '.join(missing)}" if missing else ""
+        raise InputError(f"{path}: not a JSON object{named}, expected one; {again}")
+    return found
+
+
+def check_plain(folder: Path, *, again: str) -> None:
+    """Raises InputError if a folder has a pipe, a link that leads nowhere, or a folder named as a file.
+
+    Readers would wait at the first for ever, and some take the others for files that are not there.
+    """
+    for path in sorted(folder.rglob("*")):
+        if path.is_dir():
+            if path.suffix in FILE_ENDINGS:
+                raise InputError(f"{path}: is a folder, expected a file; {again}")
+        elif not path.is_file():
+            raise InputError(f"{path}: is no plain file, expected one; {again}")
+
+
+def check_files(folder: Path, recorded: Mapping[str, str], *, again: str) -> None:
+    """Raises InputError, which ends with `again`, unless files of a folder have the recorded sha256."""
+    for name, sha256 in recorded.items():
+        path = folder / name
+        if not path.is_file():
+            raise InputError(f"{path}: no such file, expected it as it was written; {again}")
+        if sha256_of(path) != sha256:
+            raise InputError(f"{path}: other bytes than were written, the file is damaged; {again}")

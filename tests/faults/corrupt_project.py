@@ -1,0 +1,246 @@
+"""A project with every kind of file that commands read, and which command reads which of them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import torch
+import yaml
+
+from harness.cli import main
+from methods.core.word_average import WordAverageEncoder
+from tests.faults.small_project import ROOT, RUN, write_project, write_source_record
+from tests.support import tiny
+
+STUDENT = "distill-small__minilm-l2__s0"
+VIEWS = "sct-small__minilm-l2__s0"
+TEACHER = "minilm-l2__words"
+
+
+def train(run: str, *options: str) -> list[str]:
+    """Returns the command that trains a run."""
+    return ["train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
+
+
+EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+DERIVE = ["corpus", "views", "--device", "cpu"]
+STSB = ["--tasks", "STSB", "--json"]
+
+
+SCORES = (f"reports/scores/{RUN}.json",)
+PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
+
+
+class Reader(NamedTuple):
+    """A command with the files that it reads, as patterns below the project.
+
+    sealed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the command
+    was stopped before and left its state.
+    slow: it takes seconds.
+    """
+
+    command: list[str]
+    files: tuple[str, ...]
+    sealed: bool = False
+    interrupted: bool = False
+    slow: bool = False
+
+
+WEIGHTS = "model.safetensors"
+TRANSFORMER = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json")
+ENCODER = (*TRANSFORMER, "modules.json", "1_Pooling/config.json", "sentbench.json")
+
+
+def below(folder: str, *names: str) -> tuple[str, ...]:
+    """Returns the paths of files in a folder."""
+    return tuple(f"{folder}/{name}" for name in names)
+
+
+READERS = {
+    "own encoder": Reader(["evaluate", "mine", *STSB], below("mine", *ENCODER)),
+    "own encoder's cost": Reader(
+        ["cost", "mine", "--rounds", "1", "--limit", "4"], below("mine", WEIGHTS, "tokenizer.json")
+    ),
+    "own word vectors": Reader(
+        ["evaluate", "glove", *STSB], below("glove", "vectors.safetensors", "vocab.txt")
+    ),
+    "backbone": Reader(train(RUN), below("backbones/minilm-l2", *TRANSFORMER)),
+    "copied backbone": Reader(["backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True),
+    "cut backbone": Reader(["backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True),
+    "artefact, evaluated": Reader(
+        EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER), True
+    ),
+    "artefact, published": Reader(
+        ["publish", RUN, "--out", "card"], below(f"artefacts/{RUN}", "run.json", *ENCODER), True
+    ),
+    "artefact, measured": Reader(
+        ["cost", f"artefacts/{RUN}", "--rounds", "1", "--limit", "4"],
+        below(f"artefacts/{RUN}", "run.json", WEIGHTS),
+    ),
+    "vectors of a teacher": Reader(
+        train(STUDENT), below(f"teachers/{TEACHER}", "vectors.npy", "texts.npy", "teacher.json"), True
+    ),
+    "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json")),
+    "parts of a derived corpus": Reader(
+        DERIVE,
+        (".cache/resume/corpora/*/1/*.jsonl",),
+        interrupted=True,
+    ),
+    "stored vectors": Reader(
+        ["evaluate", f"embeddings/{RUN}", "--from-store", *STSB],
+        below(f"embeddings/{RUN}", "meta.json", "*.npy"),
+        True,
+    ),
+    "stored vectors, completed": Reader(EVALUATE, below(f"embeddings/{RUN}", "meta.json", "*.npy"), True),
+    "resume state": Reader(
+        train(RUN, "--resume"),
+        below(".cache/resume/*", "state.pt", "train.jsonl", f"best-*/{WEIGHTS}", "best-*/config.json"),
+        True,
+        interrupted=True,
+    ),
+    "source, evaluated": Reader(
+        EVALUATE, below("data/stsb", "source.json", "sts-test.csv", "sts-dev.csv"), True
+    ),
+    "source, trained on": Reader(train(RUN), below("data/words", "source.json", "words.txt"), True),
+    "source, taught": Reader(["teach", TEACHER], below("data/words", "source.json", "words.txt"), True),
+    "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt"), True),
+    "source, checked": Reader(
+        ["data", "check", "tiny"], below("data/tiny", "source.json", "words.txt"), True
+    ),
+    "source, hashed": Reader(
+        ["fingerprint", "--data", "evaluation-senteval"],
+        below("data/stsb", "source.json", "sts-test.csv"),
+        True,
+    ),
+    "scores, compared": Reader(["compare", "reports/scores", "before", "--json"], SCORES, True),
+    "scores, planned with": Reader(
+        PROPOSE,
+        SCORES,
+        True,
+    ),
+    "scores, published": Reader(["publish", RUN, "--out", "card"], SCORES, True),
+    "scores, checked": Reader(["check"], SCORES, True),
+    "scores, reported": Reader(["report"], SCORES, True),
+    "bands": Reader(["check"], ("leaderboards/bands.yaml",)),
+    "plan": Reader(["list", "runs"], ("params.yaml",)),
+    "plan, trained": Reader(train(RUN), ("params.yaml",)),
+    "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
+    "recipes": Reader(
+        ["plan", "small", "--dry-run"],
+        (*below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml"), "leaderboards/step-times.yaml"),
+    ),
+    "tables": Reader(
+        ["list", "tables", "--coverage"],
+        below("leaderboards", "tables/pcl-table2.yaml", "published/pcl.yaml", "not-run.yaml"),
+    ),
+    "audit": Reader(["readmes", "--check"], ("leaderboards/audit/pcl.yaml", "methods/pcl/README.md")),
+    "declarations of the report": Reader(
+        ["report"],
+        below(
+            "leaderboards",
+            "tables/small.yaml",
+            "published/pcl.yaml",
+            "published/known_spread.yaml",
+            "claims/pcl.yaml",
+            "audit/pcl.yaml",
+            "evidence/scope.yaml",
+            "evidence/pcl.yaml",
+        ),
+        slow=True,
+    ),
+    "records of the report": Reader(
+        ["report"],
+        (
+            f"artefacts/{RUN}/run.json",
+            f"reports/curves/{RUN}.jsonl",
+            f"reports/costs/{RUN}.train.json",
+            "reports/benchmarks.json",
+        ),
+        slow=True,
+    ),
+}
+
+
+def write_everything(folder: Path) -> Path:
+    """Writes the project, runs what makes its files, and returns its folder."""
+    write_project(folder)
+    for name in ("leaderboards", "recipes"):
+        (folder / name).unlink()
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "methods").unlink()
+    for page in ROOT.glob("methods/*/README.md"):
+        (folder / page.relative_to(ROOT)).parent.mkdir(parents=True)
+        shutil.copy(page, folder / page.relative_to(ROOT))
+    shutil.copytree(folder / "backbones/minilm-l2", folder / "data/model")
+    (folder / "data/tiny").mkdir()
+    (folder / "data/tiny/words.txt").write_text("one\ntwo\nthree\n")
+    for name in ("words", "model", "tiny"):
+        write_source_record(folder / "data" / name)
+    _write_word_vectors(folder / "glove")
+    (folder / "params.yaml").write_text(yaml.safe_dump(_params(folder), sort_keys=False))
+    with in_folder(folder):
+        for command in (
+            train(RUN),
+            EVALUATE,
+            ["teach", TEACHER],
+            DERIVE,
+            ["entries"],
+        ):
+            assert main(command) == 0
+    shutil.copytree(folder / "artefacts" / RUN, folder / "mine")
+    for name in ("run.json", "train.jsonl"):
+        (folder / "mine" / name).unlink()
+    shutil.rmtree(folder / "mine/last")
+    shutil.copytree(folder / "reports/scores", folder / "before")
+    shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
+    return folder
+
+
+def _params(folder: Path) -> dict[str, Any]:
+    planned = yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
+    params: dict[str, Any] = yaml.safe_load((folder / "params.yaml").read_text())
+    runs = params["runs"]
+    runs[RUN]["weights"] = "both"
+    short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}
+    views = {"corpus": "corpora/views", "parent": "corpora/views"}
+    runs[STUDENT] = {**planned[STUDENT], **short, "parent": f"teachers/{TEACHER}"}
+    runs[VIEWS] = {**planned[VIEWS], **short, **views}
+    rewrites = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
+    params["corpora"] = {"views": {**rewrites, "origin": "data/words", "tool": "data/words", "rows": None}}
+    params["teachers"] = {
+        TEACHER: {"encoder": "backbones/minilm-l2", "corpus": "data/words", "pooling": "mean"}
+    }
+    params["backbones"] |= {
+        "copied": {"origin": "data/model", "layers": None},
+        "cut": {"origin": "data/model", "layers": 1},
+    }
+    return params
+
+
+def _write_word_vectors(folder: Path) -> None:
+    vectors = torch.randn(len(tiny.WORDS), 8, generator=torch.Generator().manual_seed(0))
+    WordAverageEncoder(vectors, tiny.WORDS).save(folder)
+
+
+def interrupt(command: list[str]) -> None:
+    """Runs a command that fails when its result is to take its place, and so leaves the state of its work."""
+    with patch("harness.outputs._exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")):
+        assert main(command) == 2
+
+
+@contextmanager
+def in_folder(folder: Path) -> Iterator[None]:
+    """Makes `folder` the current one in the block."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

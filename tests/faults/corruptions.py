@@ -1,0 +1,90 @@
+"""Damage that a file may take, each kind as a function that does it to the file at a path."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+PATIENCE = 20
+"""Seconds after which a command counts as one that waits for ever, for a writer of a pipe for example."""
+
+
+def truncate(path: Path) -> None:
+    """Keeps the first half."""
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def empty(path: Path) -> None:
+    """Keeps no byte."""
+    os.truncate(path, 0)
+
+
+def insert_foreign_bytes(path: Path) -> None:
+    """Puts bytes into the middle that no UTF-8 text has."""
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\xff\xfe" + content[len(content) // 2 :])
+
+
+def make_folder(path: Path) -> None:
+    """Puts an empty folder into the place."""
+    path.unlink()
+    path.mkdir()
+
+
+def make_pipe(path: Path) -> None:
+    """Puts a named pipe into the place, which nobody ever writes to."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def make_loop(path: Path) -> None:
+    """Puts a symbolic link to itself into the place."""
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def flip(seed: int) -> Callable[[Path], None]:
+    """Returns what turns over one bit, which `seed` draws evenly from all of the file."""
+
+    def flip_one(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        draw = random.Random(f"{seed} {path.name} {len(content)}")
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        path.write_bytes(content)
+
+    return flip_one
+
+
+SHAPES: dict[str, Callable[[Path], None]] = {
+    "emptied": empty,
+    "not UTF-8": insert_foreign_bytes,
+    "a folder": make_folder,
+    "a pipe": make_pipe,
+    "a loop of links": make_loop,
+}
+"""Damage after which a file can never be read as what it was, whatever it was."""
+
+
+class StillWaiting(BaseException):
+    """A command waits for ever; no handler of errors may catch it."""
+
+
+@contextmanager
+def no_waiting(seconds: int = PATIENCE) -> Iterator[None]:
+    """Raises StillWaiting if the block takes longer, also where it waits inside a call of the system."""
+
+    def give_up(number: int, frame: FrameType | None) -> None:
+        raise StillWaiting(f"after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
