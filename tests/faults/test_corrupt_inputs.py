@@ -27,7 +27,7 @@ from tests.faults.small_project import copy_project
 from tests.faults.trees import tree
 
 LOGS = (".cache/locks", "reports/costs")
-FLIPS, MANY_FLIPS = 2, 20
+FLIPS = 2
 
 
 class Outcome(NamedTuple):
