@@ -168,6 +168,17 @@ REPORT = (
     "harness/plan/ladder",
     "harness/plan/names",
     "harness/plan/recipes",
+    # What seeds of them take: the runs of a plan with their cost.
+    "harness/plan/estimate",
+    "harness/plan/inputs",
+    "harness/plan/known_runs",
+    "harness/plan/prices",
+    "harness/plan/resolve",
+    "harness/plan/step_times",
+    "harness/rewriting/__init__",
+    "harness/rewriting/views",
+    "methods/core/pooling",
+    "methods/core/schedule",
     "methods/registry",
     "methods/core/train_config",
     "harness/tasks/interface",
@@ -175,6 +186,9 @@ REPORT = (
     "harness/tasks/text_forms",
     "harness/data/text",
     # Reading results and declarations, writing pages.
+    "harness/results/bundles",
+    "harness/results/contributions",
+    "harness/results/history",
     "harness/results/provenance",
     "harness/results/schema",
     "harness/results/store",
@@ -203,11 +217,7 @@ NOT_REPORT = (
     "harness/report/formats/deviations",
     "harness/report/formats/moves",
     "harness/report/tables/moves",
-    "harness/report/evidence/*",
-    "harness/report/intervals",
-    "harness/report/settling",
-    "harness/report/verdicts",
-    "harness/report/verification",
+    "harness/report/tables/coverage",
 )
 """Modules in those rooms that other commands alone use."""
 
