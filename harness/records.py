@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +17,22 @@ FILE_ENDINGS = frozenset(
 """Names that no folder of this project or of a model has."""
 
 
+DIGEST = "digest"
+"""Entry of a sealed record: the sha256 of all its other entries."""
+
+
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a record with its digest, so that whoever reads it sees a changed character."""
+    return {**record, DIGEST: _digest(record)}
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in record.items() if key != DIGEST}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
 def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
-    """Returns the JSON object in a file, which has at least these keys.
+    """Returns the JSON object in a file, which has at least these keys; a sealed one has its digest.
 
     Errors: InputError in one line, which ends with `again`, what to do to have the file written once more.
     """
@@ -31,6 +46,8 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     if missing or not isinstance(found, dict):
         named = f" with {', '.join(missing)}" if missing else ""
         raise InputError(f"{path}: not a JSON object{named}, expected one; {again}")
+    if DIGEST in found and found[DIGEST] != _digest(found):
+        raise InputError(f"{path}: not the content that its digest states, the file is damaged; {again}")
     return found
 
 

@@ -17,7 +17,7 @@ from harness.layouts import CORPUS
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
-from harness.records import check_plain
+from harness.records import check_plain, sealed
 from harness.rewriting.records import Record
 from harness.rewriting.views import View, needs_tool, read_views
 from harness.stages.artefacts import check_inputs
@@ -53,7 +53,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     )
     with new_folder(folder, CORPUS) as part:
         write_rows(part / CORPUS_ROWS, derived)
-        write_json(part / CORPUS_RECORD, _description(entry, views, derived))
+        write_json(part / CORPUS_RECORD, sealed(_description(entry, views, derived)))
     shutil.rmtree(state)
     return folder
 

@@ -14,7 +14,7 @@ from harness.layouts import TEACHER
 from harness.outputs import check_folder, new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
-from harness.records import check_files, read_object
+from harness.records import check_files, read_object, sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
 
@@ -36,7 +36,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
         write_vectors(part, encoder.to(resolve_device(device)), rows, description)
         record = json.loads((part / TEACHER_RECORD).read_text(encoding="utf-8"))
         (part / TEACHER_RECORD).unlink()
-        write_json(part / TEACHER_RECORD, {**record, FILES: file_hashes(part)})
+        write_json(part / TEACHER_RECORD, sealed({**record, FILES: file_hashes(part)}))
     return folder
 
 

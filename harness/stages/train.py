@@ -17,6 +17,7 @@ from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
+from harness.records import sealed
 from harness.results.provenance import library_versions
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 from harness.stages.teacher import check_teacher
@@ -58,7 +59,7 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
             shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
         shutil.copy(state / RUN_LOG, part / RUN_LOG)
         about = _description(run, key, named, trainer, len(rows), device)
-        write_json(part / RUN_RECORD, {**about, FILES: file_hashes(part)})
+        write_json(part / RUN_RECORD, sealed({**about, FILES: file_hashes(part)}))
         cost = {
             "train_seconds": round(time.monotonic() - started, 1),
             "steps": trainer.record.step,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.records import read_object, sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes, read_artefact
 
 
@@ -60,3 +61,12 @@ def test_a_description_that_is_none_is_one_line(artefact: Path, text: str) -> No
 
 def test_folders_that_are_no_artefact_are_not_looked_at() -> None:
     check_inputs("backbones/none")
+
+
+def test_a_character_changed_in_a_sealed_record_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(sealed({"key": "a", "seed": 3})))
+    assert read_object(path, "key", again="again")["seed"] == 3
+    path.write_text(path.read_text().replace("3", "4", 1))
+    with pytest.raises(InputError, match=r"not the content that its digest states.*again"):
+        read_object(path, "key", again="again")
