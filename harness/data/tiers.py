@@ -123,7 +123,7 @@ def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: st
     if tier.archive is None:
         found = {path: find(_below(tier, path)) for path in paths}
         for path, file in found.items():
-            _link(file.path, folder / path)
+            _copy(file.path, folder / path)
     else:
         found = {tier.archive: find(tier.archive)}
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -169,13 +169,10 @@ def _converted(tier: Tier, revision: str, absent: Absent) -> HubFile:
     return HubFile(made, original.commit)
 
 
-def _link(file: Path, target: Path) -> None:
-    """Makes `target` a second name of a file in the cache, or a copy where the disk is another one."""
+def _copy(file: Path, target: Path) -> None:
+    """Copies a file of the cache, which may be the hub client's own: with a link, a change would reach it."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(file, target)
-    except OSError:
-        shutil.copyfile(file, target)
+    shutil.copyfile(file, target)
 
 
 def _below(tier: Tier, path: str) -> str:

@@ -81,6 +81,14 @@ def test_a_second_fetch_after_the_folder_is_gone_asks_the_hub_for_no_content(
     assert sum(server.requests.values()) == before > 0
 
 
+def test_a_change_of_fetched_data_does_not_reach_the_cache(server: Hub, declare: Declare) -> None:
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
+    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
+    with (fetch("tiny", Path("data")) / "words.txt").open("ab") as file:
+        file.write(b"mine")
+    assert (fetch("tiny", Path("other")) / "words.txt").read_bytes() == TEXT
+
+
 def test_one_archive_of_two_sources_is_downloaded_once(server: Hub, declare: Declare) -> None:
     content = packed({"one/words.txt": TEXT, "two/words.txt": TEXT, "rest.bin": bytes(9000)})
     server.add("datasets/some/words", {"all.tar": content}, commit=COMMIT)
