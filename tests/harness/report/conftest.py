@@ -53,8 +53,8 @@ def results_of(records: list[Record], dev: Mapping[str, float] | None = None) ->
         scores.setdefault((system, seed), {})[task, "all"] = value
     made = []
     for (system, seed), values in scores.items():
-        method, _, rest = system.partition("/")
-        variant, _, backbone = rest.partition("@")
+        full, _, backbone = system.partition("@")
+        method, _, variant = full.partition("/")
         name = f"{method}-{variant}" if variant else method
         found = result(name, seed, values, method=method, variant=variant, backbone=backbone, recipe=system)
         key = f"{method}-{variant}-{backbone}-{seed}"
