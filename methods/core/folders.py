@@ -18,6 +18,10 @@ from methods.core.saving import ACTIVATIONS, FORMAT, IDENTITY, MARKER, MODULES, 
 from methods.core.word_average import VECTORS as WORD_VECTORS
 from methods.core.word_average import WordAverageEncoder, load_word_average
 
+BYTE_PAIRS = "vocab.json and merges.txt"
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
+"""Files that a tokenizer is made from; the first that a folder has counts."""
+
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
@@ -62,12 +66,24 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False, **config: Any) -> nn
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """Returns the fast tokenizer of a folder with no truncation or padding settings of its own."""
-    from transformers import AutoTokenizer
+    """Returns the fast tokenizer of a folder with no truncation or padding settings of its own.
 
-    if not (folder / "tokenizer.json").is_file() and not (folder / "vocab.txt").is_file():
-        raise InputError(f"{folder}: no tokenizer.json, expected the tokenizer beside the model; add it")
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    It is made from tokenizer.json, else from vocab.txt, else from vocab.json and merges.txt (RoBERTa).
+    Errors: InputError if the folder has none of these.
+    """
+    from transformers import AddedToken, AutoTokenizer
+
+    present = [
+        names for names in TOKENIZER_FILES if all((folder / name).is_file() for name in names.split(" and "))
+    ]
+    if not present:
+        raise InputError(
+            f"{folder}: no tokenizer.json, expected the tokenizer beside the model ({', '.join(TOKENIZER_FILES)}); "
+            "add it"
+        )
+    # RoBERTa was trained with a mask that takes the space before it in; transformers 5 makes one that does not.
+    mask = {"mask_token": AddedToken("<mask>", lstrip=True)} if present[0] == BYTE_PAIRS else {}
+    tokenizer = AutoTokenizer.from_pretrained(folder, **mask)
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.model_max_length = EVALUATION_LENGTH
