@@ -13,13 +13,15 @@ from harness.data.conversions import CONVERSIONS
 from harness.data.lines import decoded_lines
 from harness.data.locks import LOCKS
 from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
-from harness.data.tiers import Unavailable, bring, mirror_folder
+from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of, write_json
 from harness.locks import alone
 from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.records import check_files, read_object
+
+OTHER_TIERS = "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other tiers"
 
 
 def folder_of(name: str) -> Path:
@@ -145,18 +147,21 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
 
 
 def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revision: str | None) -> Path:
-    reasons = []
+    reasons, advice = [], OTHER_TIERS
     for place in order:
         if place not in source.tiers:
             continue
         try:
             return _fetch_from(place, source, folder, revision)
+        except PickleOnly as error:
+            reasons.append(f"{place}: {error}")
+            advice = f"run `sentbench data convert {source.name}`, then fetch it"
         except Unavailable as error:
             reasons.append(f"{place}: {error}")
     found = "; ".join(reasons) or f"it exists in {', '.join(source.tiers)} only"
     raise InputError(
         f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; "
-        "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other tiers"
+        f"{advice}"
     )
 
 

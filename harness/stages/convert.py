@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.data.hub import PICKLED_WEIGHTS, Unreachable, converted_weights, hub_file
 from harness.data.sources import source_named
+from harness.data.tiers import below
 from harness.errors import InputError
 from harness.files import atomic_path, sha256_of, write_json
 
@@ -28,10 +29,10 @@ def convert(name: str, *, revision: str | None = None) -> Path:
         raise InputError(f"source {name} is not on the hub, expected one that is; nothing to convert")
     wanted = revision or str(tier.revision)
     try:
-        pickled = hub_file(tier.repo, tier.repo_type, wanted, PICKLED_WEIGHTS)
+        pickled = hub_file(tier.repo, tier.repo_type, wanted, below(tier, PICKLED_WEIGHTS))
     except Unreachable as error:
         raise InputError(f"source {name}: {error}") from None
-    made = converted_weights(tier.repo, tier.repo_type, pickled.commit)
+    made = converted_weights(tier.repo, tier.repo_type, pickled.commit, tier.folder)
     with atomic_path(made) as part:
         command = [sys.executable, "-m", "harness.stages.convert", str(pickled.path), str(part)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

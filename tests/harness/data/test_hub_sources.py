@@ -152,7 +152,7 @@ def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, 
     state = {"bert.b": shared, "bert.a.gamma": shared[0], "bert.c": shared.T}
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(state)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
-    with pytest.raises(InputError, match=r"no such file .*`sentbench data convert NAME`"):
+    with pytest.raises(InputError, match=r"no such file .*but pytorch_model.bin.*`sentbench data convert tiny`"):
         fetch("tiny", Path("data"))
     made = convert("tiny")
     folder = fetch("tiny", Path("data"))
@@ -164,6 +164,28 @@ def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, 
         "model.safetensors",
     }
     assert read_record(folder)["revision"] == COMMIT
+
+
+def test_pickled_weights_in_a_folder_of_a_repository_are_converted_and_fetched(
+    server: Hub, declare: Declare
+) -> None:
+    """As GloVe lies on the hub: a module's folder, no config.json beside the pickle."""
+    import torch
+    from safetensors.numpy import load_file
+
+    pickle = pickled({"emb_layer.weight": torch.eye(2)})
+    words = json.dumps({"vocab": ["a", "b"]}).encode()
+    below = {"0_Words/pytorch_model.bin": pickle, "0_Words/whitespacetokenizer_config.json": words}
+    server.add("some/vectors", below, commit=COMMIT)
+    inputs = {"model.safetensors": None, "whitespacetokenizer_config.json": None}
+    tier = {"repo": "some/vectors", "repo_type": "model", "revision": "main", "folder": "0_Words"}
+    rows = {"vectors.safetensors": None, "vocab.txt": 2}
+    declare({"hub": {**tier, "make": "glove-module", "inputs": inputs}}, kind="vectors", text=None, rows=rows)
+    with pytest.raises(InputError, match="`sentbench data convert tiny`"):
+        fetch("tiny", Path("data"))
+    convert("tiny")
+    found = load_file(fetch("tiny", Path("data")) / "vectors.safetensors")["vectors"]
+    assert found.tolist() == [[1, 0], [0, 1]]
 
 
 def test_a_conversion_gives_the_same_bytes_twice(server: Hub, declare: Declare) -> None:
