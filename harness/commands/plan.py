@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.paths import PARAMS, SCORES
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.names import table_runs
+from harness.plan.names import table_runs, table_tasks
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import check_configs, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
@@ -71,7 +71,14 @@ def plan(
     With `power` and `delta` it also prints how many seeds a comparison needs.
     """
     check_aim(power, delta)
-    params = resolve(load_recipes(), names, seeds=seeds, backbones=backbones, tables=table_runs())
+    params = resolve(
+        load_recipes(),
+        names,
+        seeds=seeds,
+        backbones=backbones,
+        tables=table_runs(),
+        columns=table_tasks(),
+    )
     check_configs(params)
     check_plain(SCORES, again=EVALUATE_AGAIN)
     print(describe(params))

@@ -54,6 +54,26 @@ def with_needs(
     )
 
 
+def narrowed(runs: Mapping[str, Run], shown: Iterable[str], tiers: Sequence[str]) -> dict[str, Run]:
+    """Returns the runs with only those tasks whose data the tasks `shown` or selection read.
+
+    So a plan of tables asks for no data that none of their columns shows. A run keeps its tasks where none
+    would be left.
+    """
+    from harness.tasks.registry import SELECTION, members, sources_of
+
+    found, wanted = {}, [*shown, *SELECTION]
+    for key, run in runs.items():
+        needed = set(sources_of(wanted, text=run.text, tiers=tiers))
+        tasks = []
+        for name in run.tasks:
+            parts = members(name)
+            kept = [part for part in parts if needed.issuperset(sources_of([part], text=run.text, tiers=tiers))]
+            tasks += [name] if len(kept) == len(parts) else kept
+        found[key] = run.model_copy(update={"tasks": tasks or run.tasks})
+    return found
+
+
 def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) -> dict[str, dict[str, Any]]:
     """Returns the entries of teachers/ENCODER__CORPUS that runs name as their parent."""
     teachers = {}

@@ -26,6 +26,34 @@ def table_runs(folder: Path = TABLES) -> dict[str, list[RunChoice]]:
     return {key: list(spec.choices()) for key, spec in load_specs(folder).items()}
 
 
+def table_tasks(folder: Path = TABLES) -> dict[str, set[str]]:
+    """Returns for every table and figure the tasks that its columns show, and those that feed their means."""
+    if not folder.is_dir():
+        return {}
+    return {
+        key: {column.task for column in (*spec.columns, *spec.parts) if column.task}
+        for key, spec in load_specs(folder).items()
+    }
+
+
+def only_tables(recipes: Mapping[str, Recipe], names: Iterable[str], tables: Collection[str]) -> list[str]:
+    """Returns the keys of the tables that plan names ask for, none if one of the names asks for more."""
+    keys = []
+    for name in names:
+        recipe_name, _, part = name.partition("/")
+        recipe = recipes.get(recipe_name)
+        own = {*recipe.systems, *recipe.groups} if recipe else set()
+        key = _table_key(name)
+        if not part or part in own or key not in tables:
+            return []
+        keys.append(key)
+    return keys
+
+
+def _table_key(name: str) -> str:
+    return name.replace("/figure", "/fig")
+
+
 def select(
     recipes: Mapping[str, Recipe], names: Iterable[str], tables: Tables | None = None
 ) -> dict[str, System]:
@@ -58,7 +86,7 @@ def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str
     if recipe and part in recipe.groups:
         systems = declared_systems(recipes)
         return {system: systems[system] for system in recipe.groups[part]}
-    table = name.replace("/figure", "/fig")
+    table = _table_key(name)
     if table not in tables:
         raise InputError(_unknown(recipes, name, tables))
     return _shown(recipes, table, tables[table])

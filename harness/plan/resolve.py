@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from harness.errors import InputError, near_matches
 from harness.files import write_text
 from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run
-from harness.plan.inputs import corpus_folder, with_needs
+from harness.plan.inputs import corpus_folder, narrowed, with_needs
 from harness.plan.ladder import PREFIX
-from harness.plan.names import Tables, select
+from harness.plan.names import Tables, only_tables, select
 from harness.plan.recipes import (
     Parent,
     Recipe,
@@ -43,11 +43,13 @@ def resolve(
     backbones: Sequence[str] | None = None,
     folder: Path = RECIPES,
     tables: Tables | None = None,
+    columns: Mapping[str, Collection[str]] | None = None,
 ) -> Params:
     """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
 
     seeds: this many for each system that draws random numbers; backbones: only these.
-    tables: the runs that every table and figure shows, for names such as `pcl/table2`.
+    tables: the runs that every table and figure shows, for names such as `pcl/table2`; columns: the tasks that
+    they show, for a plan of tables evaluates on no other data.
     Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -61,7 +63,11 @@ def resolve(
             if backbones is None or backbone in backbones:
                 for seed in seeds_of(entry, seeds):
                     runs.add(system, backbone, seed)
-    return with_needs(runs.found, list(names), _tiers(recipes, names), load_backbones(folder), derived)
+    found, tiers = runs.found, _tiers(recipes, names)
+    shown = [task for key in only_tables(recipes, names, columns or ()) for task in (columns or {})[key]]
+    if shown:
+        found = narrowed(found, shown, tiers)
+    return with_needs(found, list(names), tiers, load_backbones(folder), derived)
 
 
 def check_backbones(chosen: Mapping[str, System], wanted: Sequence[str] | None, names: Sequence[str]) -> None:

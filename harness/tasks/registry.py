@@ -75,13 +75,18 @@ def sources_of(names: Sequence[str], *, text: str, tiers: Sequence[str] | None =
 
 def declaring_modules(names: Sequence[str]) -> list[str]:
     """Returns the modules that declare these tasks and suites, sorted. Errors: those of `sources_of`."""
-    tasks = [task for name in names for task in SUITES.get(name, (name,))]
+    tasks = [task for name in names for task in members(name)]
     return sorted({MODULES[_declared(task).name] for task in tasks})
+
+
+def members(name: str) -> tuple[str, ...]:
+    """Returns the tasks of a suite; a task is its own only one."""
+    return SUITES.get(name, (name,))
 
 
 def _expanded(names: Sequence[str], text: str) -> list[str]:
     check_form(text)
-    return list(dict.fromkeys(task for name in names for task in SUITES.get(name, (name,))))
+    return list(dict.fromkeys(task for name in names for task in members(name)))
 
 
 def _declared(name: str) -> Declaration:

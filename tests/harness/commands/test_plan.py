@@ -10,7 +10,7 @@ import pytest
 from harness.cli import main
 from harness.commands.plan import describe, is_done
 from harness.plan.entries import read_params
-from harness.plan.names import table_runs
+from harness.plan.names import table_runs, table_tasks
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.report.tables.spec import load_specs
@@ -65,6 +65,33 @@ def test_a_table_of_small_models_brings_baselines_of_their_size() -> None:
     found = runs_of("sct/table2")
     assert {f"sct-simcse@bert-{size}" for size in ("tiny", "mini", "small")} <= found
     assert {f"sct-dclr@bert-{size}" for size in ("tiny", "mini", "small")} <= found
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_its_tasks() -> None:
+    """Tables 2 of SCT and DCLR print STS alone; their systems are re-ranked and classified elsewhere."""
+    recipes, tables, columns = load_recipes(), table_runs(), table_tasks()
+
+    def sources(*names: str) -> set[str]:
+        return set(resolve(recipes, names, seeds=1, tables=tables, columns=columns).sources)
+
+    elsewhere = {"askubuntu", "scidocs", "snli", "mr", "trec"}
+    for table in ("sct/table2", "dclr/table2"):
+        assert not sources(table) & elsewhere
+        assert {"sts12", "sts16", "sickr", "stsb"} <= sources(table)
+    assert {"askubuntu", "scidocs"} <= sources("sct/table3")
+    assert {"askubuntu", "scidocs", "snli"} <= sources("sct")
+    assert sources("sct/table2", "sct/table3") >= sources("sct/table3")
+    assert sources("sct/table2", "dclr") >= sources("dclr")
+
+
+@pytest.mark.usefixtures("checkout")
+def test_runs_of_a_table_keep_every_task_whose_data_is_there_anyway() -> None:
+    """SICK-E reads the file of SICK-R; SNLI, the other task of its suite, has a file of its own."""
+    recipes, tables = load_recipes(), table_runs()
+    params = resolve(recipes, ["sct/table2"], seeds=1, tables=tables, columns=table_tasks())
+    tasks = params.runs["sct-bert-tiny__bert-tiny__s0"].tasks
+    assert tasks == ["sts", "STSB-dev", "SICK-E"]
 
 
 def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
