@@ -1,8 +1,8 @@
 """Word edits of one text: the four operations of EDA with its cleaning of the text, and the two of SimCSE.
 
-Source: Wei and Zou, "EDA: Easy Data Augmentation", EMNLP 2019, and its released code; Gao et al., SimCSE, table
-1, whose code for them is not released. Every edit is a pure function of the words and a NumPy generator; it
-returns new words and never an empty list.
+Source: Wei and Zou, "EDA: Easy Data Augmentation", EMNLP 2019, and its released code; Gao et al., SimCSE,
+table 1, whose code for them is not released. Every edit is a pure function of the words and a NumPy
+generator; it returns new words and never an empty list.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ class Fill(_View):
 class Edit(_View):
     """Each text with words edited; `synonym` and `insert` need a WordNet folder as the tool.
 
-    `crop` and `remove` are SimCSE's: a run of neighbours is kept, or an exact number of words goes. The others
-    are EDA's, whose `delete` draws for each word alone.
+    `crop` and `remove` are SimCSE's: a run of neighbours is kept, or an exact number of words goes. The
+    others are EDA's, whose `delete` draws for each word alone.
     """
 
     kind: Literal["synonym", "insert", "swap", "delete", "crop", "remove"]
