@@ -10,15 +10,17 @@ import gzip
 import json
 import shutil
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from harness.data.lines import tab_separated
 from harness.data.sources import Conversion
+from harness.data.sts import INPUT, read_sick, read_stsb
 from harness.errors import InputError
 
-VECTORS, VOCABULARY = "vectors.safetensors", "vocab.txt"
+VECTORS, VOCABULARY, TEXTS = "vectors.safetensors", "vocab.txt", "texts.txt"
 PADDING = "PADDING_TOKEN"
 
 
@@ -96,10 +98,42 @@ def entailed_pairs(inputs: Path, target: Path) -> None:
                 file.write(f"{premise}\t{hypothesis}\n")
 
 
+def pair_texts(inputs: Path, target: Path) -> None:
+    """Writes texts.txt, one sentence a line: both of every pair of STS, STS-B and SICK files, scored or not.
+
+    Files come in the order of their paths, of each pair the first sentence before the second; doubles stay.
+    Errors: InputError for a file of none of these, or a pair with an empty sentence.
+    """
+    with (target / TEXTS).open("w", encoding="utf-8", newline="\n") as file:
+        for path in sorted(path for path in inputs.rglob("*") if path.is_file()):
+            for number, pair in enumerate(_pairs(path), 1):
+                for sentence in (" ".join(side.split()) for side in pair):
+                    if not sentence:
+                        raise InputError(
+                            f"{path.name}: pair {number} has an empty sentence, expected two; get it again"
+                        )
+                    file.write(f"{sentence}\n")
+
+
+def _pairs(path: Path) -> Iterator[tuple[str, str]]:
+    """Yields the two sentences of every pair of one file, whose name says its layout."""
+    if path.name.startswith(INPUT):
+        yield from ((fields[0], fields[1]) for _, fields in tab_separated(path, 2))
+    elif path.name.startswith("sts-"):
+        yield from ((row.first, row.second) for row in read_stsb(path))
+    elif path.name.startswith("SICK_"):
+        yield from ((row.first, row.second) for row in read_sick(path))
+    else:
+        raise InputError(
+            f"{path.name}: no file of STS, STS-B or SICK, expected one; correct the sources table"
+        )
+
+
 CONVERSIONS: Mapping[Conversion, Callable[[Path, Path], None]] = {
     "gunzip": gunzip,
     "glove-arrays": glove_arrays,
     "glove-module": glove_module,
     "wikipedia-dump": wikipedia_dump,
     "entailed-pairs": entailed_pairs,
+    "pair-texts": pair_texts,
 }

@@ -18,7 +18,9 @@ Kind = Literal[
 ]
 TierName = Literal["embedded", "system", "mirror", "hub"]
 TextForm = Literal["senteval", "raw"]
-Conversion = Literal["gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs"]
+Conversion = Literal[
+    "gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs", "pair-texts"
+]
 
 TIERS: tuple[TierName, ...] = get_args(TierName)
 """Every tier, in the order in which they are tried unless another order is given."""

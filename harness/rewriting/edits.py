@@ -1,7 +1,8 @@
-"""Word edits of one text: the four operations of EDA, and its cleaning of the text before them.
+"""Word edits of one text: the four operations of EDA with its cleaning of the text, and the two of SimCSE.
 
-Source: Wei and Zou, "EDA: Easy Data Augmentation", EMNLP 2019, and its released code. Every edit is a pure
-function of the words and a NumPy generator; it returns new words and never an empty list.
+Source: Wei and Zou, "EDA: Easy Data Augmentation", EMNLP 2019, and its released code; Gao et al., SimCSE,
+table 1, whose code for them is not released. Every edit is a pure function of the words and a NumPy
+generator; it returns new words and never an empty list.
 """
 
 from __future__ import annotations
@@ -90,3 +91,23 @@ def delete_words(words: Sequence[str], rng: np.random.Generator, *, probability:
     """Returns the words without those that a coin of `probability` drops; one random word if all would go."""
     kept = [word for word, draw in zip(words, rng.random(len(words)), strict=True) if draw >= probability]
     return kept or [words[int(rng.integers(len(words)))]]
+
+
+def crop_words(words: Sequence[str], rng: np.random.Generator, *, share: float) -> list[str]:
+    """Returns one run of neighbours, n less round(share n) of the n words; its start is uniform.
+
+    Rounding and the law of the start are ours: SimCSE's paper states the share alone.
+    """
+    kept = max(1, len(words) - round(share * len(words)))
+    start = int(rng.integers(len(words) - kept + 1))
+    return list(words[start : start + kept])
+
+
+def remove_words(words: Sequence[str], rng: np.random.Generator, *, share: float, at_least: int) -> list[str]:
+    """Returns the words in order without round(share n) of them, at least `at_least`; one always stays.
+
+    The positions are distinct, each set of them as likely as another. Rounding is ours.
+    """
+    count = min(max(at_least, round(share * len(words))), len(words) - 1)
+    gone = set(rng.permutation(len(words))[:count].tolist())
+    return [word for place, word in enumerate(words) if place not in gone]

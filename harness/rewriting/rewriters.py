@@ -61,7 +61,7 @@ def build_rewriter(view: View, context: Context, rows: Columns, *, device: str) 
 
 
 def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.Synonyms) -> str:
-    """Returns one text after one operation of EDA."""
+    """Returns one text after one operation."""
     words = (edits.clean(text) if view.clean else text).split()
     if not words:
         return ""
@@ -72,6 +72,10 @@ def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.S
         edited = edits.insert_synonyms(words, rng, edits=wanted, synonyms=synonyms)
     elif view.kind == "swap":
         edited = edits.swap_words(words, rng, edits=wanted)
+    elif view.kind == "crop":
+        edited = edits.crop_words(words, rng, share=view.share)
+    elif view.kind == "remove":
+        edited = edits.remove_words(words, rng, share=view.share, at_least=view.at_least)
     else:
         edited = edits.delete_words(words, rng, probability=view.share)
     return " ".join(edited)

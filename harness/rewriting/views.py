@@ -56,13 +56,17 @@ class Fill(_View):
 
 
 class Edit(_View):
-    """Each text with words edited as EDA does; `synonym` and `insert` need a WordNet folder as the tool."""
+    """Each text with words edited; `synonym` and `insert` need a WordNet folder as the tool.
 
-    kind: Literal["synonym", "insert", "swap", "delete"]
+    `crop` and `remove` are SimCSE's: a run of neighbours is kept, or an exact number of words goes. The
+    others are EDA's, whose `delete` draws for each word alone.
+    """
+
+    kind: Literal["synonym", "insert", "swap", "delete", "crop", "remove"]
     share: float = Field(
         ge=0, lt=1, description="share of the words; for delete the probability of each word"
     )
-    at_least: int = Field(ge=0, description="fewest edits of a text; for delete 0")
+    at_least: int = Field(ge=0, description="fewest edits of a text; for delete and crop 0")
     clean: bool = Field(description="first lower the case and drop everything but letters and blanks")
 
 

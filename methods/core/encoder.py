@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.fast.packed import can_pack, pooled_vectors
-from methods.core.pooling import LAYERS, check_pooling, pool
+from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
 from methods.core.types import Tokens
 
@@ -122,7 +122,7 @@ class SentenceEncoder(nn.Module):
         inputs = {**tokens, **embeddings}
         if "inputs_embeds" in inputs:
             inputs.pop("input_ids", None)
-        every = LAYERS[self.pooling] != (-1,)
+        every = not needs_last_only(self.pooling)
         output = self.backbone(**inputs, output_hidden_states=every, return_dict=True)
         return tuple(output.hidden_states) if every else (output.last_hidden_state,)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from methods.core.errors import InputError, near_matches
@@ -21,6 +22,9 @@ LAYERS: dict[str, tuple[int, ...]] = {
     "last-two-avg": (-2, -1),
 }
 """Pooling -> which hidden states are averaged; 0 is the embedding layer, -1 the last layer."""
+
+EVERY_LAYER = "every-layer"
+"""The mean of each layer for itself: what an objective may read of a frozen copy, no vector to publish."""
 
 PORTABLE = ("cls", "mean")
 """Poolings that a sentence-transformers folder can express without code of ours."""
@@ -47,12 +51,19 @@ def masked_mean(hidden: Tensor, mask: Tensor | None) -> Tensor:
     return (hidden * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
 
 
+def needs_last_only(pooling: str) -> bool:
+    """Returns whether a pooling reads no hidden state but the last."""
+    return LAYERS.get(pooling) == (-1,)
+
+
 def pool(states: Sequence[Tensor], mask: Tensor | None, pooling: str) -> Tensor:
-    """Returns one vector per sentence.
+    """Returns one vector per sentence, or with `EVERY_LAYER` one of each of K hidden states.
 
     Shapes: states is a list of hidden states [B, L, d], embedding layer first (or only the last layer where
-    the pooling needs no other); mask [B, L] or None; returns [B, d].
+    the pooling needs no other); mask [B, L] or None; returns [B, d], or [B, K, d].
     """
+    if pooling == EVERY_LAYER:
+        return torch.stack([masked_mean(state, mask) for state in states], dim=1)
     if pooling == "cls":
         return states[-1][:, 0]
     chosen = [states[layer] for layer in LAYERS[pooling]]

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Patience(BaseModel):
+    """When training stops early by single evaluations, at whatever step they are."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    evaluations: int = Field(ge=1, description="stop at this many that count")
+    counts: Literal["without-best", "falls"] = Field(
+        description="those in a row without a new best (ConSERT), or all that were below the one before, "
+        "the untrained score first (SG-OPT)"
+    )
 
 
 class TrainConfig(BaseModel):
@@ -41,8 +53,8 @@ class TrainConfig(BaseModel):
         description="whose steps `eval_every` counts: the run's, or each epoch's from its first"
     )
     eval_epoch_ends: bool = Field(description="also evaluate when an epoch is complete")
-    patience: int | None = Field(
-        ge=1, description="stop after this many epoch ends below the best; null: never"
+    patience: Annotated[int, Field(ge=1)] | Patience | None = Field(
+        description="stop after this many epoch ends below the best, or by single evaluations; null: never"
     )
     save_every: int = Field(ge=1, description="steps between two resume points; does not affect results")
 

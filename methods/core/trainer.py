@@ -17,7 +17,7 @@ from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
-from methods.core.train_config import TrainConfig
+from methods.core.train_config import Patience, TrainConfig
 from methods.core.types import Batch, Encoder, Loss, Row
 
 
@@ -32,6 +32,7 @@ class TrainRecord:
     last: float = math.nan
     epoch_best: float = -math.inf
     epochs_below: int = 0
+    evaluations_below: int = 0
     stopped: bool = False
 
 
@@ -39,7 +40,8 @@ class TrainRecord:
 class Trainer:
     """Trains one method on one device.
 
-    evaluate: maps the exported encoder to numbers for the log; its entry `score` selects the best step.
+    evaluate: maps the encoder that the method has watched to numbers for the log; its entry `score` selects
+    the best step, of which the exported encoder is kept.
     directory: holds the resume state, the log and the folders `best` and `last`.
     """
 
@@ -149,8 +151,9 @@ class Trainer:
         """
         record, evaluation = self.record, None
         if self._evaluation_is_due(record.step):
-            evaluation = dict(self.evaluate(self.method.exported()))
+            evaluation = dict(self.evaluate(self.method.watched()))
             entries = [*entries, {"step": record.step, "evaluation": True, **evaluation}]
+            self._count_evaluations_below(evaluation["score"])
             self._select(evaluation["score"])
             if self.plan.ends_epoch(record.step):
                 self._count_epochs_below(evaluation["score"])
@@ -177,12 +180,24 @@ class Trainer:
             record.best, record.best_step = score, record.step
             self.folder.keep_best(self.method.exported(), record.step)
 
+    def _count_evaluations_below(self, score: float) -> None:
+        """Stops training after `patience` evaluations that count; before `score` is noted as the last."""
+        record, patience = self.record, self.config.patience
+        if not isinstance(patience, Patience) or record.step == 0:
+            return
+        if patience.counts == "falls":
+            record.evaluations_below += score < record.last
+        else:
+            record.evaluations_below = 0 if score > record.best else record.evaluations_below + 1
+        record.stopped = record.evaluations_below >= patience.evaluations
+
     def _count_epochs_below(self, score: float) -> None:
         """Stops training after `patience` epoch ends below the best one."""
-        record = self.record
+        record, patience = self.record, self.config.patience
         record.epochs_below = 0 if score > record.epoch_best else record.epochs_below + 1
         record.epoch_best = max(record.epoch_best, score)
-        record.stopped = self.config.patience is not None and record.epochs_below >= self.config.patience
+        if isinstance(patience, int):
+            record.stopped = record.epochs_below >= patience
 
     @property
     def best_folder(self) -> Path:

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from methods.core.fast.linear import linear, linear_gelu
-from methods.core.pooling import LAYERS, pool
+from methods.core.pooling import needs_last_only, pool
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
 """Classes of transformers whose layers are computed here; others run their own forward pass."""
@@ -93,7 +93,7 @@ def pooled_vectors(
     if pooling == "cls":
         return _layer(last, states[-1], packing, first_only=True)  # [B, d]
     states.append(_layer(last, states[-1], packing))
-    read = states[-1:] if LAYERS[pooling] == (-1,) else states
+    read = states[-1:] if needs_last_only(pooling) else states
     return pool([packing.spread(state) for state in read], tokens.get("attention_mask"), pooling)
 
 

@@ -18,10 +18,12 @@ from harness.data.conversions import (
     glove_arrays,
     glove_module,
     gunzip,
+    pair_texts,
     wikipedia_dump,
     write_vectors,
 )
 from harness.data.corpora import read_corpus
+from harness.data.sources import SOURCES
 from harness.errors import InputError
 
 VECTORS = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32)
@@ -128,3 +130,44 @@ def test_dump_becomes_a_corpus(inputs: Path, tmp_path: Path) -> None:
     (inputs / "wiki.bz2").write_bytes(bz2.compress(xml.encode()))
     wikipedia_dump(inputs, tmp_path)
     assert read_corpus(tmp_path / "wiki.txt") == [(text, ())]
+
+
+def test_both_sentences_of_every_pair_become_a_line_scored_or_not(tmp_path: Path) -> None:
+    """Three layouts, two pairs in the first (one of them without a score: gold is not read) and one each after."""
+    inputs = tmp_path / "inputs"
+    (inputs / "STS").mkdir(parents=True)
+    (inputs / "STS/STS.input.news.txt").write_text("A man runs .\tA  man walks .\nOne\tTwo\n")
+    (inputs / "STS/sts-dev.csv").write_text("main\tf\t2012\t1\t3.0\tA dog\tA cat\n")
+    head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+    (inputs / "SICK_trial.txt").write_text(f"{head}\n1\tOne\tA house\t4.5\tNEUTRAL\n")
+    pair_texts(inputs, tmp_path)
+    found = (tmp_path / "texts.txt").read_text().splitlines()
+    assert found == ["One", "A house", "A man runs .", "A man walks .", "One", "Two", "A dog", "A cat"]
+
+
+def test_a_pair_with_an_empty_sentence_or_a_foreign_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    (inputs / "STS.input.news.txt").write_text("One\t \n")
+    with pytest.raises(InputError, match=r"STS\.input\.news\.txt: pair 1 has an empty sentence"):
+        pair_texts(inputs, tmp_path)
+    (inputs / "STS.input.news.txt").rename(inputs / "other.txt")
+    with pytest.raises(InputError, match=r"other\.txt: no file of STS, STS-B or SICK"):
+        pair_texts(inputs, tmp_path)
+
+
+def test_the_texts_of_test_sets_are_as_many_as_the_pairs_of_their_files_twice() -> None:
+    """ConSERT: 6,216 + 3,000 + 7,500 + 17,000 + 18,366 + 17,256 + 19,854 texts; SG-OPT: 17,256."""
+    assert SOURCES["sts-texts"].rows["texts.txt"] == 6216 + 3000 + 7500 + 17000 + 18366 + 17256 + 19854
+    for name, sources in {
+        "sts-texts": ["sts12", "sts13", "sts14", "sts15", "sts16", "stsb-senteval", "sickr"],
+        "stsb-texts": ["stsb"],
+    }.items():
+        pairs = sum(
+            count - file.startswith("SICK_")
+            for source in sources
+            for file, count in SOURCES[source].rows.items()
+            if count is not None and not file.startswith("STS.gs")
+        )
+        assert SOURCES[name].rows["texts.txt"] == 2 * pairs
+    assert SOURCES["stsb-train-texts"].rows["texts.txt"] == 2 * 5749

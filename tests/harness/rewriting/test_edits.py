@@ -1,4 +1,4 @@
-"""The four operations of EDA on texts small enough to follow by hand."""
+"""The operations of EDA and of SimCSE's table on texts small enough to follow by hand."""
 
 from __future__ import annotations
 
@@ -82,6 +82,43 @@ def test_deletion_drops_each_word_with_the_probability_and_never_all() -> None:
     assert [int(word) for word in kept] == sorted(int(word) for word in kept)
     assert edits.delete_words(["a", "b"], rng(), probability=0.999999) in (["a"], ["b"])
     assert edits.delete_words(["a", "b"], rng(), probability=0.0) == ["a", "b"]
+
+
+@pytest.mark.parametrize(("count", "share", "kept"), [(10, 0.1, 9), (10, 0.3, 7), (4, 0.1, 4), (1, 0.9, 1)])
+def test_a_crop_is_a_run_of_neighbours_of_the_stated_length(count: int, share: float, kept: int) -> None:
+    """Of 10 words 10 % leaves 9 neighbours, which start at word 0 or 1, each in some draw."""
+    words = [str(place) for place in range(count)]
+    starts = set()
+    for seed in range(40):
+        cropped = [int(word) for word in edits.crop_words(words, rng(seed), share=share)]
+        assert cropped == list(range(cropped[0], cropped[0] + kept))
+        starts.add(cropped[0])
+    assert starts == set(range(count - kept + 1))
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "least", "left"), [(10, 0.1, 0, 9), (10, 0.3, 0, 7), (7, 0.0, 1, 6), (1, 0.9, 1, 1)]
+)
+def test_removal_takes_an_exact_number_of_distinct_words_and_keeps_the_order(
+    count: int, share: float, least: int, left: int
+) -> None:
+    words = [str(place) for place in range(count)]
+    gone: Counter[str] = Counter()
+    for seed in range(60):
+        kept = edits.remove_words(words, rng(seed), share=share, at_least=least)
+        assert len(kept) == left
+        assert kept == [word for word in words if word in kept]
+        gone += Counter(set(words) - set(kept))
+    assert set(gone) == (set(words) if left < count else set())
+
+
+@pytest.mark.parametrize("kind", ["crop", "remove"])
+def test_a_view_edits_a_copy_and_leaves_the_sentence(kind: str) -> None:
+    text = "the old man saw the old dog near the river"
+    view = Edit(kind=kind, column=0, share=0.1, at_least=0, clean=False)
+    edited = edit_text(text, view, rng(), synonyms)
+    assert len(edited.split()) == 9
+    assert text == "the old man saw the old dog near the river"
 
 
 def test_a_row_is_edited_alike_whatever_came_before_and_views_are_independent() -> None:

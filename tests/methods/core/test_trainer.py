@@ -105,6 +105,34 @@ def test_patience_counts_epoch_ends_below_the_best(backbone: Path, tmp_path: Pat
     assert (trainer.record.step, trainer.record.best_step) == (9, 3)
 
 
+@pytest.mark.parametrize(
+    ("counts", "scores", "stops", "best"),
+    [
+        ("without-best", [9.0, 5.0, 4.0, 6.0, 6.0, 3.0, 9.0], 5, 3),
+        ("falls", [9.0, 5.0, 6.0, 7.0, 7.0, 6.0, 9.0], 5, 3),
+    ],
+)
+def test_patience_may_count_single_evaluations(
+    backbone: Path, tmp_path: Path, counts: str, scores: list[float], stops: int, best: int
+) -> None:
+    """Evaluations at every step, two of them stop. Without a best: 4 counts, 6 begins anew, then 6 and 3.
+
+    Falls: 5 is below the untrained 9, then 6 below 7; nothing between them takes the first back.
+    """
+    patience = {"evaluations": 2, "counts": counts}
+    trainer = train(backbone, tmp_path, scores, eval_every=1, patience=patience)
+    assert trainer.record.stopped
+    assert (trainer.record.step, trainer.record.best_step) == (stops, best)
+
+
+@pytest.mark.parametrize(
+    "patience", [0, {"evaluations": 0, "counts": "falls"}, {"evaluations": 1, "counts": "rises"}]
+)
+def test_a_patience_that_means_nothing_is_refused(patience: Any) -> None:
+    with pytest.raises(ValueError, match="patience"):
+        TrainConfig.model_validate({**tiny.TRAIN, "patience": patience})
+
+
 def test_every_step_logs_loss_rate_and_gradient_norm(backbone: Path, tmp_path: Path) -> None:
     train(backbone, tmp_path)
     steps = [line for line in lines(tmp_path) if "evaluation" not in line]
@@ -192,6 +220,22 @@ def test_bf16_runs_and_differs_from_fp32(backbone: Path, tmp_path: Path) -> None
 def test_bad_training_settings_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TrainConfig.model_validate({**tiny.TRAIN, **changes})
+
+
+def test_a_method_may_have_another_encoder_watched_than_it_exports(backbone: Path, tmp_path: Path) -> None:
+    seen: list[Encoder] = []
+
+    def evaluate(encoder: Encoder) -> dict[str, float]:
+        seen.append(encoder)
+        return {"score": 0.0}
+
+    method = simcse(backbone)
+    other = tiny.sentence_encoder(backbone, pooling="last-two-avg")
+    method.watched = lambda: other  # type: ignore[method-assign]
+    trainer = Trainer(method, TrainConfig.model_validate(tiny.TRAIN), 3, evaluate, tmp_path)
+    trainer.fit(tiny.rows())
+    assert all(encoder is other for encoder in seen)
+    assert json.loads((trainer.best_folder / "sentbench.json").read_text())["pooling"] == "mean"
 
 
 def test_selection_receives_the_exported_encoder(backbone: Path, tmp_path: Path) -> None:
