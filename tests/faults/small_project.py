@@ -10,16 +10,22 @@ import yaml
 
 from harness.files import sha256_of
 from tests.support import tiny
+from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[2]
 RUN = "simcse-small__minilm-l2__s0"
 
 
 def write_project(folder: Path) -> Path:
-    """Writes plan, code, STS-B of eight pairs a split, a corpus and a backbone; returns the folder."""
+    """Writes plan, code, STS-B of eight pairs a split, a corpus and a backbone; returns the folder.
+
+    A small leaderboard lies beside it and is linked from it, so that copies of the project are quick.
+    """
     folder.mkdir(parents=True)
-    for room in ("harness", "methods", "leaderboards", "recipes"):
+    for room in ("harness", "methods", "recipes"):
         (folder / room).symlink_to(ROOT / room)
+    leaderboards = folder.with_name(f"{folder.name}-leaderboards")
+    (folder / "leaderboards").symlink_to(write_leaderboards(leaderboards).resolve())
     write_stsb(folder / "data/stsb")
     (folder / "data/words").mkdir()
     (folder / "data/words/words.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows()))

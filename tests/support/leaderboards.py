@@ -1,0 +1,26 @@
+"""A small leaderboard: a few of the project's tables, so that a report of it takes a second."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+KEPT = {"tables": ("small", "small-sts", "pcl-table4", "una-table1", "una-table2"), "claims": ("una",)}
+"""What stays of two of its folders: tables of two papers' pages, and the claims about these tables."""
+
+
+def write_leaderboards(folder: Path) -> Path:
+    """Writes the project's leaderboards with few tables and what is said of them, as a new folder."""
+
+    def left_out(parent: str, names: list[str]) -> set[str]:
+        kept = KEPT.get(Path(parent).name)
+        return {name for name in names if kept is not None and Path(name).stem not in kept}
+
+    shutil.copytree(ROOT / "leaderboards", folder, ignore=left_out)
+    answers = yaml.safe_load((folder / "answers.yaml").read_text())
+    numbers = [number for number in answers["numbers"] if number["table"].replace("/", "-") in KEPT["tables"]]
+    (folder / "answers.yaml").write_text(yaml.safe_dump({"numbers": numbers}, sort_keys=False))
+    return folder
