@@ -103,6 +103,7 @@ class WordShape(Declaration):
     layers: int = Field(ge=0)
     heads: int = Field(ge=1)
     inner: int = Field(ge=1, description="width of the feed-forward layers")
+    positions: int = Field(ge=1, description="longest input in words, special tokens included")
     dropout: float = Field(ge=0, lt=1)
     seed: int = Field(ge=0, description="of the weights that are drawn")
 

@@ -30,13 +30,14 @@ def word_transformer(
     layers: int,
     heads: int,
     inner: int,
+    positions: int,
     dropout: float,
     seed: int,
 ) -> SentenceEncoder:
     """Returns a BERT of the width of the word vectors, over the first `vocabulary` words, with mean pooling.
 
-    inner: width of the feed-forward layers. seed: of everything that is drawn. Word vectors come in the order
-    of their frequency, so the first are the most frequent.
+    inner: width of the feed-forward layers. positions: longest input. seed: of everything that is drawn. Word
+    vectors come in the order of their frequency, so the first are the most frequent.
     Errors: InputError if there are fewer words, or the heads do not divide the width.
     """
     from transformers import BertConfig, BertModel
@@ -56,7 +57,7 @@ def word_transformer(
         intermediate_size=inner,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
-        max_position_embeddings=EVALUATION_LENGTH,
+        max_position_embeddings=positions,
         initializer_range=POSITION_SPREAD,
         pad_token_id=SPECIAL.index(PAD),
     )

@@ -12,7 +12,7 @@ from harness.files import sha256_of
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
-RUN = "simcse-small__minilm-l2__s0"
+RUN = "simcse-small__words-50d__s0"
 
 
 def write_project(folder: Path) -> Path:

@@ -21,7 +21,7 @@ from harness.results.store import read_result, read_results, write_result
 from harness.stages.report import evidence_without_plan
 
 ROOT = Path(__file__).parents[3]
-OWN, KEY = "simcse-small__minilm-l2__s0", "simcse-small__minilm-l2__s7"
+OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
 CONTRIBUTE = ("contribute", KEY, "--out", "bundle.zip", "--name", "Anna's lab", "--may-be-cited")
 
 

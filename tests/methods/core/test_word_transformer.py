@@ -15,7 +15,7 @@ from methods.core.word_average import WordAverageEncoder
 from methods.core.word_transformer import SPECIAL, word_transformer
 
 WORDS = ["the", "cat", "sat", ".", "café"]
-SHAPE = {"vocabulary": 4, "layers": 1, "heads": 2, "inner": 8, "dropout": 0.1, "seed": 0}
+SHAPE = {"vocabulary": 4, "layers": 1, "heads": 2, "inner": 8, "positions": 512, "dropout": 0.1, "seed": 0}
 
 
 def built(**changes: int) -> SentenceEncoder:
