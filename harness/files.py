@@ -9,10 +9,16 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+SETTLED = 1_000_000_000
+"""Nanoseconds after which a file's times tell whether it was written again."""
+_HASHES: dict[tuple[int, ...], str] = {}
+"""State of a file -> the sha256 of its bytes."""
 
 
 @contextmanager
@@ -89,9 +95,25 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """Returns the sha256 of a file's bytes, in hexadecimal."""
+    """Returns the sha256 of a file's bytes, in hexadecimal.
+
+    A process reads a file again only if the system says that it was changed or replaced meanwhile. What was
+    written in the last second is read each time: the system's clock may not tell two such writes apart.
+    """
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        state = _state(file.fileno())
+        if state not in _HASHES:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+            if state != _state(file.fileno()) or time.time_ns() - max(state[-2:]) < SETTLED:
+                return found
+            _HASHES[state] = found
+        return _HASHES[state]
+
+
+def _state(handle: int) -> tuple[int, ...]:
+    """Returns which file it is, its size, and the nanoseconds at which bytes and entry last changed."""
+    about = os.fstat(handle)
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
 def sha256_of_folder(path: Path) -> str:

@@ -59,12 +59,22 @@ def evaluation_roots(tasks: Sequence[str]) -> tuple[str, ...]:
     return (*EVALUATE, *declaring_modules(tasks))
 
 
+def run_code(method: str, tasks: Sequence[str]) -> str:
+    """Returns the sha256 of the code that trains a method's runs and evaluates them on these tasks."""
+    return code_base().fingerprint((*training_roots(method), *evaluation_roots(tasks)))
+
+
+def report_roots(code: CodeBase | None = None) -> tuple[str, ...]:
+    """Returns the modules whose imports decide what the report shows."""
+    return (REPORT, *(code or code_base()).modules_in(PAGES))
+
+
 def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[str, str]:
     """Returns the sha256 of the code of every stage: STAGE, train/METHOD, and evaluate/KEY for each run.
 
     evaluated: the tasks and suites of each run.
     """
-    roots = {**STAGES, "report": (REPORT, *code.modules_in(PAGES))}
+    roots = {**STAGES, "report": report_roots(code)}
     roots |= {f"train/{method}": training_roots(method) for method in METHODS}
     roots |= {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
     known = {modules: code.fingerprint(modules) for modules in set(roots.values())}

@@ -57,6 +57,11 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sentbench"
 
 
+def made_texts() -> Path:
+    """Returns the folder of texts that were brought into another form."""
+    return cache() / "texts"
+
+
 def data_roots() -> list[Path]:
     """Returns the folders in which a source may lie; one that lies in none is fetched into the last.
 

@@ -17,8 +17,20 @@ FILE_ENDINGS = frozenset(
 """Names that no folder of this project or of a model has."""
 
 
+DIGITS = 10
+"""Significant digits of a measured number in a file that is kept: the rest is the arithmetic of a machine."""
+
 DIGEST = "digest"
 """Entry of a sealed record: the sha256 of all its other entries."""
+
+
+def rounded(value: Any) -> Any:
+    """Returns a JSON value with DIGITS significant digits of each number that is not whole."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {key: rounded(entry) for key, entry in value.items()}
+    return [rounded(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def sealed(record: Mapping[str, Any]) -> dict[str, Any]:

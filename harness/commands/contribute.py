@@ -12,6 +12,8 @@ from harness.outputs import check_file
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
 from harness.results.bundles import Contributor
 from harness.results.contributions import RunFiles, pack
+from harness.results.provenance import git_state
+from harness.results.schema import ResultFile
 from harness.results.store import read_result
 
 
@@ -30,8 +32,11 @@ def execute(arguments: argparse.Namespace) -> None:
     check_file(arguments.out)
     contributor = contributor_of(arguments.name, arguments.link, may_be_cited=arguments.may_be_cited)
     files = [run_files(key, vectors=arguments.vectors) for key in arguments.runs]
-    methods = sorted({read_result(run.scores).run.method for run in files})
-    manifest = pack(arguments.out, files, contributor=contributor, code=code_fingerprints(methods))
+    results = [read_result(run.scores) for run in files]
+    for result in results:
+        check_code(result)
+    code = code_fingerprints(sorted({result.run.method for result in results}))
+    manifest = pack(arguments.out, files, contributor=contributor, code=code, commit=git_state())
     print(f"{arguments.out}: {len(files)} runs, {len(manifest.members)} files, by {contributor.name}")
 
 
@@ -58,6 +63,20 @@ def run_files(key: str, *, vectors: bool) -> RunFiles:
     if vectors and not (store / STORE_RECORD).is_file():
         raise InputError(f"{store}: no stored vectors, expected those of the run; leave out --vectors")
     return RunFiles(scores, curve if curve.is_file() else None, store if vectors else None)
+
+
+def check_code(result: ResultFile) -> None:
+    """Raises InputError if a result was made by other code than this: its commit would be a wrong one."""
+    from harness.identity import run_code
+
+    made_by = result.provenance.code_sha256
+    if made_by is not None and made_by != run_code(
+        result.run.method, [score.task for score in result.scores]
+    ):
+        raise InputError(
+            f"{result.run.key}: made by other code than is here, expected the same; check out the code "
+            "that made it, or evaluate it again"
+        )
 
 
 def code_fingerprints(methods: list[str]) -> dict[str, str]:

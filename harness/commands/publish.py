@@ -15,6 +15,7 @@ from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
 from harness.report.formats.card import licence_of, median_seed, render_card
+from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
 from harness.stages.artefacts import read_artefact
@@ -64,6 +65,7 @@ def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | N
         written, reason = write_mteb(results, part / "mteb")
         values = _card_values(params, keys, licence)
         values |= {"others": others, "mteb": written, "no_mteb": reason}
+        values["commit"], values["dirty"] = git_state()
         run = params.run(chosen.run.key)
         settings = {**{f"method.{k}": v for k, v in run.config.items()}, **run.train}
         text = render_card(results, settings=settings, values=values)

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
-def write_backbone(origin: Path, layers: int | None, folder: Path) -> None:
-    """Fills `folder` with the model of `origin` as it is, or with its first `layers` layers."""
-    if layers is None:
-        shutil.copytree(origin, folder, dirs_exist_ok=True)
-        return
+def write_backbone(
+    origin: Path, layers: int | None, folder: Path, *, shape: Mapping[str, Any] | None = None
+) -> None:
+    """Fills `folder` with the model of `origin` as it is, its first `layers` layers, or one over its words.
+
+    shape: the settings of `methods.core.word_transformer` where `origin` holds word vectors.
+    Errors: InputError if it holds none, or the origin cannot be cut or take the shape.
+    """
     from methods.core.folders import cut_layers, load_encoder
-    from methods.core.saving import save_backbone
+    from methods.core.saving import save_backbone, save_encoder
+    from methods.core.word_average import load_word_average
+    from methods.core.word_transformer import word_transformer
 
-    save_backbone(cut_layers(load_encoder(origin, pooling="mean"), layers), folder)
+    if shape is not None:
+        save_encoder(word_transformer(load_word_average(origin), **shape), folder)
+    elif layers is not None:
+        save_backbone(cut_layers(load_encoder(origin, pooling="mean"), layers), folder)
+    else:
+        shutil.copytree(origin, folder, dirs_exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.records import rounded
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
@@ -50,5 +52,6 @@ def embedded(
 
 
 def curve_lines(log: Path) -> list[str]:
-    """Returns the lines of a training log that are evaluations: what the report's curves need."""
-    return [line for line in log.read_text(encoding="utf-8").splitlines(True) if '"evaluation": true' in line]
+    """Returns the lines of a training log that are evaluations, rounded: what the report's curves need."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    return [json.dumps(rounded(json.loads(line))) + "\n" for line in lines if '"evaluation": true' in line]

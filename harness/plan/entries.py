@@ -96,11 +96,29 @@ class Run(Declaration):
         return entry
 
 
+class WordShape(Declaration):
+    """The BERT that is built over word vectors; its width is theirs."""
+
+    vocabulary: int = Field(ge=1, description="the most frequent words that it keeps")
+    layers: int = Field(ge=0)
+    heads: int = Field(ge=1)
+    inner: int = Field(ge=1, description="width of the feed-forward layers")
+    positions: int = Field(ge=1, description="longest input in words, special tokens included")
+    dropout: float = Field(ge=0, lt=1)
+    seed: int = Field(ge=0, description="of the weights that are drawn")
+
+
 class Backbone(Declaration):
-    """How backbones/NAME is made: a folder as it is, or its first layers."""
+    """How backbones/NAME is made: a folder as it is, its first layers, or a BERT over its word vectors."""
 
     origin: OriginFolder
     layers: int | None = Field(ge=1)
+    shape: WordShape | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_shape(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A backbone that is not built over words has an entry of two keys."""
+        return {key: value for key, value in handler(self).items() if key != "shape" or value is not None}
 
 
 class Corpus(Declaration):

@@ -42,6 +42,9 @@ class Estimate:
         backbone = self.params.backbones.get(Path(path).name)
         origin = backbone.origin if backbone else path
         shape = self.times.shapes.get(Path(origin).name)
+        if shape is not None and backbone is not None and backbone.shape is not None:
+            built = backbone.shape.model_dump(include={"layers", "inner", "vocabulary", "positions"})
+            return shape.model_copy(update=built)
         if shape is None or backbone is None or backbone.layers is None:
             return shape
         return shape.model_copy(update={"layers": backbone.layers})

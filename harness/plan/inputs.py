@@ -120,7 +120,9 @@ def _add_backbone(
             "correct its cut"
         )
     entry = declared[name]
-    if entry.cut is None:
+    if entry.words is not None:
+        backbones[name] = {"origin": f"{paths.DATA}/{entry.words}", "layers": None, "shape": entry.shape}
+    elif entry.cut is None:
         backbones[name] = {"origin": f"{paths.DATA}/{entry.source}", "layers": None}
     else:
         _add_backbone(backbones, entry.cut, declared, users=(*users, name))

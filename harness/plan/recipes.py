@@ -19,6 +19,7 @@ from harness.declarations import (
 )
 from harness.errors import InputError, near_matches
 from harness.paths import RECIPES
+from harness.plan.entries import WordShape
 
 BACKBONES, CORPORA = "backbones.yaml", "corpora.yaml"
 
@@ -107,17 +108,24 @@ class RecipeFile(Declaration):
 
 
 class DeclaredBackbone(Declaration):
-    """A source as it is, or the first layers of another backbone; `pooling` where a teacher states none."""
+    """A source as it is, the first layers of another backbone, or a BERT built over a source of word vectors.
+
+    `pooling` where a teacher states none.
+    """
 
     source: Name | None = None
+    words: Name | None = None
+    shape: WordShape | None = None
     cut: Name | None = None
     layers: int | None = Field(default=None, ge=1)
     pooling: str | None = None
 
     @model_validator(mode="after")
     def _one_origin(self) -> DeclaredBackbone:
-        if (self.source is None) == (self.cut is None) or (self.cut is None) != (self.layers is None):
-            raise ValueError("expected `source`, or `cut` with `layers`")
+        origins = [name for name in (self.source, self.cut, self.words) if name is not None]
+        alone = (self.cut is None) == (self.layers is None) and (self.words is None) == (self.shape is None)
+        if len(origins) != 1 or not alone:
+            raise ValueError("expected `source`, or `cut` with `layers`, or `words` with `shape`")
         return self
 
 

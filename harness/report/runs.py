@@ -1,9 +1,8 @@
-"""What the report knows of a run besides its scores: its record, its training curve, its wall time."""
+"""What the report knows of a run besides its scores: its record and its training curve."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.records import read_object
 from harness.report.charts.curves import CurvePoint
 from harness.results.schema import ResultFile, Selection
 
-TIMED = ("train", "evaluate")
-"""The stages whose wall time makes up that of a run."""
 AGAIN = "delete the file and run its stage again"
 
 
@@ -29,8 +25,9 @@ def slug(text: str) -> str:
 class RunDetail:
     """One run: what it is, what its numbers depend on, and the command that makes them again.
 
-    seconds: wall time of training and evaluation, None if no log has it. curve: its evaluations, if any. by:
-    who ran it and may be named, nothing for a run of ours. date: of its commit, nothing if that is not known.
+    curve: its evaluations, if any. by: who ran it and may be named, nothing for a run of ours. code: the
+    sha256 of the code that made it. git_commit: of that code where others ran it, else empty. date: of that
+    commit, if it is known.
     """
 
     key: str
@@ -43,12 +40,11 @@ class RunDetail:
     device: str
     precision: str
     data_sha256: Mapping[str, str]
-    git_dirty: bool = False
+    code: str = ""
     identity: str = ""
     encoder_sha256: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     selection: Selection | None = None
-    seconds: float | None = None
     curve: tuple[CurvePoint, ...] = ()
     by: str = ""
     date: str = ""
@@ -57,6 +53,11 @@ class RunDetail:
     def system(self) -> str:
         """What its seeds have in common: method, variant and backbone."""
         return " · ".join(part for part in (self.method, self.variant, self.backbone) if part)
+
+    @property
+    def made_from(self) -> str:
+        """What names its code: the commit where others ran it, else the fingerprint of the code."""
+        return f"commit {self.git_commit[:10]}" if self.git_commit else f"code {self.code[:10]}"
 
     @property
     def anchor(self) -> str:
@@ -68,7 +69,6 @@ class RunDetail:
         cls,
         result: ResultFile,
         *,
-        seconds: float | None = None,
         curve: tuple[CurvePoint, ...] = (),
         by: str = "",
         date: str = "",
@@ -82,8 +82,8 @@ class RunDetail:
             backbone=run.backbone,
             seed=run.seed,
             command=f"dvc repro evaluate@{run.key}",
-            git_commit=provenance.git_commit,
-            git_dirty=provenance.git_dirty,
+            code=provenance.code_sha256 or "",
+            git_commit=provenance.git_commit or "",
             device=provenance.device,
             precision=provenance.precision,
             data_sha256=provenance.data_sha256,
@@ -91,7 +91,6 @@ class RunDetail:
             encoder_sha256=provenance.encoder_sha256,
             versions=provenance.versions,
             selection=result.selection,
-            seconds=seconds,
             curve=curve,
             by=by,
             date=date,
@@ -102,23 +101,21 @@ def run_details(
     results: Iterable[ResultFile],
     *,
     curves: Path,
-    costs: Path,
     contributors: Mapping[str, str],
     dates: Mapping[str, str],
 ) -> dict[str, RunDetail]:
     """Returns the detail of every run by its key.
 
-    curves: folder of RUN.jsonl, the evaluations during training. costs: folder of RUN.STAGE.json with
-    `STAGE_seconds`. contributors: who ran a run that is not ours, by its key. dates: of commits.
+    curves: folder of RUN.jsonl, the evaluations during training. contributors: who ran a run that is not
+    ours, by its key. dates: of commits.
     Errors: InputError for a file there that is not what training or evaluation wrote.
     """
     return {
         result.run.key: RunDetail.from_result(
             result,
-            seconds=read_seconds(costs, result.run.key),
             curve=read_curve(curves / f"{result.run.key}.jsonl", result.run.seed),
             by=contributors.get(result.run.key, ""),
-            date=dates.get(result.provenance.git_commit, ""),
+            date=dates.get(result.provenance.git_commit or "", ""),
         )
         for result in results
     }
@@ -136,21 +133,6 @@ def read_curve(path: Path, seed: int) -> tuple[CurvePoint, ...]:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, "an evaluation a line", error) from None
-
-
-def read_seconds(folder: Path, key: str) -> float | None:
-    """Returns the wall time of a run's training and evaluation on the machine that ran it last, if logged."""
-    paths = {f"{stage}_seconds": folder / f"{key}.{stage}.json" for stage in TIMED}
-    if not all(path.is_file() for path in paths.values()):
-        return None
-    return sum(_number(path, name) for name, path in paths.items())
-
-
-def _number(path: Path, name: str) -> float:
-    value = read_object(path, name, again=AGAIN)[name]
-    if not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise InputError(f"{path}: {name} is {value!r}, expected seconds; {AGAIN}")
-    return float(value)
 
 
 def _damaged(path: Path, expected: str, error: Any) -> InputError:

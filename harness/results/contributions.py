@@ -20,7 +20,7 @@ from harness.outputs import Layout, new_folder
 from harness.paths import STORE_RECORD
 from harness.results.bundles import MANIFEST, Contributor, Manifest, unpack_bundle, write_bundle
 from harness.results.schema import ResultFile, ScoreRecord
-from harness.results.store import read_result
+from harness.results.store import read_result, write_result
 
 SAME = 1e-6
 """How far a score that is computed again from stored vectors may be from the stated one, in raw units."""
@@ -85,18 +85,34 @@ def name_of(score: ScoreRecord) -> ScoreName:
 
 
 def pack(
-    out: Path, runs: Sequence[RunFiles], *, contributor: Contributor, code: Mapping[str, str]
+    out: Path,
+    runs: Sequence[RunFiles],
+    *,
+    contributor: Contributor,
+    code: Mapping[str, str],
+    commit: tuple[str, bool] = ("unknown", True),
 ) -> Manifest:
     """Writes a bundle of runs; `code` holds the fingerprint of every method by name.
 
+    commit: of the code that made the results, and whether it has changes that are in no commit; a result that
+    states its own keeps it.
     Errors: InputError if no run is named, a run's code was not committed, or its method has no fingerprint.
     """
     if not runs:
         raise InputError("no run is named, expected at least one; see `sentbench list runs`")
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        files, used = _members(runs, code, commit, Path(scratch))
+        return write_bundle(out, files, contributor=contributor, code=used)
+
+
+def _members(
+    runs: Sequence[RunFiles], code: Mapping[str, str], commit: tuple[str, bool], scratch: Path
+) -> tuple[dict[str, Path], dict[str, str]]:
+    """Returns the files of a bundle by member name, results with their commit, and the methods' code."""
     files: dict[str, Path] = {}
     used: dict[str, str] = {}
     for run in runs:
-        result = read_result(run.scores)
+        result = _with_commit(read_result(run.scores), commit)
         _check_committed(str(run.scores), result)
         if result.run.method not in code:
             raise InputError(
@@ -104,13 +120,21 @@ def pack(
                 f"{', '.join(sorted(code))}; run `dvc repro fingerprint`"
             )
         used[result.run.method] = code[result.run.method]
-        files[f"scores/{result.run.key}.json"] = run.scores
+        files[f"scores/{result.run.key}.json"] = scratch / f"{result.run.key}.json"
+        write_result(files[f"scores/{result.run.key}.json"], result)
         if run.curve is not None:
             files[f"curves/{result.run.key}.jsonl"] = run.curve
         if run.vectors is not None:
             kept = [run.vectors / STORE_RECORD, *sorted(run.vectors.glob("*.npy"))]
             files |= {f"vectors/{result.run.key}/{path.name}": path for path in kept}
-    return write_bundle(out, files, contributor=contributor, code=used)
+    return files, used
+
+
+def _with_commit(result: ResultFile, commit: tuple[str, bool]) -> ResultFile:
+    if result.provenance.git_commit is not None:
+        return result
+    stated = {"git_commit": commit[0], "git_dirty": commit[1]}
+    return result.model_copy(update={"provenance": result.provenance.model_copy(update=stated)})
 
 
 def accept(bundle: Path, folder: Path, checkout: Checkout) -> Path:
@@ -172,7 +196,7 @@ def _read(bundle: Path, path: Path) -> ResultFile:
 
 def _check_committed(where: str, result: ResultFile) -> None:
     provenance = result.provenance
-    if provenance.git_dirty or not re.fullmatch(r"[0-9a-f]{40}", provenance.git_commit):
+    if provenance.git_dirty or not re.fullmatch(r"[0-9a-f]{40}", provenance.git_commit or ""):
         raise InputError(
             f"{where}: run from code that is in no commit, expected a commit; commit, run it again"
         )

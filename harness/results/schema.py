@@ -46,10 +46,16 @@ class Selection(Declaration):
 
 
 class Provenance(Declaration):
-    """What the numbers depend on besides the recipe. No clock time, no host name: those go to the log."""
+    """What the numbers depend on besides the recipe. No clock time, no host name, and no commit of our own:
 
-    git_commit: str
-    git_dirty: bool
+    equal code in another commit is the same provenance.
+    """
+
+    code_sha256: str | None = Field(default=None, description="of the code that trains and evaluates the run")
+    git_commit: str | None = Field(
+        default=None, description="in a bundle for others: the commit of that code"
+    )
+    git_dirty: bool | None = Field(default=None, description="whether the code differed from that commit")
     encoder_sha256: str
     data_sha256: dict[str, str]
     versions: dict[str, str]

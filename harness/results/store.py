@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from harness.declarations import read_record
 from harness.errors import InputError
 from harness.files import write_json
+from harness.records import rounded
 from harness.results.schema import SCHEMA, ResultFile
 
 KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
@@ -35,15 +37,20 @@ COLUMNS = [
 
 
 def write_result(path: Path, result: ResultFile) -> None:
-    """Writes one result file atomically; equal results give equal bytes."""
-    whole = result.model_copy(update={"digest": digest_of(result)})
-    write_json(path, whole.model_dump(mode="json", by_alias=True))
+    """Writes one result file atomically, its numbers rounded; equal results give equal bytes."""
+    kept = ResultFile.model_validate(rounded(_values(result)))
+    write_json(path, _values(kept.model_copy(update={"digest": digest_of(kept)})))
 
 
 def digest_of(result: ResultFile) -> str:
     """Returns the sha256 of a result but for the digest it states."""
-    rest = result.model_dump(mode="json", by_alias=True, exclude={"digest"})
+    rest = {key: value for key, value in _values(result).items() if key != "digest"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _values(result: ResultFile) -> dict[str, Any]:
+    """Returns a result as JSON values, without what it does not state."""
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def read_result(path: Path) -> ResultFile:

@@ -16,7 +16,7 @@ from harness.stages.artefacts import check_inputs
 
 
 def make_backbone(params: Params, name: str) -> Path:
-    """Writes backbones/NAME: a fetched model as it is, or the first layers of another backbone."""
+    """Writes backbones/NAME: a fetched model as it is, the first layers of another, one over word vectors."""
     if name not in params.backbones:
         raise InputError(
             f"backbone {name!r} is not in params.yaml, expected one of {', '.join(params.backbones)}"
@@ -31,5 +31,5 @@ def make_backbone(params: Params, name: str) -> Path:
     quiet()
     check_inputs(entry.origin)
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
-        write_backbone(origin, entry.layers, part)
+        write_backbone(origin, entry.layers, part, shape=entry.shape and entry.shape.model_dump())
     return folder

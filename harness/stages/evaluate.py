@@ -13,13 +13,12 @@ from harness.compute.evaluate import curve_lines, load_model
 from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder, write_json
-from harness.identity import vectors_identity
+from harness.identity import run_code, vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD
 from harness.plan.entries import Params, Run
 from harness.records import check_plain
 from harness.results.embeddings import EmbeddingStore
-from harness.results.provenance import git_state
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
 from harness.stages.artefacts import Artefact, read_artefact
@@ -121,7 +120,6 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
     from harness.data.download import folder_of
 
     about = artefact.about
-    commit, dirty = git_state()
     sources = sorted({task.source for task in tasks})
     return ResultFile(
         schema=SCHEMA,
@@ -129,8 +127,7 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
         scores=scores,
         selection=Selection(**about["selection"]),
         provenance=Provenance(
-            git_commit=commit,
-            git_dirty=dirty,
+            code_sha256=run_code(about["method"], [task.name for task in tasks]),
             encoder_sha256=encoder_hash(artefact.folder),
             data_sha256={source: sha256_of_folder(folder_of(source)) for source in sources},
             versions=about["versions"],

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from harness import layouts
 from harness.errors import InputError
+from harness.identity import code_base, report_roots
 from harness.outputs import check_folder, new_outputs
 from harness.paths import (
     ARTEFACTS,
-    COSTS,
     CURVES,
     LEADERBOARDS,
     MEASUREMENTS,
@@ -52,7 +52,6 @@ from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.results.bundles import Contributor
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.history import commit_dates
-from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -189,14 +188,13 @@ def report_content(
     runs = run_details(
         evidence.results,
         curves=CURVES,
-        costs=COSTS,
         contributors=evidence.contributors,
-        dates=commit_dates({result.provenance.git_commit for result in evidence.results}),
+        dates=commit_dates({result.provenance.git_commit or "" for result in evidence.results}),
     )
     lacking = unfilled(tables, load_recipes())
     return Report(
         title="sentbench",
-        commit=git_state()[0],
+        code=code_base().fingerprint(report_roots()),
         plan=", ".join(params.plan),
         tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
         papers=papers_of(tables, evidence.published, runs, lacking),

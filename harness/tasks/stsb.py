@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.data.sts import ScoredPair, StsbRow, read_pairs_jsonl, read_stsb
 from harness.tasks.sts import StsTask, Subsets
-from harness.tasks.text_forms import in_form
+from harness.tasks.text_forms import in_forms
 
 STSB_FILES = {"train": "train.jsonl", "dev": "validation.jsonl", "test": "test.jsonl"}
 
@@ -25,13 +25,12 @@ def _in_form(path: Path, form: str, source: str) -> list[StsbRow]:
         rows = [StsbRow(*pair, "", "", "") for pair in read_pairs_jsonl(path)]
     else:
         rows = read_stsb(path)
-    published = source == "stsb"
+    texts = in_forms(
+        [text for row in rows for text in (row.first, row.second)], form, published=source == "stsb"
+    )
     return [
-        row._replace(
-            first=in_form(row.first, form, published=published),
-            second=in_form(row.second, form, published=published),
-        )
-        for row in rows
+        row._replace(first=first, second=second)
+        for row, first, second in zip(rows, texts[::2], texts[1::2], strict=True)
     ]
 
 

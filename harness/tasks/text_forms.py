@@ -7,7 +7,7 @@ has one form; its two differ in blanks alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from harness.errors import InputError, near_matches
 
@@ -31,6 +31,15 @@ def in_form(text: str, form: str, *, published: bool) -> str:
 
         text = senteval_text(text)
     return " ".join(text.split()) or "."
+
+
+def in_forms(texts: Sequence[str], form: str, *, published: bool) -> list[str]:
+    """Returns `in_form` of each text; what it costs to tokenise published ones is paid once for a source."""
+    if published and form != "raw":
+        from harness.data.text import senteval_texts
+
+        texts, published = senteval_texts(texts), False
+    return [in_form(text, form, published=published) for text in texts]
 
 
 def never_empty(form: str) -> Callable[[str], str]:

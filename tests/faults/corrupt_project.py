@@ -20,7 +20,7 @@ from tests.faults.small_project import ROOT, RUN, write_project, write_source_re
 from tests.support import tiny
 
 STUDENT = "distill-small__minilm-l2__s0"
-VIEWS = "sct-small__minilm-l2__s0"
+VIEWS = "sct-small__words-50d__s0"
 TEACHER = "minilm-l2__words"
 
 

@@ -13,7 +13,7 @@ from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[2]
-RUN = "simcse-small__minilm-l2__s0"
+RUN = "simcse-small__words-50d__s0"
 
 
 def write_project(folder: Path) -> Path:

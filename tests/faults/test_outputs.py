@@ -20,7 +20,7 @@ from harness.outputs import Layout, check_addition, check_file, check_folder, ne
 from tests.faults.trees import tree
 
 ROOT = Path(__file__).parents[2]
-RUN = "simcse-small__minilm-l2__s0"
+RUN = "simcse-small__words-50d__s0"
 BOX = Layout("a box", {"box.json": ("sides",)}, ("*.txt", "lid/*.txt"))
 
 

@@ -64,7 +64,7 @@ def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     return lines[0]
 
 
-RUN = "simcse-small__minilm-l2__s0"
+RUN = "simcse-small__words-50d__s0"
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_no_module_reads_yaml_but_the_reader() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  simcse-small__minilm-l2__s0:", "  ../../../../x:", 'key "../../../../x" of runs'),
+        ("  simcse-small__words-50d__s0:", "  ../../../../x:", 'key "../../../../x" of runs'),
         ("  minilm-l2:\n", "  ../../x:\n", 'key "../../x" of backbones'),
         ("backbone: backbones/minilm-l2", "backbone: backbones/../../x", "backbone is"),
         ("backbone: backbones/minilm-l2", "backbone: /etc", "expected a folder backbones/NAME"),

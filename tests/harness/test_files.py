@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import atomic_path, sha256_of_folder, write_by_hash, write_json, write_text
+from harness.files import atomic_path, sha256_of, sha256_of_folder, write_by_hash, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -72,3 +74,26 @@ def test_the_hash_of_a_folder_sees_names_and_bytes(tmp_path: Path) -> None:
     assert marks[0] == marks[1] != marks[2]
     (tmp_path / "two/f").rename(tmp_path / "two/g")
     assert sha256_of_folder(tmp_path / "two") != marks[0]
+
+
+def test_a_file_is_hashed_again_when_it_changed_though_its_size_and_time_are_as_before(
+    tmp_path: Path,
+) -> None:
+    """A settled file is read once; bytes written in place later are seen by the time of its entry."""
+    path = tmp_path / "a"
+    path.write_text("one")
+    first = sha256_of(path)
+    before = path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert sha256_of(path) == hashlib.sha256(b"two").hexdigest() != first
+
+
+def test_a_settled_file_is_read_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    path.write_text("one")
+    monkeypatch.setattr("harness.files.SETTLED", -(10**18))
+    found = sha256_of(path)
+    monkeypatch.setattr("hashlib.file_digest", None)  # whoever reads the file fails
+    assert sha256_of(path) == found

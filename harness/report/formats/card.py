@@ -116,8 +116,6 @@ def render_card(
         "precision": first.provenance.precision,
         "device": first.provenance.device,
         "settings": sorted(settings.items()),
-        "commit": first.provenance.git_commit,
-        "dirty": any(result.provenance.git_dirty for result in ordered),
         "stages": " ".join(f"evaluate@{result.run.key}" for result in ordered),
         "hashes": ", ".join(f"{name} `{digest}`" for name, digest in first.provenance.data_sha256.items()),
         "versions": ", ".join(f"{name} {version}" for name, version in first.provenance.versions.items()),

@@ -67,15 +67,15 @@ class Ladder:
 class Report:
     """The whole report.
 
-    commit: the commit it was generated from. plan: the names of the plan that was run. tables: those of the
-    main page. results: the score files of the plan; runs: the details of these runs by key. ladders: those
-    of the plan's systems. notes: what a reader must know before the numbers. problems: what is wrong with
-    the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
+    code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
+    of the main page. results: the score files of the plan; runs: the details of these runs by key.
+    ladders: those of the plan's systems. notes: what a reader must know before the numbers. problems: what is
+    wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
     measurements: what the benchmarks wrote, None for a report without it.
     """
 
     title: str
-    commit: str
+    code: str
     plan: str = "small"
     tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()

@@ -1,4 +1,4 @@
-"""The reproduction log of a paper: from which commit and on what its numbers were run, and the result."""
+"""The reproduction log of a paper: from which code and on what its numbers were run, and the result."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from harness.report.verdicts import FINDINGS
 
 @dataclass(frozen=True)
 class LogEntry:
-    """Runs of one system from one commit on one device.
+    """Runs of one system from one state of the code on one device.
 
-    date: of the commit, empty if it is not in the history; by: who ran them, empty if we did. result: the
+    date: of their commit, where others ran them; by: who ran them, empty if we did. result: the
     findings of the cells that they fill, in words.
     """
 
     date: str
-    commit: str
+    code: str
     device: str
     by: str
     system: str
@@ -29,13 +29,13 @@ class LogEntry:
 
 
 def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
-    """Returns the log of the runs that fill a cell of the tables, the newest commit first."""
+    """Returns the log of the runs that fill a cell of the tables, the newest first."""
     groups: dict[tuple[str, str, str, str, str], dict[str, RunDetail]] = {}
     named = (key for table in tables for row in table.rows for cell in row.cells for key in cell.runs)
     for key in dict.fromkeys(named):
         if key in runs:
             run = runs[key]
-            group = (run.date, run.git_commit, run.device, run.by, run.system)
+            group = (run.date, run.made_from, run.device, run.by, run.system)
             groups.setdefault(group, {})[key] = run
     entries = [
         LogEntry(*group, tuple(sorted(run.seed for run in found.values())), _result(tables, set(found)))

@@ -80,7 +80,6 @@ def _environment(templates: Path) -> Environment:
         }
     )
     environment.filters["signed"] = signed
-    environment.filters["seconds"] = _duration
     environment.filters["slug"] = slug
     environment.filters["code_spans"] = _code_spans
     environment.filters["groupby_order"] = lambda values, name: [
@@ -99,12 +98,3 @@ def _code_spans(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def _duration(seconds: float | None) -> str:
-    """Returns a wall time in the unit that suits it; a dash if it is not known."""
-    if seconds is None:
-        return "–"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

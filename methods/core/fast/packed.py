@@ -39,6 +39,7 @@ def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
         type(backbone).__name__ in ARCHITECTURES
         and backbone.config._attn_implementation in ATTENTION
         and not backbone.config.is_decoder
+        and backbone.config.num_hidden_layers > 0
         and "token_type_ids" not in tokens
         and (mask is None or bool(mask[:, 0].all()))
     )

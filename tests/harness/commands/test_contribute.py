@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.cli import main
+from harness.identity import run_code
 from harness.plan.known_runs import recipe_hashes
 from harness.plan.recipes import load_recipes
 from harness.report.tables.build import build_table
@@ -18,7 +21,7 @@ from harness.results.store import read_result, read_results, write_result
 from harness.stages.report import evidence_without_plan
 
 ROOT = Path(__file__).parents[3]
-OWN, KEY = "simcse-small__minilm-l2__s0", "simcse-small__minilm-l2__s7"
+OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
 CONTRIBUTE = ("contribute", KEY, "--out", "bundle.zip", "--name", "Anna's lab", "--may-be-cited")
 
 
@@ -131,3 +134,27 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert fault in error
     assert error.count("\n") == 1
     assert sorted(there.rglob("*")) == before
+
+
+def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_is_refused(
+    there: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(f"reports/scores/{KEY}.json")
+    result = read_result(path)
+    code = run_code(result.run.method, [score.task for score in result.scores])
+
+    def made_by(code: str) -> None:
+        stated = {"git_commit": None, "git_dirty": None, "code_sha256": code}
+        provenance = result.provenance.model_copy(update=stated)
+        write_result(path, result.model_copy(update={"provenance": provenance}))
+
+    monkeypatch.setattr("harness.commands.contribute.git_state", lambda: ("b" * 40, False))
+    made_by("0" * 64)
+    assert main(CONTRIBUTE) == 2
+    assert "made by other code than is here" in capsys.readouterr().err
+    made_by(code)
+    assert main(CONTRIBUTE) == 0
+    with zipfile.ZipFile("bundle.zip") as bundle:
+        packed = json.loads(bundle.read(f"scores/{KEY}.json"))
+    assert packed["provenance"]["git_commit"] == "b" * 40
+    assert "git_commit" not in json.loads(path.read_text())["provenance"]

@@ -17,7 +17,7 @@ from harness.stages.evaluate import encoder_hash
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
-KEYS = [f"simcse-small__minilm-l2__s{seed}" for seed in range(3)]
+KEYS = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
 DEV = {0: 0.70, 1: 0.90, 2: 0.80}
 TEXTS = ["the dog runs", "a woman reads in the garden", "two horses sleep under a tree near the river"]
 
@@ -119,7 +119,7 @@ def test_mteb_reads_the_result_files_of_raw_scores_on_its_own_files(project: Pat
     assert main(["publish", "simcse-small", "--out", "card"]) == 0
     files = sorted(Path("card/mteb/results").rglob("STS*.json"))
     assert [path.name for path in files] == ["STSBenchmark.json"] * 3
-    assert {path.parts[3] for path in files} == {"sentbench__simcse-small__minilm-l2"}
+    assert {path.parts[3] for path in files} == {"sentbench__simcse-small__words-50d"}
     task = mteb.get_task("STSBenchmark")
     scores = {path.parent.name: TaskResult.from_disk(path) for path in files}
     assert scores.keys() == {"seed_0", "seed_1", "seed_2"}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.data.sts import read_pairs_jsonl, read_senteval_sts, read_stsb
-from harness.data.text import senteval_text
+from harness.data.text import senteval_text, senteval_texts
+from harness.paths import made_texts
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,22 @@ from harness.data.text import senteval_text
 )  # fmt: skip
 def test_tokens_are_lower_case_without_escapes(raw: str, tokenised: str) -> None:
     assert senteval_text(raw) == tokenised
+
+
+def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    made = ["a girl 's hair .", "two blanks"]
+    assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.data.text.senteval_text", lambda text: "made again")
+        assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
+        assert senteval_texts(["A girl's hair."]) == ["made again"], "other texts are another file"
+    for path in made_texts().iterdir():
+        path.write_text(path.read_text().replace("blanks", "planks"))
+    assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
 
 
 @pytest.mark.mirror

@@ -239,7 +239,7 @@ def test_a_recipe_without_a_name_or_with_another_s_is_refused(tmp_path: Path) ->
 def test_a_plan_refuses_a_pooling_that_training_would(
     tmp_path: Path, pooling: str | None, message: str
 ) -> None:
-    settings = read_params(ROOT / "params.yaml").run("simcse-small__minilm-l2__s0")
+    settings = read_params(ROOT / "params.yaml").run("simcse-small__words-50d__s0")
     entry = recipe()
     entry["blocks"]["base"].update(pooling=pooling, config=settings.config, train=settings.train)
     params = resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")

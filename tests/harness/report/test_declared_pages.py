@@ -22,7 +22,7 @@ from harness.report.pages.declared import Page
 
 
 def toy_values(report: Report) -> dict[str, str] | None:
-    return {"greeting": f"hello {report.commit}"} if report.commit else None
+    return {"greeting": f"hello {report.code}"} if report.code else None
 
 
 PAGE = Page("Toys", "pages/toy.html", "toy.html.j2", toy_values, order=9)

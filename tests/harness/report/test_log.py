@@ -27,8 +27,10 @@ TABLE = Table("p/t", "T", tuple(Column(f"c{i}", "C") for i in range(3)), (TableR
 def test_runs_of_one_commit_and_device_are_one_entry_and_the_newest_is_first() -> None:
     runs = {run.key: run for run in (OURS, THEIRS, UNUSED)}
     assert log_of([TABLE], runs) == [
-        LogEntry("2026-03-04", "2" * 40, "cuda", "A lab", "a · v · b", (1,), "1 confirmed"),
-        LogEntry("2026-01-02", "1" * 40, "cpu", "", "a · v · b", (0,), "1 confirmed, 1 not settled"),
+        LogEntry("2026-03-04", "commit " + "2" * 10, "cuda", "A lab", "a · v · b", (1,), "1 confirmed"),
+        LogEntry(
+            "2026-01-02", "commit " + "1" * 10, "cpu", "", "a · v · b", (0,), "1 confirmed, 1 not settled"
+        ),
     ]
 
 

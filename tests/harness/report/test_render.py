@@ -136,7 +136,7 @@ def test_each_run_shows_its_command_commit_data_and_device(index: str, report: R
         assert run.command in index
         assert index.count(f'data-run="{run.key}"') == 3
         assert run.encoder_sha256 in index
-    assert "3f9d1c7ab2</code> with local changes" in index
+    assert "commit 3f9d1c7ab2</code>" in index
     assert index.count("No curve: these runs have no training log.") == 3
 
 

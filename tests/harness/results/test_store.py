@@ -131,3 +131,15 @@ def test_a_digit_changed_by_hand_or_by_a_disk_is_refused(tmp_path: Path) -> None
     (tmp_path / "a.json").write_text(text.replace("0.75", "0.76"))
     with pytest.raises(InputError, match="not the content that its digest states"):
         read_result(tmp_path / "a.json")
+
+
+def test_a_number_is_kept_with_ten_digits_and_a_result_of_ours_states_no_commit(tmp_path: Path) -> None:
+    """What machines differ in beyond that is their arithmetic; a commit would change with every day."""
+    content = raw()
+    content["scores"][0]["value"] = 0.12345678901234567
+    content["provenance"] |= {"git_commit": None, "git_dirty": None, "code_sha256": "0" * 64}
+    write_result(tmp_path / "a.json", ResultFile.model_validate(content))
+    written = json.loads((tmp_path / "a.json").read_text())
+    assert written["scores"][0]["value"] == 0.123456789
+    assert not {"git_commit", "git_dirty"} & set(written["provenance"])
+    assert read_result(tmp_path / "a.json").provenance.code_sha256 == "0" * 64

@@ -13,7 +13,7 @@ from harness.plan.entries import Params, read_params
 from harness.stages.entries import entries_by_part, write_entries
 
 ROOT = Path(__file__).parents[3]
-KEY = "simcse-small__minilm-l2__s0"
+KEY = "simcse-small__words-50d__s0"
 
 
 def written(params: Params, folder: Path) -> dict[str, bytes]:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 PIPELINE = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 SOURCES = ["sickr", "sts12", "stsb"]
 LINKS = ["evaluation-senteval-1", "evaluation-senteval-2", "evaluation-senteval"]
-RUN = "simcse-small__minilm-l2__s0"
+RUN = "simcse-small__words-50d__s0"
 
 
 @pytest.fixture
