@@ -30,7 +30,7 @@ class Method(nn.Module):
     """A training objective around an encoder. Trained parameters are those with `requires_grad`.
 
     The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
-    `loss`, the optimiser, `after_step`; at an evaluation and at the end `exported`.
+    `loss`, the optimiser, `after_step`; at an evaluation and at the end `candidates`.
     `columns` names the texts of a row that the method tokenises.
     """
 
@@ -71,6 +71,10 @@ class Method(nn.Module):
     def exported(self) -> Encoder:
         """Returns the encoder that is evaluated and published: by default without any training head."""
         return self.encoder
+
+    def candidates(self) -> Sequence[Encoder]:
+        """Returns the encoders of which the best on dev is evaluated and published: by default one."""
+        return (self.exported(),)
 
     def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
         """Returns the word pieces of the rows' texts, truncated, one column of `columns` after the other."""
