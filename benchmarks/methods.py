@@ -108,7 +108,7 @@ def step_result(run: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: 
         times, rates = alternate(forms, rounds=rounds)
         note = told(passes, shares(partial(cycle, ours, passes.cycle)), shares(partial(theirs, 0)))
     taken = [seconds / passes.cycle for seconds in times["ours"]]
-    cost = count.cost / passes.cycle / unit.cost
+    cost = count.cost / passes.cycle / unit.cost + passes.cost_beside
     peers = [against("passes", cost, taken, times["theirs"], target=1 / LIMIT)]
     if passes.products:
         cost += size * key_products(passes, run, short) / simcse_products(unit, short)

@@ -29,6 +29,7 @@ class Passes(NamedTuple):
     trained: forward and backward. frozen: forward only. source: where the specification counts them.
     cycle: steps after which the pattern repeats. extra: work that the same place names beside the passes.
     products: how often the loss multiplies one sentence's vector with all keys of a queue, gradients too.
+    beside: forward passes in networks that are no sentence encoders, and so are not counted in a real step.
     """
 
     trained: float
@@ -37,11 +38,17 @@ class Passes(NamedTuple):
     cycle: int = 1
     extra: str = ""
     products: int = 0
+    beside: float = 0
 
     @property
     def cost(self) -> float:
         """The step in units of SimCSE's, all views of one length."""
-        return (TRAINED_PASS * self.trained + self.frozen) / (TRAINED_PASS * 2)
+        return (TRAINED_PASS * self.trained + self.frozen) / (TRAINED_PASS * 2) + self.cost_beside
+
+    @property
+    def cost_beside(self) -> float:
+        """The share of it that is not counted in a real step."""
+        return self.beside / (TRAINED_PASS * 2)
 
 
 PASSES: dict[str, Passes] = {
@@ -64,6 +71,13 @@ PASSES: dict[str, Passes] = {
     "ckd-bert-small": Passes(1, 0, "SCT i: CKD, rerun style", extra="loss products", products=2),
     "mse-distill-bert-small": Passes(2, 0, "SCT g: squared error over both views"),
     "una": Passes(2.4, 0, "UNA i: 2B (1 + 1 / alpha), alpha = 5", cycle=5),
+    "diffcse": Passes(
+        2,
+        0,
+        "DiffCSE i: encoder 2 forward and backward",
+        extra="projector and scores of all pieces",
+        beside=2 * TRAINED_PASS + 2 * 0.5,
+    ),
     "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
 }
 """Run of a recipe -> what its specification counts. A letter names the section of the specification.

@@ -109,6 +109,8 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
             rows,
             {"teacher": "random"},
         )
+    elif "generator_layer" in run.config:
+        parent = write_generator(folder / "parent", backbone)
     elif run.parent_folder is not None:
         parent = folder / "parent"
         Networks(backbone, pooling=run.pooling).new_encoder().save(parent)
@@ -117,6 +119,17 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
+
+
+def write_generator(folder: Path, backbone: Path) -> Path:
+    """Writes a masked language model of half the backbone's layers with random weights."""
+    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+
+    layers = AutoConfig.from_pretrained(backbone).num_hidden_layers
+    config = AutoConfig.from_pretrained(backbone, num_hidden_layers=max(1, layers // 2))
+    AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(backbone).save_pretrained(folder)
+    return folder
 
 
 def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Namespace) -> float:

@@ -160,8 +160,7 @@ def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revis
             reasons.append(f"{place}: {error}")
     found = "; ".join(reasons) or f"it exists in {', '.join(source.tiers)} only"
     raise InputError(
-        f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; "
-        f"{advice}"
+        f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; {advice}"
     )
 
 

@@ -70,3 +70,8 @@ class CheckedNetworks(Networks):
         """Returns the parent as an encoder, as of `Networks`."""
         with reading(self._parent_folder(needs)):
             return checked(super().parent_encoder(needs, **options), self._parent_folder(needs))
+
+    def parent_masked_model(self, needs: str, **options: Any) -> Any:
+        """Returns the parent as a masked language model, as of `Networks`."""
+        with reading(self._parent_folder(needs)):
+            return super().parent_masked_model(needs, **options)

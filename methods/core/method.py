@@ -30,7 +30,7 @@ class Method(nn.Module):
     """A training objective around an encoder. Trained parameters are those with `requires_grad`.
 
     The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
-    `loss`, the optimiser, `after_step`; at an evaluation `watched`, and `exported` for what is kept.
+    `loss`, the optimiser, `after_step`; at an evaluation `watched`, and `candidates` for what is kept.
     `columns` names the texts of a row that the method tokenises.
     """
 
@@ -72,9 +72,13 @@ class Method(nn.Module):
         """Returns the encoder that is evaluated and published: by default without any training head."""
         return self.encoder
 
-    def watched(self) -> Encoder:
-        """Returns the encoder whose dev score selects the weights: by default the exported one."""
-        return self.exported()
+    def candidates(self) -> Sequence[Encoder]:
+        """Returns the encoders of which the best on dev is evaluated and published: by default one."""
+        return (self.exported(),)
+
+    def watched(self) -> Sequence[Encoder]:
+        """Returns the encoders whose dev scores select, one for each candidate: by default the candidates."""
+        return self.candidates()
 
     def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
         """Returns the word pieces of the rows' texts, truncated, one column of `columns` after the other."""

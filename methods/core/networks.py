@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
+from methods.core.masked_model import MaskedModel, OutputLayer
 from methods.core.teachers import TeacherVectors
 from methods.core.types import Tokens
 
@@ -71,16 +72,31 @@ class Networks:
                 f"{self.parent}: the parent is not a transformer, {needs} expects one; "
                 "name a trained encoder as `parent`"
             )
-        if like is not None and encoder.tokenizer.get_vocab() != like.tokenizer.get_vocab():
-            raise InputError(
-                f"{self.parent}: the parent's word pieces differ from those of {self.backbone}, {needs} "
-                "expects the same pieces and ids; name a `parent` of the same family"
-            )
+        if like is not None:
+            self._check_pieces(needs, encoder.tokenizer, like)
         return encoder
+
+    def parent_masked_model(self, needs: str, *, output: OutputLayer, like: SentenceEncoder) -> MaskedModel:
+        """Returns the parent as a masked language model that reads and writes the word pieces of `like`.
+
+        Wrap it in `Frozen`. Errors: InputError if the run has no parent, it has no such output layer, or its
+        word pieces differ.
+        """
+        model = MaskedModel(self._parent_folder(needs), output=output)
+        self._check_pieces(needs, model.tokenizer, like)
+        return model
 
     def teacher_vectors(self, needs: str) -> TeacherVectors:
         """Returns the parent's vectors of the corpus; InputError if the parent is no folder of such."""
         return TeacherVectors(self._parent_folder(needs), needs=needs)
+
+    def _check_pieces(self, needs: str, tokenizer: Any, like: SentenceEncoder) -> None:
+        """Raises InputError unless a parent's tokenizer has the pieces and ids of `like`."""
+        if tokenizer.get_vocab() != like.tokenizer.get_vocab():
+            raise InputError(
+                f"{self.parent}: the parent's word pieces differ from those of {self.backbone}, {needs} "
+                "expects the same pieces and ids; name a `parent` of the same family"
+            )
 
     def _parent_folder(self, needs: str) -> Path:
         if self.parent is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from methods.core.errors import InputError
@@ -53,15 +54,20 @@ def plan_steps(
     return plan._replace(total=wanted)
 
 
-def rate_factor(schedule: str, *, step: int, warmup: int, total: int) -> float:
+def rate_factor(
+    schedule: str, *, step: int, warmup: int, total: int, drops: Sequence[tuple[int, float]] = ()
+) -> float:
     """Returns the share of the peak learning rate at a step, counted from 0.
 
-    `linear` falls to 0 at `total`, `cosine` along half a cosine, `constant` stays; before that all rise
-    linearly from 0 over `warmup` steps.
+    `linear` falls to 0 at `total`, `cosine` along half a cosine, `constant` stays, `piecewise` stays between
+    its drops: (s, share) says that the share holds after step s, which still has the one before. Before that
+    all rise linearly from 0 over `warmup` steps.
     """
     if step < warmup:
         return step / warmup
     if schedule == "constant":
         return 1.0
+    if schedule == "piecewise":
+        return next((share for after, share in reversed(drops) if step > after), 1.0)
     done = (step - warmup) / max(1, total - warmup)
     return 1.0 - done if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * done))

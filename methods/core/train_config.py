@@ -19,6 +19,10 @@ class Patience(BaseModel):
     )
 
 
+Drop = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0)]], Field(strict=False)]
+"""A step, and the share of the peak rate that holds after it."""
+
+
 class TrainConfig(BaseModel):
     """How a run is trained. Every number comes from its recipe; nothing is rescaled."""
 
@@ -31,11 +35,16 @@ class TrainConfig(BaseModel):
     batch_size: int = Field(ge=1, description="sentences per step")
     drop_last: bool = Field(description="leave out the incomplete batch at the end of an epoch")
     learning_rate: float = Field(gt=0, description="peak learning rate")
-    schedule: Literal["linear", "cosine", "constant"]
+    schedule: Literal["linear", "cosine", "constant", "piecewise"]
+    rate_drops: tuple[Drop, ...] = Field(
+        default=(),
+        strict=False,
+        description="of `piecewise` alone: pairs of a step and the share of the peak rate after it",
+    )
     warmup_share: float = Field(
         ge=0, lt=1, description="share of all steps in which the rate rises, rounded up"
     )
-    betas: tuple[float, float] = Field(strict=False, description="Adam's decay rates")
+    betas: tuple[float, float] = Field(strict=False, description="Adam's decay rates; [0, rho] is RMSprop")
     epsilon: float = Field(gt=0, description="Adam's epsilon")
     bias_correction: bool = Field(description="off reproduces optimisers without Adam's bias correction")
     adam: Literal["torch", "transformers"] = Field(
@@ -62,4 +71,14 @@ class TrainConfig(BaseModel):
     def _one_length(self) -> Self:
         if (self.steps is None) == (self.epochs is None):
             raise ValueError("give exactly one of steps and epochs, the other null")
+        return self
+
+    @model_validator(mode="after")
+    def _drops_in_order(self) -> Self:
+        steps = [after for after, _ in self.rate_drops]
+        if bool(steps) != (self.schedule == "piecewise") or steps != sorted(set(steps)):
+            raise ValueError(
+                f"rate_drops at steps {steps} with schedule {self.schedule!r}; expected ascending steps "
+                "where the schedule is piecewise and none where it is not"
+            )
         return self

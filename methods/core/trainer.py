@@ -23,7 +23,10 @@ from methods.core.types import Batch, Encoder, Loss, Row
 
 @dataclass
 class TrainRecord:
-    """Where training stands and what it selected. `best_*` is over evaluations after at least one step."""
+    """Where training stands and what it selected. `best_*` is over evaluations after at least one step.
+
+    candidate: which of the method's candidates was best at the last evaluation.
+    """
 
     step: int = 0
     initial: float = math.nan
@@ -34,6 +37,7 @@ class TrainRecord:
     epochs_below: int = 0
     evaluations_below: int = 0
     stopped: bool = False
+    candidate: int = 0
 
 
 @dataclass
@@ -80,7 +84,7 @@ class Trainer:
             entry = self._train_step(step, batch)
             self.record.step = step + 1
             self._finish_step([entry])
-        self.folder.keep_last(self.method.exported())
+        self.folder.keep_last(self._chosen)
         return self.record
 
     def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[int, Batch]]:
@@ -128,7 +132,13 @@ class Trainer:
 
     def _factor(self, step: int) -> float:
         warmup = math.ceil(self.config.warmup_share * self.plan.total)
-        return rate_factor(self.config.schedule, step=step, warmup=warmup, total=self.plan.total)
+        return rate_factor(
+            self.config.schedule,
+            step=step,
+            warmup=warmup,
+            total=self.plan.total,
+            drops=self.config.rate_drops,
+        )
 
     def _finite(self, step: int, loss: Loss) -> dict[str, float]:
         """Returns the loss and its parts as floats; InputError if the loss is not finite."""
@@ -151,7 +161,7 @@ class Trainer:
         """
         record, evaluation = self.record, None
         if self._evaluation_is_due(record.step):
-            evaluation = dict(self.evaluate(self.method.watched()))
+            evaluation = self._evaluate()
             entries = [*entries, {"step": record.step, "evaluation": True, **evaluation}]
             self._count_evaluations_below(evaluation["score"])
             self._select(evaluation["score"])
@@ -162,6 +172,19 @@ class Trainer:
             self._commit()
         if evaluation is not None:
             self.report(record.step, self.plan.total, evaluation)
+
+    def _evaluate(self) -> dict[str, float]:
+        """Returns the measures of the best candidate; of several, the score of each is logged too."""
+        measured = [dict(self.evaluate(encoder)) for encoder in self.method.watched()]
+        scores = [measures["score"] for measures in measured]
+        self.record.candidate = scores.index(max(scores))
+        each = {f"score_{number}": score for number, score in enumerate(scores, start=1)}
+        return measured[self.record.candidate] | (each if len(scores) > 1 else {})
+
+    @property
+    def _chosen(self) -> Encoder:
+        """The candidate that was best at the last evaluation."""
+        return self.method.candidates()[self.record.candidate]
 
     def _evaluation_is_due(self, done: int) -> bool:
         if done in (0, self.plan.total):
@@ -178,7 +201,7 @@ class Trainer:
             record.initial = score
         if score > record.best and (record.step > 0 or self.plan.total == 0):
             record.best, record.best_step = score, record.step
-            self.folder.keep_best(self.method.exported(), record.step)
+            self.folder.keep_best(self._chosen, record.step)
 
     def _count_evaluations_below(self, score: float) -> None:
         """Stops training after `patience` evaluations that count; before `score` is noted as the last."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from methods.core.dropout import set_dropout
 from methods.core.heads import training_head
 from methods.core.method import Method
 from methods.core.networks import Networks
@@ -50,10 +51,3 @@ class SimCSE(Method):
             tokens = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}  # [2B, L]
         first, second = self.head(self.encoder(tokens)).chunk(2)
         return first, second
-
-
-def set_dropout(module: nn.Module, rate: float) -> None:
-    """Sets the rate of every dropout layer of `module`."""
-    for part in module.modules():
-        if isinstance(part, nn.Dropout):
-            part.p = rate

@@ -26,7 +26,10 @@ def params() -> Params:
 
 
 def test_a_cost_is_in_steps_of_simcse() -> None:
-    """SimCSE 2 rows at 3 passes, so 6. Key side: (3 + 1) / 6. UNA: 4 of 5 steps 2 rows, one 4: 2.4 / 2."""
+    """SimCSE 2 rows at 3 passes, so 6. Key side: (3 + 1) / 6. UNA: 4 of 5 steps 2 rows, one 4: 2.4 / 2.
+
+    DiffCSE: 6 of the encoder, 6 of the discriminator, 1 of a generator of half the layers.
+    """
     costs = {system: passes.cost for system, passes in PASSES.items()}
     assert costs["simcse"] == 1
     assert costs["pt-bert"] == pytest.approx(4 / 6)
@@ -34,6 +37,7 @@ def test_a_cost_is_in_steps_of_simcse() -> None:
     assert costs["ckd-bert-small"] == 0.5
     assert costs["una"] == pytest.approx(1.2)
     assert costs["pcl"] == 10
+    assert costs["diffcse"] == pytest.approx(13 / 6)
 
 
 def test_every_trained_method_has_a_count(params: Params) -> None:
@@ -87,7 +91,7 @@ def test_a_ratio_is_what_the_passes_allow_over_the_time_taken() -> None:
     assert peer.met
 
 
-@pytest.mark.parametrize("system", ["una", "dclr", "pcl", "ckd-bert-small"])
+@pytest.mark.parametrize("system", ["una", "dclr", "pcl", "ckd-bert-small", "diffcse"])
 def test_a_step_is_measured_after_its_passes_were_counted(params: Params, system: str) -> None:
     simcse, run = chosen_runs(params, [system])
     result = methods.step_result(run, simcse, methods.corpus(True), 1, True)

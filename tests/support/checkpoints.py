@@ -29,7 +29,9 @@ SHAPE: dict[str, Any] = {
 }
 
 
-def bert(folder: Path, *, heads: bool, old_names: bool = False, seed: int = 0) -> tuple[Files, dict[str, Any]]:
+def bert(
+    folder: Path, *, heads: bool, old_names: bool = False, seed: int = 0
+) -> tuple[Files, dict[str, Any]]:
     """Returns the small files of a BERT repository and its weights by name.
 
     heads: as `BertForPreTraining` has them, with its prefix; old_names: gamma and beta in layer norms.
@@ -44,7 +46,9 @@ def bert(folder: Path, *, heads: bool, old_names: bool = False, seed: int = 0) -
     weights = (network if heads else network.bert).state_dict()
     if old_names:
         weights = {
-            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+                "LayerNorm.bias", "LayerNorm.beta"
+            ): value
             for name, value in weights.items()
         }
     files = {

@@ -38,7 +38,8 @@ class Grounds:
         self.rows = tiny.rows(rewrites=2)
         self.backbones = {"bert": tiny.write_backbone(top / "bert"), "words": _write_words(top / "words")}
         self.parents = {
-            kind: tiny.write_parent(top / str(kind), kind, self.rows) for kind in (None, "teacher", "encoder")
+            kind: tiny.write_parent(top / str(kind), kind, self.rows)
+            for kind in (None, "teacher", "encoder", "generator")
         }
 
     def of(self, sample: Sample) -> Ground:

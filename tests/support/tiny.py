@@ -87,7 +87,8 @@ TRAIN: dict[str, Any] = {
 class Sample(NamedTuple):
     """One configuration of a method that every law is tested on.
 
-    parent: None, "encoder" (a frozen tiny encoder) or "teacher" (vectors of the tiny corpus).
+    parent: None, "encoder" (a frozen tiny encoder), "teacher" (vectors of the tiny corpus) or "generator" (a
+    tiny masked language model).
     zero_gradients: names of trained parameters that a fact of the paper says receive exactly zero gradient.
     """
 
@@ -103,15 +104,24 @@ class Sample(NamedTuple):
 
 
 def write_backbone(
-    folder: Path, *, width: int = 16, layers: int = 2, seed: int = 0, dropout: float = 0.1
+    folder: Path,
+    *,
+    width: int = 16,
+    layers: int = 2,
+    seed: int = 0,
+    dropout: float = 0.1,
+    masked_model: bool = False,
 ) -> Path:
-    """Writes a randomly initialised BERT with its tokenizer as a plain Hugging Face folder."""
+    """Writes a randomly initialised BERT with its tokenizer as a plain Hugging Face folder.
+
+    masked_model: with the output layer of a masked language model.
+    """
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece
     from tokenizers.normalizers import BertNormalizer
     from tokenizers.pre_tokenizers import BertPreTokenizer
     from tokenizers.processors import TemplateProcessing
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+    from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
 
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
     vocabulary = [
@@ -142,7 +152,7 @@ def write_backbone(
         attention_probs_dropout_prob=dropout,
         initializer_range=0.2,
     )
-    BertModel(config).save_pretrained(folder)
+    (BertForMaskedLM if masked_model else BertModel)(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -162,6 +172,8 @@ def write_parent(folder: Path, kind: str | None, corpus: Sequence[Row]) -> Path 
     """Writes the parent a sample asks for and returns its folder."""
     if kind is None:
         return None
+    if kind == "generator":
+        return write_backbone(folder / kind, seed=8, masked_model=True)
     plain = write_backbone(folder / "plain", seed=7)
     from methods.core.folders import load_encoder
 

@@ -98,6 +98,21 @@ def pooled_vectors(
     return pool([packing.spread(state) for state in read], tokens.get("attention_mask"), pooling)
 
 
+def token_states(backbone: Any, embedded: Tensor, mask: Tensor) -> Tensor:
+    """Returns the last states of all positions, padding too, from what the embedding layer gave.
+
+    For backbones of ARCHITECTURES. Padding is computed as a query, and no token attends to it.
+    Shapes: embedded [B, L, d], mask [B, L] of 0 and 1; returns [B, L, d].
+    """
+    rows, columns, _ = embedded.shape
+    packing = Packing(rows, columns, None)
+    packing.mask = mask.bool()[:, None, None, :]
+    hidden = embedded.flatten(0, 1)  # [B L, d]
+    for layer in backbone.encoder.layer:
+        hidden = _layer(layer, hidden, packing)
+    return packing.spread(hidden)
+
+
 def _embedded(embeddings: Any, packing: Packing, given: Tensor, inputs_embeds: Tensor | None) -> Tensor:
     if hasattr(embeddings, "create_position_ids_from_input_ids"):  # RoBERTa counts from its padding index
         if inputs_embeds is None:

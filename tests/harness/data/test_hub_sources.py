@@ -152,7 +152,9 @@ def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, 
     state = {"bert.b": shared, "bert.a.gamma": shared[0], "bert.c": shared.T}
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(state)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
-    with pytest.raises(InputError, match=r"no such file .*but pytorch_model.bin.*`sentbench data convert tiny`"):
+    with pytest.raises(
+        InputError, match=r"no such file .*but pytorch_model.bin.*`sentbench data convert tiny`"
+    ):
         fetch("tiny", Path("data"))
     made = convert("tiny")
     folder = fetch("tiny", Path("data"))

@@ -146,3 +146,32 @@ def test_recipes_take_the_authors_adam_where_they_follow_their_code(recipe: str)
         ("nt-xent", "torch"),
         ("released", RELEASED_ADAM.get(recipe, "torch")),
     }
+
+
+def test_without_a_first_moment_and_correction_it_is_rmsprop() -> None:
+    """Thirty updates of five weights under gradients from 1e-8 to 1, against torch's own RMSprop."""
+    start = torch.randn(5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    ours, theirs = nn.ParameterList([start.clone()]), nn.Parameter(start.clone())
+    config = settings(learning_rate=0.1, betas=[0.0, 0.9], epsilon=1.0e-7, bias_correction=False)
+    optimizer = build_optimizer(ours, config)
+    reference = torch.optim.RMSprop([theirs], lr=0.1, alpha=0.9, eps=1.0e-7)
+    generator, sizes = torch.Generator().manual_seed(1), 10.0 ** torch.arange(-8, 2, 2)
+    for step in range(30):
+        gradient = torch.randn(5, generator=generator, dtype=torch.float64) * sizes
+        ours[0].grad, theirs.grad = gradient.clone(), gradient.clone()
+        set_rate(optimizer, config, step=step, factor=1.0)
+        optimizer.step()
+        reference.step()
+        torch.testing.assert_close(ours[0].data, theirs.data, rtol=0, atol=1e-12)
+
+
+def test_the_first_update_of_rmsprop_has_one_size_for_every_gradient() -> None:
+    """v = 0.1 g^2, so the rate over sqrt(0.1): 3.16 times the rate, whatever g is."""
+    weights = nn.ParameterList([torch.zeros(3, dtype=torch.float64)])
+    config = settings(learning_rate=1.0, betas=[0.0, 0.9], epsilon=1.0e-12, bias_correction=False)
+    optimizer = build_optimizer(weights, config)
+    weights[0].grad = torch.tensor([1e-3, 1.0, -50.0], dtype=torch.float64)
+    set_rate(optimizer, config, step=0, factor=1.0)
+    optimizer.step()
+    expected = torch.tensor([-1.0, -1.0, 1.0], dtype=torch.float64) / math.sqrt(0.1)
+    torch.testing.assert_close(weights[0].data, expected)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from methods.core.errors import InputError
 from methods.core.schedule import plan_steps, rate_factor
 from methods.core.streams import generator, row_order, subset, torch_seed
+from methods.core.train_config import TrainConfig
+from tests.support import tiny
 
 
 def test_a_million_sentences_in_batches_of_64_are_15625_steps() -> None:
@@ -56,6 +59,30 @@ def test_rates_with_ten_steps_of_warmup_in_a_hundred(schedule: str, step: int, e
 def test_without_warmup_the_rate_is_one_minus_the_share_done() -> None:
     assert rate_factor("linear", step=0, warmup=0, total=15_625) == 1.0
     assert rate_factor("linear", step=15_624, warmup=0, total=15_625) == pytest.approx(1 / 15_625)
+
+
+def test_a_piecewise_rate_holds_until_after_the_step_of_its_drop() -> None:
+    """The rates of contrastive tension: 1e-5 up to step 500 itself, then 8e-6, and so on."""
+    drops = [(500, 0.8), (1000, 0.6), (1500, 0.4), (2000, 0.2)]
+    expected = {0: 1.0, 500: 1.0, 501: 0.8, 1001: 0.6, 1501: 0.4, 2001: 0.2, 4999: 0.2}
+    found = {
+        step: rate_factor("piecewise", step=step, warmup=0, total=5000, drops=drops) for step in expected
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("schedule", "drops"),
+    [
+        ("piecewise", []),
+        ("linear", [[5, 0.5]]),
+        ("piecewise", [[5, 0.5], [5, 0.2]]),
+        ("piecewise", [[9, 0.5], [5, 0.2]]),
+    ],
+)
+def test_drops_go_with_the_piecewise_schedule_and_ascend(schedule: str, drops: list[list[float]]) -> None:
+    with pytest.raises(ValidationError, match="expected ascending steps"):
+        TrainConfig.model_validate({**tiny.TRAIN, "schedule": schedule, "rate_drops": drops})
 
 
 def test_streams_differ_by_seed_name_and_step_and_repeat_otherwise() -> None:

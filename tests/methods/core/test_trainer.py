@@ -231,7 +231,7 @@ def test_a_method_may_have_another_encoder_watched_than_it_exports(backbone: Pat
 
     method = simcse(backbone)
     other = tiny.sentence_encoder(backbone, pooling="last-two-avg")
-    method.watched = lambda: other  # type: ignore[method-assign]
+    method.watched = lambda: (other,)  # type: ignore[method-assign]
     trainer = Trainer(method, TrainConfig.model_validate(tiny.TRAIN), 3, evaluate, tmp_path)
     trainer.fit(tiny.rows())
     assert all(encoder is other for encoder in seen)
@@ -250,3 +250,45 @@ def test_selection_receives_the_exported_encoder(backbone: Path, tmp_path: Path)
     assert len(seen) == 3
     assert all(encoder is method.encoder for encoder in seen)
     assert [line["uniformity"] for line in lines(tmp_path) if "evaluation" in line] == [-1.0] * 3
+
+
+def of_two(backbone: Path, folder: Path, scores: Sequence[float]) -> Trainer:
+    """Returns a trainer of a method with a second encoder; `scores` are of both at each evaluation."""
+    method = simcse(backbone)
+    method.add_module("other", tiny.sentence_encoder(backbone))
+
+    class Two(type(method)):  # type: ignore[misc]
+        def candidates(self) -> Sequence[Encoder]:
+            return self.encoder, self.other
+
+    method.__class__ = Two
+    config = TrainConfig.model_validate({**tiny.TRAIN, "eval_every": 3})
+    trainer = Trainer(method, config, 3, scripted(scores), folder)
+    trainer.fit(tiny.rows())
+    return trainer
+
+
+def test_of_two_candidates_the_better_one_is_kept_and_both_are_logged(backbone: Path, tmp_path: Path) -> None:
+    """At step 3 the second is better, 7 against 5; at step 6 the first, 6 against 4, below that 7."""
+    trainer = of_two(backbone, tmp_path, [0.0, 0.0, 5.0, 7.0, 6.0, 4.0])
+    logged = [line for line in lines(tmp_path) if line.get("evaluation")]
+    assert [(line["score"], line["score_1"], line["score_2"]) for line in logged] == [
+        (0.0, 0.0, 0.0),
+        (7.0, 5.0, 7.0),
+        (6.0, 6.0, 4.0),
+    ]
+    assert (trainer.record.best, trainer.record.best_step, trainer.record.candidate) == (7.0, 3, 0)
+    weights = {
+        name: next(iter(folder.glob("*.safetensors"))).read_bytes()
+        for name, folder in {"best": trainer.best_folder, "last": trainer.last_folder}.items()
+    }
+    other: Any = trainer.method.get_submodule("other")
+    other.save(tmp_path / "other")
+    untrained = next(iter((tmp_path / "other").glob("*.safetensors"))).read_bytes()
+    assert weights["best"] == untrained  # the second is in no loss here, so it stays as it was
+    assert weights["last"] != untrained
+
+
+def test_one_candidate_is_logged_as_ever(backbone: Path, tmp_path: Path) -> None:
+    train(backbone, tmp_path)
+    assert not any("score_1" in line for line in lines(tmp_path))

@@ -1,0 +1,40 @@
+"""Settings of DiffCSE; the README says which reading each switch belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from methods.core.masked_model import OutputLayer
+from methods.core.method import MethodConfig
+from methods.diffcse.objective import CountedPositions
+
+
+class DiffCSEConfig(MethodConfig):
+    """Settings of one DiffCSE run; the presets `released` and `paper` are blocks of its recipe."""
+
+    temperature: float = Field(gt=0, description="tau, divides the cosine")
+    head: Literal["batch-norm", "mlp"] = Field(
+        description="projector of training: two dense layers with batch norm, or SimCSE's one with tanh"
+    )
+    detection_weight: float = Field(
+        ge=0, description="lambda, weight of replaced-token detection; 0 leaves the contrast alone"
+    )
+    mask_share: float = Field(gt=0, lt=1, description="r, chance of a word piece to be masked")
+    generator_layer: OutputLayer = Field(
+        description="the generator's own output layer, or its word embeddings where it has none"
+    )
+    generator_output: Literal["argmax", "sample"] = Field(
+        description="the most probable piece (released code), or one drawn (the paper's words)"
+    )
+    generator_dropout: bool = Field(description="dropout of the frozen generator is active (released code)")
+    rewrite_places: Literal["all", "masked"] = Field(
+        description="the generator writes every position (released code), or the masked ones"
+    )
+    detection_mean: CountedPositions = Field(
+        description="mean over all positions, padding too (released code), or over real tokens"
+    )
+    detection_views: Literal["both", "one"] = Field(
+        description="both copies of a sentence are rewritten under their own masks (released code), or one"
+    )

@@ -1,0 +1,114 @@
+"""DiffCSE (Chuang et al. 2022); Legend: B sentences, R = 2B or B rewrites, L tokens, d width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from methods.core.heads import BatchNormHead, TanhHead
+from methods.core.method import Method
+from methods.core.networks import Frozen, Networks
+from methods.core.types import Batch, Loss, Row, Tokens
+from methods.diffcse import objective
+from methods.diffcse.config import DiffCSEConfig
+from methods.diffcse.discriminator import Discriminator
+from methods.diffcse.masking import corrupt
+from methods.diffcse.rewriting import rewritten
+
+
+class DiffCSE(Method):
+    """SimCSE whose vector must also tell which tokens of a rewritten sentence are not its own."""
+
+    Config = DiffCSEConfig
+    config: DiffCSEConfig
+
+    def __init__(self, config: DiffCSEConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
+        width = self.encoder.width
+        batch_norm = config.head == "batch-norm"
+        self.head = (
+            BatchNormHead([width, 2 * width, width], first_bias=False) if batch_norm else TanhHead(width)
+        )
+        self.generator: Frozen | None = None
+        self.discriminator: Discriminator | None = None
+        if config.detection_weight > 0:
+            model = networks.parent_masked_model("diffcse", output=config.generator_layer, like=self.encoder)
+            self.generator = Frozen(model, dropout=config.generator_dropout)
+            self.discriminator = Discriminator(networks.new_encoder())
+        tokenizer = self.encoder.tokenizer
+        self.special = np.array(tokenizer.all_special_ids)
+        self.mask_id, self.vocabulary = int(tokenizer.mask_token_id), len(tokenizer)
+
+    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        """Returns the tokens `anchor` [B, L] and R copies: `corrupted` ids and `chosen` places [R, L].
+
+        The copies of a sentence are corrupted independently; copy 1 of all sentences comes first.
+        """
+        ids = self.token_ids(rows)
+        batch: Batch = {"anchor": self.encoder.pad(ids)}
+        if self.discriminator is None:
+            return batch
+        copies = ids * (2 if self.config.detection_views == "both" else 1)
+        edits = [self.corrupted(row, rng) for row in copies]
+        batch["corrupted"] = self.encoder.pad([edited for edited, _ in edits])["input_ids"]
+        batch["chosen"] = torch.zeros_like(batch["corrupted"], dtype=torch.bool)
+        for number, (_, chosen) in enumerate(edits):
+            batch["chosen"][number, : len(chosen)] = torch.from_numpy(chosen)
+        return batch
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the contrast of B sentences and, unless its weight is 0, replaced-token detection."""
+        twice = doubled(batch["anchor"])
+        vectors = self.head(self.encoder(twice))  # [2B, d]
+        first, second = vectors.chunk(2)
+        temperature = self.config.temperature
+        if self.discriminator is None:
+            return Loss(objective.contrast(first, second, temperature=temperature), {})
+        original = {name: tensor[: len(batch["corrupted"])] for name, tensor in twice.items()}  # [R, L]
+        written = self.rewrites(batch, original)
+        labels = objective.replaced(written, original["input_ids"], original["attention_mask"])
+        logits = self.discriminator({**original, "input_ids": written}, vectors[: len(written)])
+        loss = objective.diffcse_loss(
+            first,
+            second,
+            logits,
+            labels,
+            original["attention_mask"],
+            temperature=temperature,
+            weight=self.config.detection_weight,
+            positions=self.config.detection_mean,
+        )
+        return loss._replace(parts=loss.parts | replaced_shares(labels, batch["chosen"], original))
+
+    def rewrites(self, batch: Batch, original: Tokens) -> Tensor:
+        """Returns what the generator makes of the corrupted copies; ids [R, L]."""
+        assert self.generator is not None
+        return rewritten(self.generator, original, batch["corrupted"], batch["chosen"], self.config)
+
+    def corrupted(self, ids: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Returns one copy of a sentence for the generator, and which of its positions were chosen."""
+        return corrupt(
+            ids,
+            rng,
+            share=self.config.mask_share,
+            special=self.special,
+            mask_id=self.mask_id,
+            vocabulary=self.vocabulary,
+        )
+
+
+def doubled(tokens: Tokens) -> Tokens:
+    """Returns every row twice, all rows before their copies; [B, L] to [2B, L]."""
+    return {name: torch.cat([tensor, tensor]) for name, tensor in tokens.items()}
+
+
+def replaced_shares(labels: Tensor, chosen: Tensor, original: Tokens) -> dict[str, Tensor]:
+    """Returns the share of replaced tokens among the chosen places and among the others, for the log."""
+    others = original["attention_mask"].bool() & ~chosen
+    return {
+        "replaced_chosen": (labels & chosen).sum() / chosen.sum().clamp(min=1),
+        "replaced_others": (labels & others).sum() / others.sum().clamp(min=1),
+    }

@@ -1,0 +1,81 @@
+"""The terms of DiffCSE's loss as pure functions.
+
+Legend: B sentences, R rewritten sentences (2B or B), L positions, d width.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from methods.core.losses import info_nce
+from methods.core.types import Loss
+
+CountedPositions = Literal["all", "real"]
+"""Which positions the detection loss averages over: all of a padded batch, or those that hold a token."""
+
+
+def contrast(first: Tensor, second: Tensor, *, temperature: float) -> Tensor:
+    """Returns the contrast of view 1 with view 2, one-sided.
+
+    Source: DiffCSE eq. 1, which is SimCSE's. Shapes: both [B, d], after the projector; a scalar in nats.
+    """
+    return info_nce(first, second, temperature=temperature)
+
+
+def replaced(rewritten: Tensor, original: Tensor, mask: Tensor) -> Tensor:
+    """Returns which tokens differ from the original's, the labels of detection; never on padding.
+
+    Shapes: all [R, L]; returns bool.
+    """
+    return (rewritten != original) & mask.bool()
+
+
+def replaced_token_detection(logits: Tensor, labels: Tensor, counted: Tensor | None = None) -> Tensor:
+    """Returns the mean cross-entropy of telling replaced tokens (class 1) from original ones (class 0).
+
+    Source: DiffCSE eq. 2 and its code, whose mean has all positions (`counted` None): it is divided by R L,
+    L of the longest sentence, so another column of padding changes it.
+    Shapes: logits [R, L, 2], labels and counted [R, L] of 0 and 1; returns a scalar in nats, fp32 or wider.
+    Facts: log 2 where both logits are equal everywhere.
+    """
+    wide = logits if logits.dtype == torch.float64 else logits.float()
+    losses = functional.cross_entropy(wide.flatten(0, 1), labels.flatten().long(), reduction="none")
+    if counted is None:
+        return losses.mean()
+    weights = counted.flatten().to(losses.dtype)
+    return (losses * weights).sum() / weights.sum()
+
+
+def diffcse_loss(
+    first: Tensor,
+    second: Tensor,
+    logits: Tensor,
+    labels: Tensor,
+    mask: Tensor,
+    *,
+    temperature: float,
+    weight: float,
+    positions: CountedPositions,
+) -> Loss:
+    """Returns contrast plus `weight` times detection; its parts are the terms, unweighted, and an accuracy.
+
+    Source: DiffCSE eq. 3. Shapes: first, second [B, d]; logits [R, L, 2]; labels, mask [R, L].
+    Parts: `detection_all` and `detection_real` are the mean over all and over real positions.
+    """
+    agreement = contrast(first, second, temperature=temperature)
+    terms = {
+        "all": replaced_token_detection(logits, labels),
+        "real": replaced_token_detection(logits, labels, mask),
+    }
+    right = (logits.argmax(dim=-1) == labels) & mask.bool()
+    parts = {
+        "contrast": agreement,
+        "detection_all": terms["all"],
+        "detection_real": terms["real"],
+        "accuracy": right.sum() / mask.sum(),
+    }
+    return Loss(agreement + weight * terms[positions], {name: part.detach() for name, part in parts.items()})
