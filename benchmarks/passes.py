@@ -65,8 +65,9 @@ PASSES: dict[str, Passes] = {
     "mse-distill-bert-small": Passes(2, 0, "SCT g: squared error over both views"),
     "una": Passes(2.4, 0, "UNA i: 2B (1 + 1 / alpha), alpha = 5", cycle=5),
     "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
-    "sg-opt": Passes(1, 1, "SG-OPT 9: the tuned and the frozen copy", extra="the wide head on every layer"),
-    "bt-contrastive": Passes(2, 0, "SG-OPT's baseline 5: both texts through the tuned copy"),
+    "sg-opt": Passes(1, 1, "SG-OPT i: the tuned and the frozen copy", extra="the wide head on every layer"),
+    "consert": Passes(2, 0, "ConSERT j: two views"),
+    "bt-contrastive": Passes(2, 0, "back-translation e: both texts through the tuned copy"),
 }
 """Run of a recipe -> what its specification counts. A letter names the section of the specification.
 
