@@ -30,6 +30,9 @@ SHARD = 65_536
 
 TOKENIZED_TOGETHER = 8192
 
+PACKED_INPUTS = {"inputs_embeds", "position_ids", "embedding_factors"}
+"""What may stand beside tokens where padding is not computed."""
+
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
 
@@ -45,6 +48,20 @@ def evaluating(module: nn.Module) -> Iterator[None]:
     finally:
         for part, mode in modes.items():
             part.training = mode
+
+
+@contextmanager
+def multiplied(backbone: nn.Module, factors: Tensor | None) -> Iterator[None]:
+    """Multiplies the output of the backbone's embedding layer with `factors` while the context lasts."""
+    if factors is None:
+        yield
+        return
+    embeddings: Any = backbone.embeddings
+    handle = embeddings.register_forward_hook(lambda layer, inputs, output: output * factors)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 class SentenceEncoder(nn.Module):
@@ -84,6 +101,12 @@ class SentenceEncoder(nn.Module):
         return self.width if self.output is None else self.output.out_features
 
     @property
+    def first_position(self) -> int:
+        """Number of a sentence's first position; not 0 where positions are counted from the padding's."""
+        config: Any = self.backbone.config
+        return config.pad_token_id + 1 if config.model_type in COUNTS_FROM_PADDING else 0
+
+    @property
     def device(self) -> torch.device:
         return next(self.backbone.parameters()).device
 
@@ -117,13 +140,17 @@ class SentenceEncoder(nn.Module):
     def states(self, tokens: Tokens, **embeddings: Tensor) -> tuple[Tensor, ...]:
         """Returns all hidden states [B, L, d], embedding layer first, where the pooling needs them.
 
-        For `cls` and `mean` only the last one is kept. `embeddings` replaces inputs, as `inputs_embeds`.
+        For `cls` and `mean` only the last one is kept. `embeddings` replaces inputs (`inputs_embeds`,
+        `position_ids`), or is `embedding_factors`, which broadcasts to [B, L, d] and multiplies what the
+        embedding layer gives after its norm and dropout.
         """
         inputs = {**tokens, **embeddings}
+        factors = inputs.pop("embedding_factors", None)
         if "inputs_embeds" in inputs:
             inputs.pop("input_ids", None)
         every = not needs_last_only(self.pooling)
-        output = self.backbone(**inputs, output_hidden_states=every, return_dict=True)
+        with multiplied(self.backbone, factors):
+            output = self.backbone(**inputs, output_hidden_states=every, return_dict=True)
         return tuple(output.hidden_states) if every else (output.last_hidden_state,)
 
     def hidden(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
@@ -135,7 +162,7 @@ class SentenceEncoder(nn.Module):
 
         Padding is not computed where the backbone's layers are known (methods/core/fast).
         """
-        if can_pack(self.backbone, tokens) and set(embeddings) <= {"inputs_embeds"}:
+        if can_pack(self.backbone, tokens) and set(embeddings) <= PACKED_INPUTS:
             return pooled_vectors(self.backbone, tokens, self.pooling, **embeddings)
         return pool(self.states(tokens, **embeddings), tokens.get("attention_mask"), self.pooling)
 
@@ -179,5 +206,4 @@ class SentenceEncoder(nn.Module):
     def _position_limit(self) -> int:
         config: Any = self.backbone.config
         positions = int(getattr(config, "max_position_embeddings", EVALUATION_LENGTH))
-        taken = config.pad_token_id + 1 if config.model_type in COUNTS_FROM_PADDING else 0
-        return min(EVALUATION_LENGTH, positions - taken)
+        return min(EVALUATION_LENGTH, positions - self.first_position)

@@ -65,9 +65,11 @@ STALE: dict[str, str] = {
     # What some methods share.
     "methods/core/distributions": f"{TAUGHT} train/sct",
     "methods/core/grouping": "train/pcl train/sct train/congen",
-    "methods/core/heads": f"{CONTRAST} train/simcse train/dclr train/pcl train/una train/modals train/ckd",
+    "methods/core/heads": f"{CONTRAST} train/simcse train/dclr train/pcl train/una train/modals train/ckd "
+    "train/sg-opt",
+    "methods/core/layers": "train/sg-opt",
     "methods/core/losses": f"{CONTRAST} {TAUGHT} train/simcse train/dclr train/pcl train/una train/modals "
-    "train/sct train/distill",
+    "train/sct train/distill train/sg-opt train/consert",
     "methods/core/momentum": f"{CONTRAST} train/sct",
     "methods/core/momentum_contrast": CONTRAST,
     "methods/core/queues": f"{CONTRAST} {TAUGHT} train/sct",

@@ -128,7 +128,12 @@ def _yardstick(
     table = evidence.published.table(spec.published)
     if name not in table.columns:
         return against
-    against = replace(against, published=table.compared(printed, name), remark=table.remark(printed, name))
+    against = replace(
+        against,
+        published=table.compared(printed, name),
+        remark=table.remark(printed, name),
+        judged=row.judged,
+    )
     if column.unit == "plain":
         return against  # a count or a setting is no score
     known = None if choice is None else (choice.system, choice.backbone)

@@ -22,7 +22,7 @@ class Yardstick:
 
     published: what the paper printed, None if nothing; remark: a misprint in it. printed: the same number as
     evidence is compared with it, and others: what others measured of it; both None where a number is no
-    score. known, planned, price: as in `verify`.
+    score. known, planned, price: as in `verify`. judged: our seeds say whether the printed number holds.
     """
 
     published: float | None
@@ -34,6 +34,7 @@ class Yardstick:
     known: KnownSpread | None = None
     planned: KnownSpread | None = None
     price: Price = NO_PRICE
+    judged: bool = True
 
     @property
     def points(self) -> float:
@@ -46,18 +47,22 @@ class Yardstick:
         return 0.5 * 10.0**-self.decimals
 
     def verify(self, values: Sequence[float], dev: Sequence[float]) -> Verification | None:
-        """Returns what is known of the printed number with our seeds in display units, None if none is."""
+        """Returns what is known of the printed number with our seeds in display units, None if none is.
+
+        Where it is not for our seeds to judge, what is known is that of others.
+        """
         if self.printed is None or self.others is None:
             return None
-        return verify(
+        found = verify(
             self.printed,
             self.others,
-            values=[value * self.points for value in values],
-            dev=dev,
+            values=[value * self.points for value in values] if self.judged else [],
+            dev=dev if self.judged else [],
             known=self.known,
             planned=self.planned,
             price=self.price,
         )
+        return found if self.judged else replace(found, plan=None)
 
 
 def build_cell(

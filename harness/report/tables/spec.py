@@ -66,6 +66,8 @@ class RowSpec(Declaration):
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: place on a figure's axis.
+    judged: our seeds say whether the printed numbers hold; off where the printed row was measured otherwise
+    than its neighbours, or its settings are known from second hand or memory alone.
     """
 
     title: str
@@ -77,6 +79,7 @@ class RowSpec(Declaration):
     statistic: Statistic = "mean"
     deterministic: bool = False
     competes: bool = True
+    judged: bool = True
     x: float | None = None
     note: str = ""
 

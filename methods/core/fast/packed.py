@@ -77,16 +77,25 @@ class Packing:
 
 
 def pooled_vectors(
-    backbone: Any, tokens: Mapping[str, Tensor], pooling: str, *, inputs_embeds: Tensor | None = None
+    backbone: Any,
+    tokens: Mapping[str, Tensor],
+    pooling: str,
+    *,
+    inputs_embeds: Tensor | None = None,
+    position_ids: Tensor | None = None,
+    embedding_factors: Tensor | None = None,
 ) -> Tensor:
     """Returns the pooled vectors [B, d], equal to the backbone's own forward pass and `pool`.
 
     Shapes: `input_ids` and, where rows differ in length, `attention_mask` [B, L]; `inputs_embeds` [B, L, d]
-    stands for the word embeddings.
+    stands for the word embeddings, `position_ids` [B, L] for the backbone's own; `embedding_factors`, which
+    broadcasts to [B, L, d], multiplies the embedding layer's output.
     """
     given = tokens["input_ids"] if inputs_embeds is None else inputs_embeds
     packing = Packing(given.shape[0], given.shape[1], tokens.get("attention_mask"))
-    hidden = _embedded(backbone.embeddings, packing, given, inputs_embeds)  # [T, d]
+    hidden = _embedded(backbone.embeddings, packing, given, inputs_embeds, position_ids)  # [T, d]
+    if embedding_factors is not None:
+        hidden = hidden * packing.pack(embedding_factors.expand(packing.rows, packing.columns, -1))
     *layers, last = backbone.encoder.layer
     states = [hidden]
     for layer in layers:
@@ -113,8 +122,16 @@ def token_states(backbone: Any, embedded: Tensor, mask: Tensor) -> Tensor:
     return packing.spread(hidden)
 
 
-def _embedded(embeddings: Any, packing: Packing, given: Tensor, inputs_embeds: Tensor | None) -> Tensor:
-    if hasattr(embeddings, "create_position_ids_from_input_ids"):  # RoBERTa counts from its padding index
+def _embedded(
+    embeddings: Any,
+    packing: Packing,
+    given: Tensor,
+    inputs_embeds: Tensor | None,
+    position_ids: Tensor | None,
+) -> Tensor:
+    if position_ids is not None:
+        positions = position_ids
+    elif hasattr(embeddings, "create_position_ids_from_input_ids"):  # RoBERTa counts from its padding index
         if inputs_embeds is None:
             positions = embeddings.create_position_ids_from_input_ids(given, embeddings.padding_idx)
         else:

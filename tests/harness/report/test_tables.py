@@ -169,6 +169,18 @@ def test_a_study_of_a_system_judges_one_seed_of_it_and_no_other_system(evidence:
     assert "not known before two seeds" in nobody.evidence.plan.why
 
 
+def test_where_our_seeds_do_not_judge_the_number_keeps_what_others_found(evidence: MakeEvidence) -> None:
+    """Three seeds far below: shown with their difference, but without a finding of ours or a plan."""
+    row = {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased", "judged": False}
+    records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
+    found = cell(build_table(spec_of(row, published="pcl/table2"), evidence(records)))
+    silent = cell(build_table(spec_of(row, published="pcl/table2"), evidence([])))
+    assert found.delta == pytest.approx(-7.72)
+    assert found.finding == silent.finding == "untested"
+    assert found.evidence is not None
+    assert found.evidence.plan is None
+
+
 def test_a_cell_without_runs_says_what_others_found(evidence: MakeEvidence) -> None:
     """Twelve runs of one source settle nothing; SimCSE is cited in PCL's table, so its authors printed it."""
     row = {"title": "SimCSE", "run": run(SIMCSE), "published": "simcse@bert-base-uncased"}

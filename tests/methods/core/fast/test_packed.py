@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig, RobertaModel
 
+from methods.core.encoder import multiplied
 from methods.core.fast.packed import Packing, can_pack, pooled_vectors
-from methods.core.pooling import LAYERS, pool
+from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
 SIZES = {
     "vocab_size": 40,
@@ -65,8 +66,29 @@ def with_gradients(vectors: Tensor, model: nn.Module) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("shape", [(4, 9, 1), (4, 1, 16), (4, 9, 16)])
+@pytest.mark.parametrize("pooling", ["mean", "last-two-avg", "static-last-avg"])
+def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_own_pass(
+    kind: str, shape: tuple[int, int, int], pooling: str
+) -> None:
+    """Factors for tokens, features and elements, given to the backbone by a hook on its embedding layer."""
+    model, tokens = backbone(kind), batch("padded")
+    positions = torch.stack([torch.randperm(9) for _ in range(4)]) + 2
+    factors = (torch.rand(shape) > 0.4).double()
+    given = {"position_ids": positions}
+    ours = with_gradients(pooled_vectors(model, tokens, pooling, **given, embedding_factors=factors), model)
+    with multiplied(model, factors):
+        states = model(**tokens, **given, output_hidden_states=True).hidden_states
+    theirs = with_gradients(pool(states, tokens["attention_mask"], pooling), model)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, **given))
+    assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, embedding_factors=factors))
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
 @pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
-@pytest.mark.parametrize("pooling", list(LAYERS))
+@pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
 def test_values_and_all_gradients_equal_the_backbones_own_pass(kind: str, rows: str, pooling: str) -> None:
     model, tokens = backbone(kind), batch(rows)
     assert can_pack(model, tokens)

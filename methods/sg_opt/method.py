@@ -1,0 +1,94 @@
+"""SG-OPT (Kim et al. 2021); Legend: B batch, L tokens, K layers, d width, p width of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from methods.core.heads import INITIAL_SPREAD
+from methods.core.layers import LayerMeans, freeze_embeddings
+from methods.core.method import Method
+from methods.core.networks import Frozen, Networks
+from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+from methods.sg_opt import objective
+from methods.sg_opt.config import SGOptConfig
+
+
+class SGOpt(Method):
+    """The tuned copy's vector is drawn to every layer of a frozen copy that read the same sentence."""
+
+    Config = SGOptConfig
+    config: SGOptConfig
+
+    def __init__(self, config: SGOptConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
+        means = LayerMeans(networks.new_encoder(), first=config.first_layer, last=config.last_layer)
+        self.layer_count = means.count
+        self.frozen = Frozen(means, dropout=config.frozen_dropout)
+        if config.freeze_embeddings:
+            freeze_embeddings(self.encoder)
+        self.head = wide_head(self.encoder.width, config.head_width)
+        if config.objective == "back-translation":
+            self.columns = (TEXT, FIRST_REWRITE)
+
+    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        """Returns the tokens `anchor` [B, L]; with back-translations `pair` [2B, L], texts before them.
+
+        Where one layer is drawn for each sentence, its number `layer` [B] stands beside.
+        """
+        if self.config.objective == "back-translation":
+            return {"pair": self.encoder.pad(self.token_ids(rows))}
+        batch = super().collate(rows, step=step, rng=rng)
+        if self.config.draws_layers:
+            batch["layer"] = torch.from_numpy(rng.integers(0, self.layer_count, size=len(rows)))
+        return batch
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the contrast plus lambda times the distance of the tuned weights from the frozen ones."""
+        contrast, distance = self.contrast(batch), self.distance()
+        total = contrast + self.config.distance_weight * distance
+        return Loss(total, {"contrast": contrast.detach(), "distance": distance.detach()})
+
+    def contrast(self, batch: Batch) -> Tensor:
+        """Returns the objective's contrast of one batch; a scalar."""
+        config, temperature = self.config, self.config.temperature
+        if config.objective == "back-translation":
+            first, second = self.head(self.encoder(batch["pair"])).chunk(2)
+            return objective.symmetric_contrast(
+                first, second, temperature=temperature, normaliser=config.normaliser
+            )
+        anchors = self.head(self.encoder(batch["anchor"]))  # [B, p]
+        layers = self.frozen(batch["anchor"])  # [B, K, d]
+        if config.objective == "sg-opt":
+            return objective.layer_contrast(anchors, self.head(layers), temperature=temperature)
+        drawn = self.head(layers[torch.arange(len(layers), device=layers.device), batch["layer"]])  # [B, p]
+        if config.objective == "opt2":
+            return objective.drawn_layer_contrast(
+                anchors, drawn, temperature=temperature, negatives=config.opt2_negatives
+            )
+        if config.objective == "opt1":
+            return objective.anchored_contrast(anchors, drawn, temperature=temperature)
+        return objective.symmetric_contrast(
+            anchors, drawn, temperature=temperature, normaliser=config.normaliser
+        )
+
+    def distance(self) -> Tensor:
+        """Returns the squared distance of the tuned weights from the frozen ones; a scalar."""
+        start = self.frozen.module.to(self.encoder.device).parameters()
+        pairs = [pair for pair in zip(self.encoder.parameters(), start, strict=True) if pair[0].requires_grad]
+        return objective.weight_distance(*zip(*pairs, strict=True))
+
+
+def wide_head(width: int, wide: int) -> nn.Sequential:
+    """Returns two layers of equal width, each followed by the exact GELU: [..., d] to [..., p].
+
+    Source: the projector of SG-OPT's released code; weights as BERT initialises its own, biases zero.
+    """
+    first, second = nn.Linear(width, wide), nn.Linear(wide, wide)
+    for layer in (first, second):
+        nn.init.normal_(layer.weight, std=INITIAL_SPREAD)
+        nn.init.zeros_(layer.bias)
+    return nn.Sequential(first, nn.GELU(), second, nn.GELU())

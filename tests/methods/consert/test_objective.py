@@ -1,0 +1,84 @@
+"""ConSERT's objective: worked by hand, against loops written from its logits, and at its limits."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from methods.consert.objective import one_side, two_sides
+from methods.core.losses import nt_xent
+
+BATCH, WIDTH, TEMPERATURE = 5, 7, 0.1
+
+
+def drawn(seed: int = 0, batch: int = BATCH) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(batch, WIDTH, generator=generator, dtype=torch.float64).requires_grad_()
+
+
+def slow(first: Tensor, second: Tensor) -> Tensor:
+    """The sum over both views of the mean over anchors, every exponential written out."""
+
+    def score(x: Tensor, y: Tensor) -> Tensor:
+        return (x @ y) / (x.norm() * y.norm()) / TEMPERATURE
+
+    total = torch.zeros((), dtype=torch.float64)
+    for own, other in ((first, second), (second, first)):
+        for i in range(len(own)):
+            terms = [score(own[i], other[j]).exp() for j in range(len(own))]
+            terms += [score(own[i], own[j]).exp() for j in range(len(own)) if j != i]
+            total = total + (sum(terms).log() - score(own[i], other[i])) / len(own)
+    return total
+
+
+def test_value_and_gradients_equal_the_loop() -> None:
+    first, second = drawn(0), drawn(1)
+    fast, by_hand = two_sides(first, second, temperature=TEMPERATURE), slow(first, second)
+    assert fast.item() == pytest.approx(by_hand.item(), abs=1e-8)
+    for one, other in zip(
+        torch.autograd.grad(fast, (first, second)),
+        torch.autograd.grad(by_hand, (first, second)),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-8)
+
+
+def test_equal_vectors_give_twice_the_logarithm_of_the_count() -> None:
+    """Each anchor picks one of 2B - 1 equal vectors: B = 4 gives 2 log 7 = 3.891820298; B = 1 gives 0."""
+    same = torch.full((4, WIDTH), 0.7, dtype=torch.float64)
+    assert two_sides(same, same, temperature=0.1).item() == pytest.approx(3.891820298, abs=1e-9)
+    assert two_sides(same[:1], same[:1], temperature=0.1).item() == 0.0
+
+
+def test_two_orthogonal_sentences_are_worked_by_hand() -> None:
+    """Views equal, sentences orthogonal, tau = 1: three terms e, 1, 1 per anchor; twice log(e + 2) - 1."""
+    vectors = torch.eye(2, dtype=torch.float64)
+    expected = 2 * (math.log(math.e + 2) - 1)
+    assert two_sides(vectors, vectors, temperature=1.0).item() == pytest.approx(expected, abs=1e-12)
+    assert one_side(vectors, vectors, temperature=1.0).item() == pytest.approx(expected / 2, abs=1e-12)
+
+
+def test_the_sum_is_twice_nt_xent_with_equal_gradients() -> None:
+    first, second = drawn(0), drawn(1)
+    ours = torch.autograd.grad(two_sides(first, second, temperature=TEMPERATURE), (first, second))
+    theirs = torch.autograd.grad(2 * nt_xent(first, second, temperature=TEMPERATURE), (first, second))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
+def test_sides_sentences_and_lengths_of_vectors_may_change() -> None:
+    first, second = drawn(0), drawn(1)
+    expected = two_sides(first, second, temperature=TEMPERATURE)
+    order = torch.tensor([4, 2, 0, 1, 3])
+    scale = torch.arange(1.0, BATCH + 1, dtype=torch.float64)[:, None]
+    for one, other in ((second, first), (first[order], second[order]), (first * scale, second / scale)):
+        torch.testing.assert_close(two_sides(one, other, temperature=TEMPERATURE), expected)
+
+
+def test_equal_views_still_push_sentences_apart() -> None:
+    vectors = drawn(0)
+    (gradient,) = torch.autograd.grad(two_sides(vectors, vectors, temperature=TEMPERATURE), vectors)
+    assert gradient.abs().max() > 1e-3
