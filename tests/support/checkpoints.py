@@ -20,16 +20,18 @@ from tests.support import tiny
 
 Files = dict[str, bytes]
 SHAPE: dict[str, Any] = {
-    "hidden_size": 16,
+    "hidden_size": 24,  # of which the twelve heads of PT-BERT are a divisor
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
-    "intermediate_size": 32,
+    "intermediate_size": 48,
     "max_position_embeddings": 256,
     "initializer_range": 0.2,
 }
 
 
-def bert(folder: Path, *, heads: bool, old_names: bool = False, seed: int = 0) -> tuple[Files, dict[str, Any]]:
+def bert(
+    folder: Path, *, heads: bool, old_names: bool = False, seed: int = 0
+) -> tuple[Files, dict[str, Any]]:
     """Returns the small files of a BERT repository and its weights by name.
 
     heads: as `BertForPreTraining` has them, with its prefix; old_names: gamma and beta in layer norms.
@@ -44,7 +46,9 @@ def bert(folder: Path, *, heads: bool, old_names: bool = False, seed: int = 0) -
     weights = (network if heads else network.bert).state_dict()
     if old_names:
         weights = {
-            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+                "LayerNorm.bias", "LayerNorm.beta"
+            ): value
             for name, value in weights.items()
         }
     files = {
