@@ -68,7 +68,9 @@ def narrowed(runs: Mapping[str, Run], shown: Iterable[str], tiers: Sequence[str]
         tasks = []
         for name in run.tasks:
             parts = members(name)
-            kept = [part for part in parts if needed.issuperset(sources_of([part], text=run.text, tiers=tiers))]
+            kept = [
+                part for part in parts if needed.issuperset(sources_of([part], text=run.text, tiers=tiers))
+            ]
             tasks += [name] if len(kept) == len(parts) else kept
         found[key] = run.model_copy(update={"tasks": tasks or run.tasks})
     return found

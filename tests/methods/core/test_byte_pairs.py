@@ -41,7 +41,11 @@ class Slow:
         lines = (folder / "merges.txt").read_text().splitlines()
         pairs = [tuple(line.split()) for line in lines if not line.startswith("#version")]
         self.ranks = {pair: rank for rank, pair in enumerate(pairs)}
-        shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+        shown = [
+            *range(ord("!"), ord("~") + 1),
+            *range(ord("¡"), ord("¬") + 1),
+            *range(ord("®"), ord("ÿ") + 1),
+        ]
         hidden = [byte for byte in range(256) if byte not in shown]
         self.letters = {byte: chr(byte) for byte in shown}
         self.letters |= {byte: chr(256 + number) for number, byte in enumerate(hidden)}
