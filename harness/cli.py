@@ -12,6 +12,9 @@ from pathlib import Path
 from harness.errors import InputError, near_matches
 
 COMMANDS = Path(__file__).with_name("commands")
+STARTS_AGAIN = "the same command starts again"
+"""What is said of an interrupted command whose module has no AFTER_INTERRUPTION."""
+
 READER_GONE = 141
 """What a shell reports of a command that the signal SIGPIPE ended."""
 
@@ -31,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
         problem = f"{path}: {reason}; expected to read or write it; free space or correct the path"
     except KeyboardInterrupt:
-        problem = "interrupted; the same command continues a training with --resume"
+        problem = "interrupted"
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
 
@@ -54,7 +57,11 @@ def run_command(words: Sequence[str]) -> int:
     module = import_module(f"harness.commands.{name}")
     parser = argparse.ArgumentParser(prog=f"sentbench {name}", description=headline(commands[name]))
     module.declare(parser)
-    return int(module.execute(parser.parse_args(words[1:])) or 0)
+    arguments = parser.parse_args(words[1:])
+    try:
+        return int(module.execute(arguments) or 0)
+    except KeyboardInterrupt:
+        raise InputError(f"interrupted; {getattr(module, 'AFTER_INTERRUPTION', STARTS_AGAIN)}") from None
 
 
 def command_files() -> dict[str, Path]:

@@ -38,6 +38,7 @@ RUN_RECORD, RUN_LOG, LAST_WEIGHTS = "run.json", "train.jsonl", "last"
 STORE_RECORD = "meta.json"
 
 _CACHE = Path(".cache")
+PIECES = _CACHE / "pieces"
 RESUME = _CACHE / "resume"
 CORPUS_RESUME = RESUME / "corpora"
 

@@ -2,6 +2,7 @@
 
 The first line of a command's docstring is its help, `declare(parser)` adds its arguments, and
 `execute(arguments)` runs it and returns an exit code, or None for 0. Only the command called is imported.
+A command that goes on after Ctrl-C says in AFTER_INTERRUPTION how.
 """
 
 from __future__ import annotations

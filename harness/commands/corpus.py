@@ -6,6 +6,8 @@ import argparse
 
 from harness.device import add_device_option
 
+AFTER_INTERRUPTION = "the same command goes on where it stopped"
+
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -7,6 +7,8 @@ import argparse
 from harness.errors import InputError
 from harness.paths import DATA, PARAMS
 
+AFTER_INTERRUPTION = "the same command goes on where it stopped"
+
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

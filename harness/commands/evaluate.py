@@ -12,6 +12,8 @@ from harness.files import write_json
 from harness.locks import alone
 from harness.outputs import check_file
 
+AFTER_INTERRUPTION = "with --run the same command goes on where it stopped"
+
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from harness.commands import read_plan
 from harness.device import add_device_option
 
+AFTER_INTERRUPTION = "with --resume the same command goes on from the last resume point"
+
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -15,7 +15,7 @@ from harness.data.locks import LOCKS
 from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
-from harness.files import sha256_of, write_json
+from harness.files import discard, sha256_of, write_json
 from harness.locks import alone
 from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import SOURCE_RECORD, data_roots
@@ -61,6 +61,8 @@ def fetch(
         with alone(f"fetching {folder}", wait=True):
             if _is_whole(source, folder, revision):  # by the process that was waited for
                 return folder
+            for stale in directory.glob(f".{name}.*.part"):  # of a fetch that was killed: this one is alone
+                discard(stale)
             return _fetch_from_first(source, order, folder, revision)
     except OSError as error:
         raise InputError(

@@ -15,7 +15,7 @@ from harness.identity import existing_folder, run_identity
 from harness.layouts import ARTEFACT
 from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_outputs, room_of
-from harness.paths import COSTS, LAST_WEIGHTS, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
+from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.records import sealed
 from harness.results.provenance import library_versions
@@ -95,7 +95,9 @@ def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
 
     quiet()
     method, config, settings = run.read_settings()
-    networks = CheckedNetworks(existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+    networks = CheckedNetworks(
+        existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder, pieces=PIECES
+    )
     return build_trainer(
         method,
         config,

@@ -121,7 +121,9 @@ def run_mteb(
         return []
     import mteb
     from datasets.exceptions import DatasetNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
 
+    out_of_reach = (ConnectionError, DatasetNotFoundError, HfHubHTTPError, HTTPError, OfflineModeIsEnabled)
     chosen = [_mteb_task(name) if local is None else local_sts_task(name, local) for name in tasks]
     cache = mteb.ResultCache(out if local is None else out / LOCAL)
     try:
@@ -132,8 +134,8 @@ def run_mteb(
             overwrite_strategy="only-missing" if local is None else "always",
             show_progress_bar=progress,
         )
-    except (ConnectionError, DatasetNotFoundError) as error:
-        reason = str(error).splitlines()[0]
+    except out_of_reach as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
             f"mteb's data of {', '.join(tasks)}: the hub is not reachable or refuses them ({reason}), "
             f"expected a network; or name a mirror by SENTBENCH_MIRROR, for {', '.join(LOCAL_STS)}"

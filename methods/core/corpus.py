@@ -8,13 +8,15 @@ import numpy as np
 
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.pieces import pieces_of
 from methods.core.types import TEXT, Column, Row
-
-CHUNK = 10_000
 
 
 class TokenizedCorpus:
-    """The word pieces of some columns of every row, each column one flat array of 4 bytes a piece."""
+    """The word pieces of some columns of every row, each column one flat array of 4 bytes a piece.
+
+    Columns that were tokenised before are read from the encoder's `piece_folder`; see `methods.core.pieces`.
+    """
 
     def __init__(
         self,
@@ -25,30 +27,14 @@ class TokenizedCorpus:
         columns: Sequence[Column] = (TEXT,),
     ) -> None:
         self._columns = {
-            column: _Pieces(encoder, texts_of(rows, column), max_length) for column in dict.fromkeys(columns)
+            column: pieces_of(encoder, texts_of(rows, column), max_length)
+            for column in dict.fromkeys(columns)
         }
         self._positions = positions_by_index(rows)
 
     def ids(self, row: Row, column: Column) -> np.ndarray:
         """Returns the word pieces of one text of a row, special tokens included; int32 [length]."""
         return self._columns[column].ids(self._positions[row.index])
-
-
-class _Pieces:
-    """The word pieces of N texts, one after the other: flat int32 [pieces], ends [N + 1] with 0 first."""
-
-    def __init__(self, encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> None:
-        pieces: list[np.ndarray] = []
-        lengths: list[int] = []
-        for start in range(0, len(texts), CHUNK):
-            ids = encoder.token_ids(texts[start : start + CHUNK], max_length=max_length)
-            lengths.extend(len(row) for row in ids)
-            pieces.append(np.fromiter((piece for row in ids for piece in row), dtype=np.int32))
-        self.flat = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
-        self.ends = np.cumsum([0, *lengths])
-
-    def ids(self, position: int) -> np.ndarray:
-        return self.flat[self.ends[position] : self.ends[position + 1]]
 
 
 def positions_by_index(rows: Sequence[Row]) -> np.ndarray:

@@ -88,6 +88,7 @@ class SentenceEncoder(nn.Module):
         self.output = output
         self.activation = activation
         self.normalize = normalize
+        self.piece_folder: Path | None = None  # where tokenised corpora are kept; none are where it is None
         self._tokenizers: dict[int, Tokenizer] = {}
 
     @property
@@ -112,16 +113,16 @@ class SentenceEncoder(nn.Module):
 
     def token_ids(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> list[list[int]]:
         """Returns the word-piece ids of each text with special tokens, truncated to `max_length`."""
-        if max_length not in self._tokenizers:
-            fresh = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
-            fresh.no_padding()
-            fresh.enable_truncation(max_length=min(max_length, self._position_limit()))
-            self._tokenizers[max_length] = fresh
+        tokenizer = self._truncating(max_length)
         ids: list[list[int]] = []
         for start in range(0, len(texts), TOKENIZED_TOGETHER):  # an encoding holds far more than its ids
-            some = self._tokenizers[max_length].encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
+            some = tokenizer.encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
             ids += [encoding.ids for encoding in some]
         return ids
+
+    def tokenizer_state(self, max_length: int) -> str:
+        """Returns all that decides what `token_ids` gives for a text: the tokenizer with its truncation."""
+        return str(self._truncating(max_length).to_str())
 
     def pad(self, ids: Sequence[Sequence[int] | np.ndarray]) -> Tokens:
         """Returns `input_ids` and `attention_mask`, each [B, L] int64 on the CPU, padded on the right."""
@@ -202,6 +203,15 @@ class SentenceEncoder(nn.Module):
         if len(ids[0]) == len(ids[-1]):  # sorted by length: nothing is padded, so nothing is masked
             tokens.pop("attention_mask")
         return self.finish(self(tokens).float()).cpu().numpy()
+
+    def _truncating(self, max_length: int) -> Tokenizer:
+        """Returns the tokenizer that truncates to `max_length` and pads nothing."""
+        if max_length not in self._tokenizers:
+            fresh = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
+            fresh.no_padding()
+            fresh.enable_truncation(max_length=min(max_length, self._position_limit()))
+            self._tokenizers[max_length] = fresh
+        return self._tokenizers[max_length]
 
     def _position_limit(self) -> int:
         config: Any = self.backbone.config

@@ -36,13 +36,17 @@ class Frozen:
 class Networks:
     """Hands out the networks of one run: copies of its backbone, its parent, its teacher's vectors.
 
-    `parent` is the artefact folder of a parent run, a public encoder, or a folder of teacher vectors.
+    `parent` is the artefact folder of a parent run, a public encoder, or a folder of teacher vectors; `pieces`
+    a folder where corpora that its encoders tokenise are kept.
     """
 
-    def __init__(self, backbone: Path, *, pooling: str | None, parent: Path | None = None) -> None:
+    def __init__(
+        self, backbone: Path, *, pooling: str | None, parent: Path | None = None, pieces: Path | None = None
+    ) -> None:
         self.backbone = backbone
         self.pooling = pooling
         self.parent = parent
+        self.pieces = pieces
 
     def new_encoder(self, *, hf_pooler: bool = False, **config: Any) -> SentenceEncoder:
         """Returns a fresh trainable copy of the backbone, with its pre-trained pooler where `hf_pooler`.
@@ -50,6 +54,7 @@ class Networks:
         `config` overrides entries such as `hidden_dropout_prob`.
         """
         encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler, **config)
+        encoder.piece_folder = self.pieces
         return encoder.train()
 
     def parent_encoder(
@@ -74,6 +79,7 @@ class Networks:
             )
         if like is not None:
             self._check_pieces(needs, encoder.tokenizer, like)
+        encoder.piece_folder = self.pieces
         return encoder
 
     def parent_masked_model(self, needs: str, *, output: OutputLayer, like: SentenceEncoder) -> MaskedModel:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from methods.core.errors import InputError
+from methods.core.seals import is_sealed, seal
 from methods.core.types import Encoder
 
 STATE, LOG, BEST, LAST, PART = "state.pt", "train.jsonl", "best", "last", ".part"
@@ -92,7 +93,7 @@ class TrainingFolder:
         }
         part = self.directory / (STATE + PART)
         torch.save(state, part)
-        _seal(part)
+        seal(part)
         os.replace(part, self.directory / STATE)
         self._discard_stale()
 
@@ -111,7 +112,7 @@ class TrainingFolder:
         if not place.is_file():
             raise self.refusal(f"{place} is not a file")
         try:
-            sealed = _is_sealed(place)
+            sealed = is_sealed(place)
         except OSError as error:
             raise self.refusal(f"{place} cannot be read ({error.strerror})") from None
         if not sealed:
@@ -166,24 +167,6 @@ def _save_whole(encoder: Encoder, folder: Path) -> None:
             shutil.rmtree(old)
     encoder.save(part)
     os.replace(part, folder)
-
-
-def _seal(path: Path) -> None:
-    """Appends a file's checksum to it, where torch, which reads a zip archive, does not mind it."""
-    digest = _sha256(path)
-    with path.open("ab") as file:
-        file.write(bytes.fromhex(digest))
-
-
-def _is_sealed(path: Path) -> bool:
-    """Returns whether a file ends with the checksum of all that stands before it."""
-    digest = hashlib.sha256()
-    left = path.stat().st_size - digest.digest_size
-    with path.open("rb") as file:
-        while left > 0 and (chunk := file.read(min(left, 1 << 20))):
-            digest.update(chunk)
-            left -= len(chunk)
-        return file.read() == digest.digest()
 
 
 def _sha256(path: Path) -> str:

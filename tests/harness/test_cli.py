@@ -198,3 +198,22 @@ def test_help_starts_at_once() -> None:
         assert done.returncode == 0
         assert all(f"    {name}".encode() in done.stdout for name in command_files())
     assert min(seconds) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "said"),
+    [
+        ("train", "train a --out b", "with --resume the same command goes on from the last resume point"),
+        ("data", "data fetch", "the same command goes on where it stopped"),
+        ("report", "report", "the same command starts again"),
+    ],
+)
+def test_ctrl_c_speaks_of_going_on_only_where_a_command_does(
+    command: str, words: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"harness.commands.{command}.execute", interrupted)
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == f"sentbench: interrupted; {said}\n"

@@ -58,8 +58,10 @@ STALE: dict[str, str] = {
     "methods/core/method": TRAINING,
     "methods/core/networks": TRAINING,
     "methods/core/optimizer": TRAINING,
+    "methods/core/pieces": TRAINING,
     "methods/core/resume": TRAINING,
     "methods/core/schedule": TRAINING,
+    "methods/core/seals": TRAINING,
     "methods/core/train_config": TRAINING,
     "methods/core/trainer": TRAINING,
     # What some methods share.

@@ -20,10 +20,10 @@ from tests.support import tiny
 
 Files = dict[str, bytes]
 SHAPE: dict[str, Any] = {
-    "hidden_size": 16,
+    "hidden_size": 24,  # of which the twelve heads of PT-BERT are a divisor
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
-    "intermediate_size": 32,
+    "intermediate_size": 48,
     "max_position_embeddings": 256,
     "initializer_range": 0.2,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -166,6 +168,36 @@ def test_bad_tasks_and_an_unreachable_hub_are_one_clear_line(
     monkeypatch.setattr(mteb, "evaluate", unreachable)
     with pytest.raises(InputError, match=said) as told:
         run_folder(encoder_folder(tmp_path / "model"), tasks, out=tmp_path / "out", device="cpu")
+    assert "\n" not in str(told.value)
+
+
+def failures() -> list[Exception]:
+    """What the hub's client raises for a reset, a server's error without words, and a forbidden network."""
+    from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
+
+    answer: Any = SimpleNamespace(headers={}, request=None, status_code=500)
+    return [
+        HTTPError("[Errno 104] Connection reset by peer\nat line 7"),
+        HfHubHTTPError("", response=answer),
+        OfflineModeIsEnabled("offline"),
+    ]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_whatever_the_hubs_client_raises_is_one_clear_line(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mteb
+
+    error = failures()[place]
+
+    def fail(*given: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(mteb, "evaluate", fail)
+    monkeypatch.delenv("SENTBENCH_MIRROR", raising=False)
+    with pytest.raises(InputError, match="data of STS13: the hub is not reachable or refuses") as told:
+        run_folder(encoder_folder(tmp_path / "model"), ["STS13"], out=tmp_path / "out", device="cpu")
     assert "\n" not in str(told.value)
 
 

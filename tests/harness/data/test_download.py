@@ -50,6 +50,19 @@ def test_whole_source_is_not_fetched_again_but_a_damaged_one_is(mirrored: Path, 
     assert (folder / "words.txt").read_bytes() == TEXT
 
 
+def test_what_a_killed_fetch_left_is_removed_by_the_next_one_and_nothing_else(
+    mirrored: Path, declare: Declare
+) -> None:
+    declare(MIRROR)
+    for name in (".tiny.abc.part", ".tiny.abc.old.part", ".tiny-raw.abc.part"):
+        Path("data", name).mkdir(parents=True)
+        Path("data", name, "words.txt").write_bytes(TEXT)
+    Path("data/.tiny.part.of.a.person").write_text("mine")
+    fetch("tiny", Path("data"))
+    left = {path.name for path in Path("data").iterdir()}
+    assert left == {"tiny", ".tiny-raw.abc.part", ".tiny.part.of.a.person"}
+
+
 def test_wrong_hash_names_both_and_leaves_nothing(mirrored: Path, declare: Declare) -> None:
     declare({"mirror": {"folder": "words", "sha256": {"words.txt": "0" * 64}}})
     with pytest.raises(InputError, match=rf"words\.txt: sha256 {sha256(TEXT)}, expected 0{{64}}"):

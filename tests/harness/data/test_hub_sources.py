@@ -15,6 +15,7 @@ import pytest
 from harness.data import download, hub, locks
 from harness.data.download import fetch, read_record
 from harness.data.locks import Lock, lock_sources, read_locks
+from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import cache
 from harness.stages.convert import convert
@@ -126,6 +127,27 @@ def test_only_what_came_from_the_hub_can_be_locked(mirrored: Path, declare: Decl
     (place / "lock.yaml").write_text("{}\n")
     with pytest.raises(InputError, match="source tiny: from tier mirror, expected the hub"):
         lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, place / "lock.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "pinned"),
+    [
+        ("bert-base-uncased", {"model.safetensors": "68d45e23", "tokenizer.json": "ce64fce7"}),
+        ("roberta-base", {"model.safetensors": "5bde1d28"}),
+    ],
+)
+def test_a_hub_that_serves_other_bytes_of_a_pinned_backbone_is_refused(
+    server: Hub, name: str, pinned: dict[str, str]
+) -> None:
+    """Whatever the hub says of its own file, the table's hash decides; each pinned file is tried alone."""
+    source = SOURCES[name]
+    tier = source.tiers["hub"]
+    assert {file: digest[:8] for file, digest in tier.sha256.items()} == pinned
+    server.add(str(tier.repo), dict.fromkeys(source.files, TEXT), commit=str(tier.revision))
+    first = next(file for file in source.files if file in pinned)
+    with pytest.raises(InputError, match=rf"{first}: sha256 \w+, expected {tier.sha256[first]}"):
+        fetch(name, Path("data"))
+    assert not Path("data", name).exists()
 
 
 def test_the_committed_lock_can_be_read() -> None:

@@ -1,0 +1,127 @@
+"""The way of a user with a GPU, walked with tiny networks: plan, fetch, train, evaluate, report at full scale.
+
+A hub on this machine holds every repository in its layout, so that all of the harness but the size is real.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.data import hub as hub_files
+from harness.data.sources import SOURCES
+from harness.paths import SCORES
+from harness.plan.entries import read_params
+from harness.plan.recipes import load_recipes
+from tests.support.hub_server import Hub, serve
+from tests.support.small_hub import fill, small_files, small_table, write_mirror, write_wheel
+
+ROOT = Path(__file__).parents[2]
+Walk = Callable[[str], dict[str, object]]
+
+WALKS = {
+    "baselines": "baselines/simcse-roberta",  # no pooler, transfer tasks
+    "pcl": "pcl/pcl-tied --backbone bert-large-uncased",  # gamma and beta, the prefix, the heads of pre-training
+    "dclr": "dclr/dclr",  # an artefact as complement, so two trainings
+    "ptbert": "ptbert/pt-bert",
+    "sct": "sct/sct-aug-mlm15-bert-small",  # weights as a pickle only; a corpus with masks filled by BERT
+    "una": "una/una-roberta",
+    "competitors": "competitors/ckd-original",  # a teacher with vocab.json and merges.txt
+    "augmentations": "augmentations/simcse-eda-synonym",  # WordNet of a mirror
+}
+"""Full-scale recipe -> the plan of its walk."""
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub with all that full scale reads, and a project in an empty folder that reaches nothing else."""
+    import huggingface_hub.constants as constants
+
+    files = small_files()
+    for name, source in small_table(files).items():
+        monkeypatch.setitem(SOURCES, name, source)
+    monkeypatch.chdir(tmp_path)
+    for room in ("harness", "methods", "leaderboards", "recipes"):
+        Path(room).symlink_to(ROOT / room)
+    write_mirror(Path("mirror"), files)
+    write_wheel(Path(".cache/wheels"), files)
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
+    for name in ("SENTBENCH_HUB", "SENTBENCH_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(hub_files, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
+    with serve() as server:
+        fill(server, files)
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        yield server
+
+
+def run(line: str) -> None:
+    """Runs one command line of `sentbench`, which must succeed."""
+    assert main(line.split()) == 0, line
+
+
+def walk(plan: str) -> None:
+    """Plans, fetches, and runs the stages of the pipeline in its order, as `dvc repro` does."""
+    run(f"plan {plan} --seeds 1")
+    params = read_params()
+    for name in params.sources:
+        if main(["data", "fetch", name]) != 0:
+            run(f"data convert {name}")
+            run(f"data fetch {name}")
+    run("entries")
+    run("fingerprint")
+    for name in params.reads:
+        run(f"fingerprint --data {name}")
+    for part, command in (
+        (params.backbones, "backbone"),
+        (params.corpora, "corpus"),
+        (params.teachers, "teach"),
+    ):
+        for name in part:
+            run(f"{command} {name}")
+    for key in params.runs:
+        run(f"train {key} --out artefacts/{key} --resume")
+        run(f"evaluate artefacts/{key} --run {key}")
+    run("report")
+
+
+def check_walked() -> None:
+    """Every run of the plan has a finite score of every task, and the report shows it."""
+    for key in read_params().runs:
+        result = json.loads((SCORES / f"{key}.json").read_text())
+        assert all(isinstance(score["value"], float) for score in result["scores"])
+        assert {score["task"] for score in result["scores"]} >= {"STS12", "STSB", "SICKR"}
+    assert "html" in Path("reports/index.html").read_text(encoding="utf-8")[:200]
+
+
+def test_every_full_scale_recipe_has_a_walk() -> None:
+    assert set(WALKS) == {
+        name for name, recipe in load_recipes(ROOT / "recipes").items() if "hub" in recipe.tiers
+    }
+
+
+def test_a_checkpoint_with_a_pickle_alone_is_named_converted_and_trained(
+    hub: Hub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walk("sct/sct-simcse --backbone bert-mini")
+    assert (
+        "but pytorch_model.bin), expected one tier that has it; run `sentbench data convert bert-mini`"
+        in capsys.readouterr().err
+    )
+    check_walked()
+    assert hub.sent["senteval.tar"] == len(
+        hub.repositories["datasets/princeton-nlp/datasets-for-simcse"].files["senteval.tar"]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", WALKS)
+def test_one_run_of_a_full_scale_recipe_goes_from_its_plan_to_the_report(hub: Hub, recipe: str) -> None:
+    walk(WALKS[recipe])
+    check_walked()

