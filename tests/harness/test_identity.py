@@ -152,6 +152,7 @@ STALE: dict[str, str] = {
     "harness/device": "",
     "harness/fingerprint": "",
     "harness/identity": "",
+    "harness/launch/*": "",
     "harness/layouts": "",
     "harness/locks": "",
     "harness/plan/*": "",
