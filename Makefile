@@ -24,7 +24,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 reproduce: $(READY)
-	@dvc repro --all-pipelines
+	@sentbench launch
 	@cat reports/tables/small.txt
 	@echo
 	@echo "report: $(CURDIR)/reports/index.html"

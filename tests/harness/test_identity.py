@@ -156,6 +156,7 @@ STALE: dict[str, str] = {
     "harness/device": "",
     "harness/fingerprint": "",
     "harness/identity": "",
+    "harness/launch/*": "",
     "harness/layouts": "",
     "harness/locks": "",
     "harness/plan/*": "",

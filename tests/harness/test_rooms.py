@@ -36,9 +36,10 @@ ROOMS: dict[str, set[str]] = {
     },
     "harness/results": {"harness.results"},
     "harness/report": {"harness.report", "harness.results"},
+    "harness/launch": {"harness.launch", "harness.cli"},
 }
 """Room -> the packages of this repository that it may import, besides ALWAYS."""
-NO_TORCH = ("harness/data", "harness/results", "harness/report")
+NO_TORCH = ("harness/data", "harness/results", "harness/report", "harness/launch")
 METHOD_PACKAGES = sorted(p for p in (ROOT / "methods").iterdir() if (p / "method.py").is_file())
 
 

@@ -1,0 +1,5 @@
+"""Room `launch`: the stages of the pipeline side by side, in processes here, on Ray or on Slurm.
+
+`pipeline` is all that knows DVC, `driver` decides what runs when, and an engine runs one stage at a time in
+each of its slots. DVC's own work is done in the driver alone: workers run bare commands and never call DVC.
+"""

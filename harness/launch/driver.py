@@ -1,0 +1,150 @@
+"""The loop of a launch: begins stages whose dependencies are recorded, records those that have ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
+from pathlib import Path
+from types import FrameType
+
+from harness.launch.commands import last_line
+from harness.launch.pipeline import Pipeline, StageError
+from harness.launch.progress import Progress
+from harness.launch.work import Ended, Engine, Work
+from harness.paths import cache
+
+TICK = 0.5
+"""Seconds after which the loop looks whether it was interrupted."""
+
+
+@dataclass
+class Driver:
+    """A pipeline, the engine that runs its commands, and what became of the stages."""
+
+    pipeline: Pipeline
+    engine: Engine
+    retries: int
+    """How often a stage runs again that the system ended; one that ended itself with an error does not."""
+    progress: Progress
+    failed: dict[str, str] = field(default_factory=dict)
+    """Each stage that failed, with the reason in one line."""
+    interrupted: bool = False
+    _running: dict[str, Work] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Runs what has changed, each stage after those that it needs, until nothing more can run.
+
+        A stage that fails stops its dependents alone. An interruption ends what runs; what ended is recorded.
+        """
+        order = self.pipeline.order
+        graph = TopologicalSorter(order)
+        graph.prepare()
+        ranks = priorities(order)
+        ready: list[str] = []
+        with self._interruptible():
+            try:
+                while not self.interrupted:
+                    ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
+                    if not (ready or self._running):
+                        break
+                    over = [*self._begin(ready), *self._wait()]
+                    graph.done(*over)
+                    self.pipeline.dump(at_once=False)
+                    self.progress.show()
+            finally:
+                self.engine.close()
+        self.progress.show(last=True)
+
+    @property
+    def skipped(self) -> list[str]:
+        """The stages that were not begun, or not ended: they need one that failed, or came after the end."""
+        return [name for name in self.pipeline.order if name not in self.progress.states]
+
+    def _begin(self, ready: list[str]) -> list[str]:
+        """Takes stages off the front of `ready` while the engine has room; returns those that need no run."""
+        over = []
+        while ready and len(self._running) < self.engine.slots and not self.interrupted:
+            name = ready.pop(0)
+            try:
+                begun = self.pipeline.begin(name)
+            except StageError as error:
+                self._fail(name, str(error))
+                continue
+            if isinstance(begun, str):
+                self.progress.end(name, begun)
+                over.append(name)
+                continue
+            self._submit(
+                Work(
+                    name,
+                    begun,
+                    folder=self.pipeline.folder(name),
+                    log=log_of(name).absolute(),
+                    environment=self.pipeline.environment(name),
+                )
+            )
+        return over
+
+    def _wait(self) -> list[str]:
+        """Returns the stages that have ended well since the last call."""
+        if not self._running:
+            return []
+        return [ended.stage for ended in self.engine.wait(TICK) if self._ended_well(ended)]
+
+    def _ended_well(self, ended: Ended) -> bool:
+        work = self._running.pop(ended.stage)
+        if ended.code is None and work.attempt <= self.retries:
+            self._submit(replace(work, attempt=work.attempt + 1))
+            return False
+        if ended.code != 0:
+            how = ended.reason if ended.code is None else f"exit code {ended.code}"
+            self._fail(work.stage, f"{how}: {last_line(work.log)}" if last_line(work.log) else how)
+            return False
+        try:
+            self.pipeline.finish(work.stage)
+        except StageError as error:
+            self._fail(work.stage, str(error))
+            return False
+        self.progress.end(work.stage, "done")
+        return True
+
+    def _submit(self, work: Work) -> None:
+        self._running[work.stage] = work
+        self.progress.start(work.stage)
+        self.engine.submit(work)
+
+    def _fail(self, name: str, reason: str) -> None:
+        self.failed[name] = reason
+        self.progress.end(name, "failed")
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C and the signal that asks a process to end are seen by the loop, never inside DVC's work."""
+
+        def interrupt(number: int, frame: FrameType | None) -> None:
+            self.interrupted = True
+
+        before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def priorities(order: dict[str, set[str]]) -> dict[str, tuple[int, int]]:
+    """Returns a rank for each stage: the longest chain of dependents is first, then the order decides."""
+    chains = dict.fromkeys(order, 0)
+    for name in reversed(order):
+        for need in order[name]:
+            chains[need] = max(chains[need], chains[name] + 1)
+    return {name: (-chain, position) for position, (name, chain) in enumerate(chains.items())}
+
+
+def log_of(stage: str) -> Path:
+    """Returns the file in which all attempts of a stage write what they print."""
+    return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"

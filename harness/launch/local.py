@@ -1,0 +1,129 @@
+"""Engine `local`: processes on this machine, forked from one that has imported torch and transformers."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing import forkserver
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+
+from harness.launch.work import Ended, Work
+from harness.launch.worker import PRELOADED, run_work
+
+PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
+"""Threads of OpenMP that have nothing to do sleep: they would spin in the time of another worker."""
+FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+"""Asking for a card without starting CUDA, which does not outlive a fork."""
+GRACE = 5.0
+"""Seconds between asking a process to end and killing it."""
+GONE = 255
+"""What multiprocessing gives as exit code where the server cannot say it."""
+
+
+class LocalEngine:
+    """Works as processes of this machine, `slots` at once, each with its share of the cores."""
+
+    def __init__(self, slots: int, cards: Sequence[str] = (), preloaded: Sequence[str] = PRELOADED) -> None:
+        """cards: the graphics cards that the slots share in turn, as `visible_cards` names them.
+
+        preloaded: the modules that the server imports when the first work starts.
+        """
+        self.slots = slots
+        self._cards = cards
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([*preloaded, run_work.__module__])
+        self._running: dict[str, BaseProcess] = {}
+        self._seats: dict[str, int] = {}
+
+    def submit(self, work: Work) -> None:
+        """Starts a work in a process of its own."""
+        seat = min(set(range(self.slots)) - set(self._seats.values()))
+        device, environment = self._device(work, seat)
+        work = replace(work, environment={**work.environment, **environment})
+        process = self._context.Process(target=run_work, args=(work, device), name=work.stage)
+        with environment_of(worker_settings(self.slots)):
+            process.start()
+        self._running[work.stage], self._seats[work.stage] = process, seat
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Returns the works whose processes have ended; nothing that they started is left."""
+        wait([process.sentinel for process in self._running.values()], timeout=seconds)
+        ended = [stage for stage, process in self._running.items() if process.exitcode is not None]
+        return [self._end(stage) for stage in ended]
+
+    def close(self) -> None:
+        """Asks all processes to end, then kills what is left of them and of their children."""
+        for process in self._running.values():
+            signal_group(process, signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        for process in self._running.values():
+            process.join(max(0.0, deadline - time.monotonic()))
+        for stage in list(self._running):
+            self._end(stage)
+
+    def _end(self, stage: str) -> Ended:
+        process = self._running.pop(stage)
+        del self._seats[stage]
+        signal_group(process, signal.SIGKILL)
+        process.kill()
+        process.join()
+        code = process.exitcode
+        if code is not None and 0 <= code != GONE:
+            return Ended(stage, code)
+        return Ended(
+            stage, None, "its process is gone" if code in (None, GONE) else f"ended by signal {-code}"
+        )
+
+    def _device(self, work: Work, seat: int) -> tuple[str, dict[str, str]]:
+        if not self._cards:
+            return f"slot {seat}", {}
+        card = self._cards[seat % len(self._cards)] if work.wants_card else ""
+        return f"slot {seat}, card {card or 'none'}", {"CUDA_VISIBLE_DEVICES": card}
+
+
+def worker_settings(slots: int) -> dict[str, str]:
+    """Returns the variables that a worker has before it imports torch: its share of threads, waiting asleep.
+
+    Who sets OMP_NUM_THREADS decides.
+    """
+    share = max(1, len(os.sched_getaffinity(0)) // slots)
+    return {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(share)), **PASSIVE, **FORKABLE}
+
+
+@contextmanager
+def environment_of(settings: dict[str, str]) -> Iterator[None]:
+    """Starts the server of workers, where it does not run, under these variables."""
+    before = dict(os.environ)
+    os.environ.update(settings)
+    try:
+        forkserver.ensure_running()
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def signal_group(process: BaseProcess, number: signal.Signals) -> None:
+    """Sends a signal to a process and to all that it started, where any of them is left."""
+    if process.pid is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+
+
+def visible_cards() -> list[str]:
+    """Returns the cards that a process here may use, as CUDA_VISIBLE_DEVICES names them; starts no CUDA."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return [card.strip() for card in visible.split(",") if card.strip()]
+    try:
+        listed = subprocess.run(["nvidia-smi", "--list-gpus"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return []
+    return [str(card) for card in range(len(listed.stdout.splitlines()))] if listed.returncode == 0 else []

@@ -1,0 +1,225 @@
+"""The pipeline's stages as DVC knows them: what has changed, what the run cache has, what goes into dvc.lock.
+
+All use of DVC's internals is in this file. The steps are those of DVC's own `Stage.reproduce` and
+`Stage.run`, split at the command, which an engine runs: so a stage that was launched is recorded as `dvc
+repro` records it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.files import atomic_path
+from harness.launch.rwlock import check_rwlock
+
+TESTED = "3.67"
+"""The release of DVC whose internals are used here; the next one may have changed any of them."""
+PERIOD, COSTS = 30.0, 10.0
+"""dvc.lock is written at most every 30 s, and not more often than every ten times what writing it takes."""
+
+
+class StageError(Exception):
+    """Raised for a stage that cannot be begun or recorded, with one line."""
+
+
+class Pipeline:
+    """The stages that targets need; DVC's lock is held as long as it is open."""
+
+    def __init__(self, repo: Any, graph: Any, names: Sequence[str] | None) -> None:
+        from dvc.repo.reproduce import collect_stages, get_active_graph, plan_repro
+
+        self._repo = repo
+        active = get_active_graph(graph)
+        wanted = None if names is None else collect_stages(repo, names)
+        planned = plan_repro(active, wanted) if wanted is None or wanted else []
+        self._stages: dict[str, Any] = {stage.addressing: stage for stage in planned}
+        self._upstream = {name: list(active.successors(stage)) for name, stage in self._stages.items()}
+        self._before: dict[str, list[Any]] = {}
+        self._pending: list[Any] = []
+        self._known: dict[str, frozenset[str]] = {}
+        self._dumped, self._cost = time.monotonic(), 0.0
+
+    @property
+    def order(self) -> dict[str, set[str]]:
+        """Each stage, in the order of `dvc repro`, with the stages that it needs."""
+        return {name: {stage.addressing for stage in needs} for name, needs in self._upstream.items()}
+
+    @property
+    def commands(self) -> dict[str, tuple[str, ...]]:
+        """The commands of each stage that has any."""
+        return {name: _commands(stage) for name, stage in self._stages.items() if stage.cmd}
+
+    def begin(self, name: str) -> tuple[str, ...] | str:
+        """Returns the commands that a stage has to run, its old outputs removed, or why there is none to run.
+
+        That is `unchanged`, `restored` from DVC's run cache, or `done` for a stage without a command, such
+        as a file under `dvc add`. Errors: StageError if a dependency is missing.
+        """
+        from dvc.stage.cache import RunCacheNotFoundError
+
+        stage = self._stages[name]
+        with _stage_errors():
+            if stage.frozen or not stage.cmd:
+                return self._left_to_dvc(stage, name)
+            if not stage.changed(upstream=self._upstream[name]):
+                return "unchanged"
+            stage.remove_outs(ignore_remove=False, force=False)
+            try:
+                self._repo.stage_cache.restore(stage)
+            except RunCacheNotFoundError:
+                stage.save_deps()
+                self._before[name] = _hashes(stage.deps)
+                return _commands(stage)
+            self._record(stage)
+            return "restored"
+
+    def finish(self, name: str) -> None:
+        """Records a stage whose commands have ended well.
+
+        Errors: StageError if an output is missing, or a dependency is not what it was when the stage began:
+        what ran may have seen either, so nothing is recorded.
+        """
+        stage = self._stages[name]
+        with _stage_errors():
+            stage.save_deps()
+            changed = [
+                str(dep)
+                for dep, before, now in zip(
+                    stage.deps, self._before.pop(name), _hashes(stage.deps), strict=True
+                )
+                if before != now
+            ]
+            if changed:
+                raise StageError(f"{', '.join(changed)}: changed while the stage ran, so it is not recorded")
+            self._record(stage)
+
+    def dump(self, *, at_once: bool = True) -> None:
+        """Writes what is recorded into dvc.lock: now, or when the last time is long enough ago."""
+        started = time.monotonic()
+        if not self._pending or not (at_once or started - self._dumped > max(PERIOD, COSTS * self._cost)):
+            return
+        by_file: dict[str, list[Any]] = {}
+        for stage in self._pending:
+            by_file.setdefault(stage.dvcfile.path, []).append(stage)
+        for path, stages in by_file.items():
+            self._dump(path, stages)
+        self._pending.clear()
+        self._dumped = time.monotonic()
+        self._cost = self._dumped - started
+
+    def environment(self, name: str) -> dict[str, str]:
+        """Returns the variables that DVC sets for the command of a stage."""
+        from dvc.env import DVC_ROOT, DVC_STAGE
+
+        return {DVC_ROOT: self._repo.root_dir, DVC_STAGE: name}
+
+    def folder(self, name: str) -> Path:
+        """Returns the folder in which the commands of a stage run."""
+        return Path(self._stages[name].wdir)
+
+    def _left_to_dvc(self, stage: Any, name: str) -> str:
+        if stage.reproduce(upstream=self._upstream[name]) is None:
+            return "unchanged"
+        self._pending.append(stage)
+        return "done"
+
+    def _record(self, stage: Any) -> None:
+        uncached = any(not out.use_cache for out in stage.outs if not (out.is_metric or out.is_plot))
+        stage.save(run_cache=not uncached)
+        stage.commit()
+        self._pending.append(stage)
+
+    def _dump(self, path: str, stages: Sequence[Any]) -> None:
+        """Writes the entries of one file; new ones stand where a serial `dvc repro` puts them."""
+        from dvc.stage import PipelineStage
+        from dvc.stage.serialize import to_lockfile
+        from dvc.utils.serialize import dump_yaml, parse_yaml_for_update
+
+        if not isinstance(stages[0], PipelineStage):
+            stages[0].dump(update_pipeline=False)
+            return
+        lock = Path(path).with_suffix(".lock")
+        text = lock.read_text(encoding="utf-8") if lock.exists() else ""
+        content: Any = parse_yaml_for_update(text, lock) or {"schema": "2.0"}
+        entries = content.setdefault("stages", OrderedDict())
+        known = self._known.setdefault(path, frozenset(entries))
+        for stage in stages:
+            entries.update(to_lockfile(stage))
+        for stage in self._stages.values():
+            if stage.path == path and stage.name in entries and stage.name not in known:
+                entries.move_to_end(stage.name)
+        with atomic_path(lock) as part:
+            dump_yaml(part, content)
+        self._repo.scm_context.track_file(os.path.relpath(lock))
+
+
+@contextmanager
+def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
+    """Yields the stages that the named ones need, or all; whatever happens, dvc.lock is written at the end.
+
+    Errors: InputError if this is no DVC project, its files are at fault, a name is no stage, DVC is of
+    another release, or another process of DVC is at work here.
+    """
+    check_release()
+    from dvc.exceptions import DvcException
+    from dvc.lock import LockError
+    from dvc.repo import Repo, lock_repo
+
+    with ExitStack() as stack:
+        try:
+            repo = stack.enter_context(Repo())
+            stack.enter_context(lock_repo(repo))
+            check_rwlock(Path(repo.tmp_dir))
+            pipeline = Pipeline(repo, repo.index.graph, names)
+        except LockError:
+            raise InputError(
+                "another `dvc` or `sentbench launch` is at work in this project, expected one at a time; "
+                f"wait for it (where none runs, delete {os.path.relpath(repo.lock.lockfile)})"
+            ) from None
+        except DvcException as error:
+            raise InputError(f"{_one_line(error)}; `dvc status` says more") from error
+        stack.enter_context(repo.scm_context(quiet=True))
+        try:
+            yield pipeline
+        finally:
+            pipeline.dump()
+
+
+def check_release() -> None:
+    """Raises InputError unless DVC is of the release whose internals are used here."""
+    from dvc import __version__
+
+    if not __version__.startswith(f"{TESTED}."):
+        raise InputError(
+            f"DVC is {__version__}, launch uses internals of DVC {TESTED}; install `dvc=={TESTED}.*`, or run "
+            "the pipeline with `dvc repro`"
+        )
+
+
+def _commands(stage: Any) -> tuple[str, ...]:
+    return tuple(stage.cmd if isinstance(stage.cmd, list) else stage.cmd.splitlines())
+
+
+def _hashes(deps: Sequence[Any]) -> list[Any]:
+    return [dep.hash_info for dep in deps]
+
+
+@contextmanager
+def _stage_errors() -> Iterator[None]:
+    from dvc.exceptions import DvcException
+
+    try:
+        yield
+    except (DvcException, OSError) as error:
+        raise StageError(_one_line(error)) from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

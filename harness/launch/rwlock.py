@@ -1,0 +1,54 @@
+"""DVC's list of files that are being read and written: who is on it, and whether that process still is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+
+CLOCKS = 2.0
+"""Seconds by which a file's time and a process's may differ for one instant."""
+
+
+def check_rwlock(folder: Path) -> None:
+    """Removes what ended processes left in DVC's file `rwlock`, which lies in `folder` beside its lock.
+
+    DVC knows a process by its number alone, so that another program with the same number would block for
+    good. A process that began after the file was written is another one.
+    Errors: InputError if a process of the list still runs: a `dvc repro` in the command of a stage.
+    """
+    path = folder / "rwlock"
+    if not path.is_file():
+        return
+    try:
+        entries = list(_entries(json.loads(path.read_text(encoding="utf-8"))))
+    except (ValueError, AttributeError):
+        entries = []  # a write that was cut short
+    written = path.stat().st_mtime
+    for entry in entries:
+        if _runs_since(int(entry["pid"]), written):
+            raise InputError(
+                f"process {entry['pid']} ({entry['cmd']}) is at work in this project, expected one `dvc` or "
+                "`sentbench launch` at a time; wait until it has ended"
+            )
+    path.unlink()
+
+
+def _entries(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields who writes and who reads; a path has one writer and any number of readers."""
+    yield from content.get("write", {}).values()
+    for readers in content.get("read", {}).values():
+        yield from readers
+
+
+def _runs_since(number: int, written: float) -> bool:
+    import psutil
+
+    try:
+        return number != os.getpid() and psutil.Process(number).create_time() <= written + CLOCKS
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,61 @@
+"""What a driver and an engine say to each other: a command to run, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
+"""Stages of dvc.yaml that compute with no network, so that they are given no graphics card."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The commands of one stage, run one after the other in `folder` until one fails."""
+
+    stage: str
+    commands: tuple[str, ...]
+    folder: Path
+    log: Path
+    """Where all attempts write what they print, one after the other."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables that the commands have beside those of the engine."""
+    attempt: int = 1
+
+    @property
+    def kind(self) -> str:
+        """The stage's name without its key: `train` of `train@KEY`."""
+        return self.stage.partition("@")[0]
+
+    @property
+    def wants_card(self) -> bool:
+        """Whether the stage computes on a graphics card where there is one."""
+        return self.kind.rpartition(":")[2] not in WITHOUT_NETWORK
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A work that runs no longer."""
+
+    stage: str
+    code: int | None
+    """The exit code of the command; None if the system ended it: a signal, or its machine is gone."""
+    reason: str = ""
+    """What the system did, where it did something."""
+
+
+class Engine(Protocol):
+    """Something that runs works side by side."""
+
+    slots: int
+    """How many works it takes at once."""
+
+    def submit(self, work: Work) -> None:
+        """Starts a work, or queues it where the engine has a queue."""
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Returns the works that have ended since the last call; waits for at most this long if none has."""
+
+    def close(self) -> None:
+        """Ends all that runs and returns when nothing of it is left."""

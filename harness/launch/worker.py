@@ -1,0 +1,71 @@
+"""The process of one stage on this machine, forked from a server that has imported torch and transformers.
+
+It ends with the driver: a command of this project is this process, which the kernel kills with its server,
+and the server ends when the driver has; any other command is a child that this process watches over.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing import parent_process
+
+from harness.launch.commands import end_with_parent, logged, run_commands, words_of
+from harness.launch.work import Work
+
+OURS = "sentbench"
+PRELOADED = [
+    "torch._dynamo",  # the optimiser loads it
+    "transformers.modeling_utils",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.models.bert.modeling_bert",
+    "transformers.models.bert.tokenization_bert",
+    "pydantic",
+    "scipy.stats",
+]
+"""What the server imports for commands of this project; the project itself is read anew by each stage."""
+
+
+def is_ours(commands: Sequence[str]) -> bool:
+    """Returns whether all of a stage's commands are commands of this project that no shell has to read."""
+    return all((words_of(command) or [""])[0] == OURS for command in commands)
+
+
+def run_work(work: Work, device: str) -> None:
+    """Runs the commands of a work and ends this process as the last one that ran has ended.
+
+    device: what the work computes on, for its log.
+    """
+    os.setsid()
+    os.chdir(work.folder)
+    driver = parent_process()
+    if is_ours(work.commands):
+        end_with_parent()
+        if driver and not driver.is_alive():
+            sys.exit(1)
+        os.environ.update(work.environment)
+        with logged(work, device):
+            code = next((code for code in map(run_in_process, work.commands) if code), 0)
+    else:
+        code = run_commands(work, device, driver=driver.sentinel if driver else None)
+    if code < 0:
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
+
+
+def run_in_process(command: str) -> int:
+    """Returns the exit code of a command of this project."""
+    from harness.cli import main
+
+    sys.argv = shlex.split(command)
+    try:
+        return main(sys.argv[1:])
+    except SystemExit as end:  # of the parser of arguments
+        return end.code if isinstance(end.code, int) else 1

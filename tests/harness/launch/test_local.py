@@ -1,0 +1,174 @@
+"""A launch on this machine: what it records, what fails, what is left of it when it is ended from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.harness.launch.toy_pipeline import (
+    repro,
+    runs,
+    stage,
+    start_launch,
+    wait_for,
+    wait_until_gone,
+    write_pipeline,
+)
+
+FAN = {
+    "last": stage("last", ("b.txt", "c.txt", "d.txt")),
+    "d": stage("d", ("a.txt",)),
+    "c": stage("c", ("a.txt",)),
+    "b": stage("b", ("a.txt",)),
+    "a": stage("a"),
+}
+"""One stage, three that need it, one that needs those; declared in the opposite order."""
+
+
+def test_dvc_lock_has_the_bytes_of_a_serial_repro_which_then_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serial, launched = write_pipeline(tmp_path / "serial", FAN), write_pipeline(tmp_path / "launched", FAN)
+    repro(serial)
+    monkeypatch.chdir(launched)
+    assert main(["launch", "--jobs", "3"]) == 0
+    assert (launched / "dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
+    assert sorted(runs(launched)) == sorted(FAN)
+    assert "up to date" in repro(launched)
+    assert main(["launch"]) == 0
+    assert len(runs(launched)) == len(FAN)
+
+
+def test_a_target_runs_with_what_it_needs_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", FAN))
+    assert main(["launch", "c"]) == 0
+    assert runs(Path()) == ["a", "c"]
+
+
+def test_a_failed_stage_skips_its_dependents_alone_and_the_same_command_repairs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing = stage("b", ("a.txt",), "{ test -e repaired || { echo no such luck >&2; exit 3; }; }")
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", {**FAN, "b": failing}))
+    assert main(["launch", "--jobs", "2"]) == 1
+    shown = capsys.readouterr().err
+    assert "failed: b: exit code 3: no such luck (log: .cache/launch/b.log)" in shown
+    assert "1 failed; 1 stages were not run; what ended is recorded, and the same command goes on" in shown
+    assert sorted(runs(Path())) == ["a", "b", "c", "d"]
+    Path("repaired").touch()
+    assert main(["launch"]) == 0
+    assert runs(Path())[4:] == ["b", "last"]
+
+
+def test_a_stage_that_a_signal_ended_is_tried_again_and_one_that_ended_by_itself_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed = stage("killed", command="{ test $(wc -l < runs.txt) -gt 2 || kill -9 $$; }")
+    always = stage("always", ("killed.txt",), "kill -9 $$")
+    failing = stage("failing", ("killed.txt",), "false")
+    monkeypatch.chdir(
+        write_pipeline(tmp_path / "toy", {"killed": killed, "always": always, "failing": failing})
+    )
+    assert main(["launch", "--retries", "2", "--jobs", "1"]) == 1
+    assert {name: runs(Path()).count(name) for name in runs(Path())} == {
+        "killed": 3,
+        "always": 3,
+        "failing": 1,
+    }
+    assert "failed: always: ended by signal 9" in capsys.readouterr().err
+    log = Path(".cache/launch/killed.log").read_text()
+    assert [line.split()[2] for line in log.splitlines() if line.startswith("== attempt")] == ["1", "2", "3"]
+
+
+def test_a_stage_without_its_output_or_its_dependency_fails_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = {
+        "empty": {"cmd": "true", "deps": ["source.txt"], "outs": ["nothing.txt"]},
+        "hungry": stage("hungry", ("absent.txt",)),
+    }
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", stages))
+    assert main(["launch"]) == 1
+    failures = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed: ")]
+    assert len(failures) == 2
+    assert "nothing.txt" in "".join(failures)
+    assert "absent.txt" in "".join(failures)
+
+
+def test_a_dependency_that_is_edited_while_the_stage_runs_is_not_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited = stage("edited", command="{ test -e later || echo more >> source.txt; }")
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", {"edited": edited}))
+    assert main(["launch"]) == 1
+    assert "source.txt: changed while the stage ran, so it is not recorded" in capsys.readouterr().err
+    assert not Path("dvc.lock").exists()
+    Path("later").touch()
+    assert main(["launch"]) == 0
+    assert runs(Path()) == ["edited", "edited"]
+
+
+def test_what_the_run_cache_has_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", FAN))
+    assert main(["launch"]) == 0
+    lock = Path("dvc.lock").read_bytes()
+    for path in (Path("dvc.lock"), Path("c.txt"), Path("last.txt")):
+        path.unlink()
+    assert main(["launch"]) == 0
+    assert len(runs(Path())) == len(FAN)
+    assert Path("dvc.lock").read_bytes() == lock
+    assert Path("last.txt").read_text() == "words\n" * 3
+
+
+def test_a_lock_that_is_held_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = {"slow": stage("slow", command="sleep 30")}
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", slow))
+    first = start_launch(Path())
+    wait_for(Path("runs.txt"))
+    assert main(["launch"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert "another `dvc` or `sentbench launch` is at work in this project" in shown
+    first.terminate()
+    assert first.wait(30) == 1
+
+
+@pytest.mark.parametrize("command", ["sleep 60", "sleep 60 & echo $! > child; wait"])
+def test_ctrl_c_ends_what_runs_and_records_what_has_ended(tmp_path: Path, command: str) -> None:
+    slow = stage("slow", ("quick.txt",), f"echo $$ > process; {command}; true")
+    folder = write_pipeline(tmp_path / "toy", {"quick": stage("quick"), "slow": slow})
+    launch = start_launch(folder)
+    wait_for(folder / ("child" if "child" in command else "process"))
+    os.killpg(launch.pid, signal.SIGINT)
+    _, told = launch.communicate(timeout=30)
+    assert launch.returncode == 1, told
+    assert "sentbench launch: interrupted; 1 stages were not run" in told
+    processes = [
+        int((folder / name).read_text()) for name in ("process", "child") if (folder / name).exists()
+    ]
+    wait_until_gone(*processes)
+    assert "quick" in (folder / "dvc.lock").read_text()
+    assert "slow:" not in (folder / "dvc.lock").read_text()
+
+
+def test_a_killed_driver_leaves_nothing_running_and_nothing_is_trained_twice(tmp_path: Path) -> None:
+    slow = stage("slow", ("quick.txt",), "echo $$ > process; sleep 60 & echo $! > child; wait")
+    folder = write_pipeline(tmp_path / "toy", {"quick": stage("quick"), "slow": slow})
+    launch = start_launch(folder)
+    wait_for(folder / "child")
+    launch.kill()
+    launch.wait()
+    processes = [int((folder / name).read_text()) for name in ("process", "child")]
+    wait_until_gone(*processes)
+    assert not (folder / "dvc.lock").exists()
+    text = (folder / "dvc.yaml").read_text()
+    (folder / "dvc.yaml").write_text(text.replace("sleep 60", "sleep 0"))
+    again = start_launch(folder)
+    assert again.wait(60) == 0
+    assert runs(folder) == ["quick", "slow", "slow"]

@@ -1,0 +1,142 @@
+"""What a launch knows of DVC: release, locks, when dvc.lock is written, in which order stages begin."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from pathlib import Path
+
+import dvc
+import pytest
+
+from harness.cli import main
+from harness.errors import InputError
+from harness.launch import driver, pipeline
+from harness.launch.driver import priorities
+from harness.launch.pipeline import check_release, open_pipeline
+from harness.launch.progress import Progress, duration
+from harness.launch.rwlock import check_rwlock
+from tests.harness.launch.toy_pipeline import stage, write_pipeline
+
+
+def test_the_installed_release_of_dvc_is_the_one_whose_internals_were_tested() -> None:
+    check_release()
+
+
+def test_another_release_of_dvc_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dvc, "__version__", "3.70.0")
+    with pytest.raises(InputError, match=r"DVC is 3\.70\.0, launch uses internals of DVC 3\.67"):
+        check_release()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["launch", "no-such-stage"], "no-such-stage"),
+        (["launch", "--jobs", "-1"], "--jobs -1: expected at least 1"),
+        (["launch", "--retries", "-1"], "--retries -1: expected at least 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_runs_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", {"a": stage("a")}))
+    assert main(words) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+    assert not Path("a.txt").exists()
+
+
+def test_a_folder_without_dvc_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["launch"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def rwlock(folder: Path, process: int) -> Path:
+    path = folder / "rwlock"
+    entry = {"pid": process, "cmd": "dvc repro"}
+    path.write_text(json.dumps({"write": {"out": entry}, "read": {"dep": [entry]}}))
+    return path
+
+
+def test_a_process_at_work_is_named_and_one_that_began_later_is_another(tmp_path: Path) -> None:
+    """The parent of this process runs; with a file older than its start, its number was somebody else's."""
+    path = rwlock(tmp_path, os.getppid())
+    with pytest.raises(InputError, match=rf"process {os.getppid()} \(dvc repro\) is at work"):
+        check_rwlock(tmp_path)
+    os.utime(path, (1e9, 1e9))
+    check_rwlock(tmp_path)
+    assert not path.exists()
+
+
+def test_what_ended_processes_left_in_the_list_is_removed(tmp_path: Path) -> None:
+    path = rwlock(tmp_path, 2**22 + 1)
+    check_rwlock(tmp_path)
+    assert not path.exists()
+    path.write_text('{"write": {')
+    check_rwlock(tmp_path)
+    assert not path.exists()
+
+
+def test_dvc_lock_is_written_now_and_then_and_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(pipeline.time, "monotonic", lambda: now[0])
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", {name: stage(name) for name in "abc"}))
+    lock = Path("dvc.lock")
+    with open_pipeline() as opened:
+        for name in "ab":
+            assert isinstance(opened.begin(name), tuple)
+            Path(f"{name}.txt").write_text("made\n")
+            opened.finish(name)
+            opened.dump(at_once=False)
+            assert lock.exists() is (name == "b")
+            now[0] += pipeline.PERIOD + 1
+        assert isinstance(opened.begin("c"), tuple)
+        Path("c.txt").write_text("made\n")
+        opened.finish("c")
+        assert "c:" not in lock.read_text()
+    assert "c:" in lock.read_text()
+
+
+def test_stages_with_the_longest_chain_behind_them_begin_first() -> None:
+    """a is needed by b, that by c; d by nothing: a before d, though d is first in order."""
+    ranks = priorities({"d": set(), "a": set(), "b": {"a"}, "c": {"b"}})
+    assert sorted(ranks, key=ranks.__getitem__) == ["a", "b", "d", "c"]
+
+
+def test_a_log_lies_in_one_folder_whatever_the_stage_is_called() -> None:
+    assert driver.log_of("sub/dvc.yaml:train@a b").name == "sub-dvc.yaml-train@a-b.log"
+
+
+def test_the_time_left_is_the_work_at_the_mean_of_its_kind_over_the_slots(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two of six trainings took 10 and 30 s, four are left on 2 slots: 40 s; one has run 10 s: 35 s."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    progress = Progress({str(number): "train" for number in range(6)}, slots=2, stream=io.StringIO())
+    assert progress.seconds_left() is None
+    progress.start("0")
+    progress.start("1")
+    now[0] = 10.0
+    progress.end("0", "done")
+    now[0] = 30.0
+    progress.end("1", "done")
+    assert progress.seconds_left() == 40
+    progress.start("2")
+    now[0] = 40.0
+    assert progress.seconds_left() == 35
+    assert progress.line() == "2 of 6 stages, 2 done, 1 running, about 35 s left"
+    assert [duration(seconds) for seconds in (40, 720, 12600)] == ["40 s", "12 min", "3.5 h"]

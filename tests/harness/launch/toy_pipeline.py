@@ -1,0 +1,83 @@
+"""Small DVC pipelines of shell commands, and launches of them; a file unknown to DVC counts the runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[3]
+RUNS = "runs.txt"
+"""Where each stage of a toy appends its name when it runs; DVC does not know this file."""
+
+
+def stage(name: str, needs: tuple[str, ...] = ("source.txt",), command: str = "true") -> dict[str, Any]:
+    """Returns a stage that notes that it runs, runs a command and writes NAME.txt from what it needs."""
+    lines = [f"echo {name} >> {RUNS}", command, f"cat {' '.join(needs)} > {name}.txt"]
+    return {"cmd": " && ".join(lines), "deps": list(needs), "outs": [f"{name}.txt"]}
+
+
+def write_pipeline(folder: Path, stages: Mapping[str, Any]) -> Path:
+    """Writes a DVC project with these stages and the file source.txt into a new folder, and returns it."""
+    (folder / ".dvc/tmp").mkdir(parents=True)
+    (folder / ".dvc/config").write_text("[core]\n    analytics = false\n    no_scm = true\n")
+    (folder / "params.yaml").write_text("plan:\n- toy\n")
+    (folder / "source.txt").write_text("words\n")
+    (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": dict(stages)}, sort_keys=False))
+    return folder
+
+
+def runs(folder: Path) -> list[str]:
+    """Returns the stages that ran, in the order in which they began."""
+    path = folder / RUNS
+    return path.read_text().split() if path.is_file() else []
+
+
+def start_launch(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Starts `sentbench launch` as a process of its own, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", "launch", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def repro(folder: Path) -> str:
+    """Returns what a serial `dvc repro` of all stages says."""
+    command = [sys.executable, "-m", "dvc", "repro", "--all-pipelines"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
+
+
+def wait_for(path: Path, seconds: float = 60) -> None:
+    """Returns when a file is there and not empty; fails after some time."""
+    deadline = time.monotonic() + seconds
+    while not (path.is_file() and path.read_text()):
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.02)
+
+
+def is_alive(process: int) -> bool:
+    """Returns whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_gone(*processes: int, seconds: float = 20) -> None:
+    """Returns when none of these processes is alive; fails after some time."""
+    deadline = time.monotonic() + seconds
+    while any(map(is_alive, processes)):
+        assert time.monotonic() < deadline, f"one of {processes} lives on"
+        time.sleep(0.02)
