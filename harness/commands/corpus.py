@@ -1,10 +1,15 @@
-"""`sentbench corpus`: pipeline stage that makes a derived corpus."""
+"""`sentbench corpus`: pipeline stage that makes a derived corpus.
+
+Example: `sentbench corpus wiki-small-views`
+"""
 
 from __future__ import annotations
 
 import argparse
 
 from harness.device import add_device_option
+
+CONTINUES = "the same command continues where it stopped"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,7 @@
-"""`sentbench train`: train one run of params.yaml."""
+"""`sentbench train`: train one run of params.yaml.
+
+Example: `sentbench train simcse-small__minilm-l2__s0 --out artefacts/simcse-small__minilm-l2__s0 --resume`
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from pathlib import Path
 
 from harness.commands import read_plan
 from harness.device import add_device_option
+
+CONTINUES = "the same command with --resume continues the training to the same bytes"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
