@@ -4,25 +4,45 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
 
 from harness.errors import InputError, near_matches
 
 COMMANDS = Path(__file__).with_name("commands")
-STARTS_AGAIN = "the same command starts again"
-"""What is said of an interrupted command whose module has no AFTER_INTERRUPTION."""
+READER_GONE, INTERRUPTED = 141, 130
+"""What a shell reports of a command that the signal SIGPIPE or SIGINT ended."""
+EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
-READER_GONE = 141
-"""What a shell reports of a command that the signal SIGPIPE ended."""
+
+class CommandParser(argparse.ArgumentParser):
+    """Arguments of a command; a wrong one is an InputError in one line, with names that are near."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises InputError in place of argparse's usage in several lines."""
+        wrong = re.search(r"unrecognized arguments: (\S+)", message)
+        chosen = re.search(r"invalid choice: '(.*)' \(choose from (.+)\)", message)
+        near = ""
+        if wrong:
+            options = [name for action in self._actions for name in action.option_strings]
+            near = near_matches(wrong[1].split("=")[0], options)
+        elif chosen:
+            near = near_matches(chosen[1], re.findall(r"[\w-]+", chosen[2]))
+        name = self.prog.partition(" ")[2]
+        shown = " ".join(f"{name}: {message}".removeprefix(": ").split())
+        raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = run_command(sys.argv[1:] if argv is None else argv)
+        code = run_command(words)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader, `head` for example, has what it wanted
@@ -34,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
         problem = f"{path}: {reason}; expected to read or write it; free space or correct the path"
     except KeyboardInterrupt:
-        problem = "interrupted"
+        print("\nsentbench: interrupted; " + how_to_go_on(words), file=sys.stderr)
+        return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
 
@@ -42,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(words: Sequence[str]) -> int:
     """Runs the command that the first word names, with the other words, and returns its exit code.
 
-    Errors: InputError if there is no such command.
+    Errors: InputError if there is no such command, or its arguments are wrong.
     """
     commands = command_files()
     if not words or words[0].startswith("-"):
@@ -54,19 +75,25 @@ def run_command(words: Sequence[str]) -> int:
             f"{name!r} is no command, expected one of {', '.join(commands)}"
             f"{near_matches(name, list(commands))}"
         )
-    module = import_module(f"harness.commands.{name}")
-    parser = argparse.ArgumentParser(prog=f"sentbench {name}", description=headline(commands[name]))
+    module = import_module(f"harness.commands.{name.replace('-', '_')}")
+    return int(module.execute(parser_of(name, module).parse_args(words[1:])) or 0)
+
+
+def parser_of(name: str, module: ModuleType) -> CommandParser:
+    """Returns the parser of a command; its help ends with the example of the module's docstring."""
+    example = EXAMPLE.search(module.__doc__ or "")
+    parser = CommandParser(
+        prog=f"sentbench {name}",
+        description=headline(command_files()[name]),
+        epilog=f"example: {example[1]}" if example else None,
+    )
     module.declare(parser)
-    arguments = parser.parse_args(words[1:])
-    try:
-        return int(module.execute(arguments) or 0)
-    except KeyboardInterrupt:
-        raise InputError(f"interrupted; {getattr(module, 'AFTER_INTERRUPTION', STARTS_AGAIN)}") from None
+    return parser
 
 
 def command_files() -> dict[str, Path]:
-    """Returns the file of each command by its name."""
-    return {path.stem: path for path in sorted(COMMANDS.glob("[!_]*.py"))}
+    """Returns the file of each command by its name, in which `-` stands for the file's `_`."""
+    return {path.stem.replace("_", "-"): path for path in sorted(COMMANDS.glob("[!_]*.py"))}
 
 
 def headline(path: Path) -> str:
@@ -75,11 +102,22 @@ def headline(path: Path) -> str:
         return file.readline().strip().strip('".').partition("`: ")[2]
 
 
-def overview(commands: dict[str, Path]) -> argparse.ArgumentParser:
-    """Returns the parser of `sentbench --help`."""
-    parser = argparse.ArgumentParser(
-        prog="sentbench", description="A reproducibility benchmark for unsupervised sentence embeddings."
+def how_to_go_on(words: Sequence[str]) -> str:
+    """Returns what is left after an interrupted command: its CONTINUES, where it can be continued."""
+    module = sys.modules.get(f"harness.commands.{words[0].replace('-', '_')}" if words else "")
+    return getattr(module, "CONTINUES", "nothing half-written is left")
+
+
+def overview(commands: dict[str, Path]) -> CommandParser:
+    """Returns the parser of `sentbench --help` and `--version`."""
+    from sentbench import __version__
+
+    parser = CommandParser(
+        prog="sentbench",
+        description="A reproducibility benchmark for unsupervised sentence embeddings.",
+        epilog="`sentbench COMMAND --help` shows a command's options and an example.",
     )
+    parser.add_argument("--version", action="version", version=f"sentbench {__version__}")
     listed = parser.add_subparsers(metavar="COMMAND")
     for name, path in commands.items():
         listed.add_parser(name, help=headline(path))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import platformdirs
+
 PARAMS = Path("params.yaml")
 RECIPES = Path("recipes")
 
@@ -55,7 +57,7 @@ def cache() -> Path:
     """Returns the folder for what can be fetched or computed again: the project's, else the user's own."""
     if is_project():
         return _CACHE
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sentbench"
+    return platformdirs.user_cache_path("sentbench", appauthor=False)
 
 
 def made_texts() -> Path:

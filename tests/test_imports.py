@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("methods", "harness", "benchmarks", "tests")
+PACKAGES = ("methods", "harness", "sentbench", "benchmarks", "tests")
 
 
 def modules(root: Path) -> dict[str, Path]:

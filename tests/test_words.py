@@ -23,7 +23,9 @@ CATCH_ALL = re.compile(r"(^|_)(utils?|misc|helpers?|common)(_|$)")
 
 
 def modules() -> list[Path]:
-    found = sorted(path for room in ("harness", "methods") for path in (ROOT / room).rglob("*.py"))
+    found = sorted(
+        path for room in ("harness", "methods", "sentbench") for path in (ROOT / room).rglob("*.py")
+    )
     assert len(found) > 200
     return found
 

@@ -1,20 +1,29 @@
-"""Commands of `sentbench`, one file a command, named as it.
+"""Commands of `sentbench`, one file a command, named as it with `_` for `-`.
 
-The first line of a command's docstring is its help, `declare(parser)` adds its arguments, and
-`execute(arguments)` runs it and returns an exit code, or None for 0. Only the command called is imported.
-A command that goes on after Ctrl-C says in AFTER_INTERRUPTION how.
+The first line of a command's docstring is its help and a line `Example: ...` of it ends its help page,
+`declare(parser)` adds its arguments, and `execute(arguments)` runs it and returns an exit code, or None
+for 0. CONTINUES, where there is one, says what an interrupted command goes on from. Only the command called
+is imported. Here the name `list` stands for the command once that is imported, not for Python's type.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import InputError
+from harness.checkout import is_checkout
+from harness.errors import InputError, near_matches
+from harness.paths import ARTEFACTS, BACKBONES, DATA, is_project
 
 if TYPE_CHECKING:
     from harness.plan.entries import Params
+
+POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg")
+"""The poolings of `methods.core.pooling`, which would load torch for a help page; a test compares them."""
+FORMATS = ("text", "github")
+"""How a check prints what it found: as lines, or as workflow commands that annotate a pull request."""
 
 
 def read_plan() -> Params:
@@ -26,7 +35,44 @@ def read_plan() -> Params:
     return params
 
 
+def add_pooling_option(parser: argparse.ArgumentParser) -> None:
+    """Declares `--pooling` with the choices there are."""
+    parser.add_argument(
+        "--pooling",
+        choices=POOLINGS,
+        help="how token vectors become one; needed for a plain Hugging Face folder",
+    )
+
+
 def check_encoder_folder(folder: Path) -> None:
-    """Raises InputError, before anything heavy is imported, if there is no such folder."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")
+    """Raises InputError, which names what makes the folder, before anything heavy is imported."""
+    if folder.is_dir():
+        return
+    if folder.exists():
+        raise InputError(f"{folder}: is a file, expected an encoder folder; name the folder that it lies in")
+    raise InputError(f"{folder}: no such folder, expected an encoder folder; {maker_of(folder)}")
+
+
+def maker_of(folder: Path) -> str:
+    """Returns in words what makes a missing folder of the plan, or which name may have been meant."""
+    rooms = {DATA: "data", BACKBONES: "backbone", ARTEFACTS: "train"}
+    if folder.parent in rooms and is_project():
+        from harness.plan.entries import read_params
+
+        params = read_params()
+        known = {DATA: params.sources, BACKBONES: params.backbones, ARTEFACTS: params.runs}[folder.parent]
+        if folder.name in known:
+            makes = f"`dvc repro {rooms[folder.parent]}@{folder.name}` makes it"
+            return f"{makes}, and `make reproduce` the whole plan"
+        return f"the plan has no {folder.name!r}{near_matches(folder.name, [*known])}; correct the name"
+    if folder.parent in rooms and not is_checkout():
+        return "the plan of a checkout makes such folders; change to a checkout, or name a folder of yours"
+    beside = (
+        [path.name for path in folder.parent.glob("*") if path.is_dir()] if folder.parent.is_dir() else []
+    )
+    return f"check the path{near_matches(folder.name, beside)}"
+
+
+def name_list(text: str) -> list[str]:
+    """Returns the names of a comma-separated list, each once, in order; spaces around them do not count."""
+    return [*dict.fromkeys(name.strip() for name in text.split(",") if name.strip())]

@@ -1,4 +1,7 @@
-"""`sentbench accept`: check contributed results and add them to the tables."""
+"""`sentbench accept`: check contributed results and add them to the tables.
+
+Example: `sentbench accept bundle.zip`
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.checkout import need_checkout
 from harness.commands.check import read_bands
 from harness.commands.contribute import code_fingerprints
 from harness.errors import InputError
@@ -26,6 +30,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Adds the results of a good bundle below leaderboards/contributed and prints where."""
+    need_checkout("accepting results")
     folder = LEADERBOARDS / "contributed"
     place = accept(arguments.bundle, folder, checkout(folder))
     results = len(list((place / "scores").glob("*.json")))

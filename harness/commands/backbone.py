@@ -1,4 +1,7 @@
-"""`sentbench backbone`: pipeline stage that makes a backbone."""
+"""`sentbench backbone`: pipeline stage that makes a backbone.
+
+Example: `sentbench backbone minilm-l2`
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,15 @@
-"""`sentbench bm25`: score re-ranking tasks with BM25 instead of an encoder."""
+"""`sentbench bm25`: score re-ranking tasks with BM25 instead of an encoder.
+
+Example: `sentbench bm25 --tasks TRECQA`
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+
+from harness.commands import name_list
+from harness.errors import InputError
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -11,24 +17,31 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tasks", default="TRECQA", help="re-ranking tasks, comma-separated (default: TRECQA)"
     )
-    parser.add_argument("--text", choices=["senteval", "raw"], default="senteval")
+    parser.add_argument(
+        "--text",
+        choices=["senteval", "raw"],
+        default="senteval",
+        help="the papers' text (default), or MTEB's",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of the tasks."""
-    from harness.errors import InputError
+    from harness.report.formats.scores import ScoreLine, to_table
     from harness.tasks.interface import Score
     from harness.tasks.registry import build_tasks
     from harness.tasks.reranking import RerankingTask, bm25_scores
 
+    names = name_list(arguments.tasks)
+    if not names:
+        raise InputError("no task is named, expected AskUbuntu, SciDocs or TRECQA; name one")
     scores: list[Score] = []
-    for task in build_tasks(arguments.tasks.split(","), text=arguments.text):
+    for task in build_tasks(names, text=arguments.text):
         if not isinstance(task, RerankingTask):
             raise InputError(f"task {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
         scores += bm25_scores(task)
     if arguments.json:
         print(json.dumps({"model": "bm25", "scores": [score._asdict() for score in scores]}))
         return
-    for score in scores:
-        print(f"{score.task:<14} {score.metric:<10} {score.setting:<24} {score.value:8.4f}  n={score.n}")
+    print(to_table([ScoreLine(*score) for score in scores], suites={}), end="")

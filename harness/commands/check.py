@@ -3,11 +3,14 @@
 How a band is measured: for every system, task, metric and setting, the mean over its seeds plus and minus the
 larger of SPREADS sample standard deviations and FLOOR points. Systems without random numbers get FLOOR alone.
 A score above its band fails like one below: both say that a change moved a number.
+
+Example: `sentbench check --format github`
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ import pandas as pd
 import yaml
 from pydantic import Field, model_validator
 
+from harness.checkout import need_checkout
+from harness.commands import FORMATS
 from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.files import write_text
@@ -63,15 +68,26 @@ class Bands(Declaration):
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("--bands", type=Path, default=BANDS, metavar="FILE")
+    parser.add_argument("--bands", type=Path, default=BANDS, metavar="FILE", help=f"default: {BANDS}")
     parser.add_argument(
         "--measure", action="store_true", help="write the bands from the scores that are there"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="github: problems as annotations of a pull request"
     )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Checks the scores, or measures the bands."""
-    return measure(arguments.bands) if arguments.measure else check(arguments.bands)
+    if arguments.bands == BANDS:
+        need_checkout("the check of scores")
+    form = "json" if arguments.json else arguments.format
+    if arguments.json and arguments.format != "text":
+        raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
+    if arguments.measure and form != "text":
+        raise InputError("--measure prints one line, expected no --json and no --format; drop it")
+    return measure(arguments.bands) if arguments.measure else check(arguments.bands, form=form)
 
 
 def measure(path: Path) -> int:
@@ -90,18 +106,30 @@ def measure(path: Path) -> int:
     return 0
 
 
-def check(path: Path) -> int:
+def check(path: Path, *, form: str = "text") -> int:
     """Prints every score outside its band, every band without a score, and sentinels that are off.
 
-    Returns 0 if there is none, else 1.
+    form: `text`, `json`, or `github` for annotations. Returns 0 if there is none, else 1.
     """
     bands = read_bands(path)
     frame = watched(recorded_scores())
     problems = outside(bands, frame) + sentinel_problems()
-    for problem in problems:
-        print(problem)
-    print(f"{len(bands)} bands, {frame['key'].nunique()} runs, {len(problems)} problems")
+    counts = {"bands": len(bands), "runs": int(frame["key"].nunique())}
+    if form == "json":
+        print(json.dumps({**counts, "problems": problems}))
+    else:
+        summary = f"{counts['bands']} bands, {counts['runs']} runs, {len(problems)} problems"
+        print("\n".join([*(_line(problem, form) for problem in problems), summary]))
     return 1 if problems else 0
+
+
+def _line(problem: str, form: str) -> str:
+    """Returns a problem as a line of text or an annotation."""
+    if form == "text":
+        return problem
+    from harness.report.formats.annotations import annotation
+
+    return annotation("error", "sentbench check", problem)
 
 
 def recorded_scores() -> pd.DataFrame:

@@ -1,4 +1,7 @@
-"""`sentbench clean`: remove what runs that left the plan have left behind."""
+"""`sentbench clean`: remove what runs that left the plan have left behind.
+
+Example: `sentbench clean --dry-run`
+"""
 
 from __future__ import annotations
 

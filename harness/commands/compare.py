@@ -1,24 +1,77 @@
-"""`sentbench compare`: show what moved between two sets of scores."""
+"""`sentbench compare`: show what moved between two sets of scores.
+
+Example: `sentbench compare HEAD reports/scores --fail-on down --format github`
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness.commands import FORMATS
+from harness.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.report.tables.moves import Move
+
+FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}
+"""Choice of --fail-on -> the findings that make the exit code 1."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("before", metavar="A", help="a git revision, or a folder of score files")
     parser.add_argument("after", metavar="B", help="a git revision, or a folder of score files")
+    parser.add_argument(
+        "--fail-on",
+        choices=list(FAILS),
+        default="nothing",
+        help="exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="text: Markdown (default); github: annotations of a pull request",
+    )
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Prints the moves as Markdown or JSON."""
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the moves as Markdown, JSON or annotations; returns 1 if `--fail-on` finds one."""
+    if arguments.json and arguments.format != "text":
+        raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
     from harness.report.formats.moves import to_json, to_pull_request
     from harness.report.tables.moves import compare
     from harness.results.history import results_of
 
     names = arguments.before, arguments.after
     moves = compare(results_of(arguments.before), results_of(arguments.after))
-    print(json.dumps(to_json(moves, names)) if arguments.json else to_pull_request(moves, names), end="")
+    failing = FAILS[arguments.fail_on]
+    if arguments.json:
+        print(json.dumps(to_json(moves, names)))
+    elif arguments.format == "github":
+        print("\n".join(annotations(moves, failing)))
+    else:
+        print(to_pull_request(moves, names), end="")
+    return int(any(move.finding in failing for move in moves))
+
+
+def annotations(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
+    """Returns an annotation for each score that moved beyond noise or is gone, and the summary."""
+    from harness.report.formats.annotations import annotation
+    from harness.report.formats.moves import summary
+
+    found = []
+    for move in moves:
+        if move.finding not in ("up", "down", "removed"):
+            continue
+        key = move.key
+        change = "is gone" if move.change is None else f"{100 * move.change:+.2f} points"
+        noise = "" if move.noise is None else f", noise \u00b1{100 * move.noise:.2f}"
+        level = "error" if move.finding in failing else "warning"
+        title = f"{key.system}@{key.backbone} {key.task}: {move.finding}"
+        found.append(annotation(level, title, f"{key.metric} {change}{noise} ({key.selection})"))
+    return [*found, annotation("notice", "scores compared", summary(moves))]

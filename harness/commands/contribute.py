@@ -1,4 +1,7 @@
-"""`sentbench contribute`: pack results of runs so that another checkout can show them."""
+"""`sentbench contribute`: pack results of runs so that another checkout can show them.
+
+Example: `sentbench contribute pcl__bert-base-uncased__s7 --out bundle.zip --name "A lab" --may-be-cited`
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness.checkout import need_checkout
 from harness.errors import InputError, near_matches
 from harness.outputs import check_file
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
@@ -29,6 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Writes the bundle and prints what is in it."""
+    need_checkout("contributing results")
     check_file(arguments.out)
     contributor = contributor_of(arguments.name, arguments.link, may_be_cited=arguments.may_be_cited)
     files = [run_files(key, vectors=arguments.vectors) for key in arguments.runs]

@@ -1,4 +1,7 @@
-"""`sentbench corpus`: pipeline stage that makes a derived corpus."""
+"""`sentbench corpus`: pipeline stage that makes a derived corpus.
+
+Example: `sentbench corpus wiki-small-views`
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import argparse
 
 from harness.device import add_device_option
 
-AFTER_INTERRUPTION = "the same command goes on where it stopped"
+CONTINUES = "the same command continues where it stopped"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

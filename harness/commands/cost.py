@@ -1,4 +1,7 @@
-"""`sentbench cost`: measure what an encoder folder takes to run."""
+"""`sentbench cost`: measure what an encoder folder takes to run.
+
+Example: `sentbench cost backbones/minilm-l6 --limit 500`
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.commands import check_encoder_folder
+from harness.commands import add_pooling_option, check_encoder_folder
 from harness.device import add_device_option, quiet, resolve_device
 from harness.errors import InputError
 from harness.files import write_json
@@ -25,7 +28,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N distinct sentences")
     parser.add_argument("--rounds", type=int, default=5, help="rates are medians over these (default: 5)")
     parser.add_argument("--batch-size", type=int, default=128)
-    parser.add_argument("--pooling", help="required for a plain Hugging Face folder")
+    add_pooling_option(parser)
     add_device_option(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the figures as JSON")
 

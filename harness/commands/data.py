@@ -1,13 +1,16 @@
-"""`sentbench data`: fetch, check, lock or convert data."""
+"""`sentbench data`: fetch, check, lock or convert data.
+
+Example: `sentbench data fetch stsb minilm-l6`
+"""
 
 from __future__ import annotations
 
 import argparse
 
 from harness.errors import InputError
-from harness.paths import DATA, PARAMS
+from harness.paths import PARAMS, data_roots
 
-AFTER_INTERRUPTION = "the same command goes on where it stopped"
+CONTINUES = "the same command continues the download of a file of the hub"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -21,22 +24,24 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Runs one action on the named sources, or on those of the plan, and prints a line for each.
 
-    fetch: into data/NAME. check: what lies there. lock: keep what a source was on the hub. convert: make
-    safetensors of weights that the hub has as a pickle only, for a later fetch.
+    fetch: into data/NAME, outside a project into the user's cache. check: what lies there. lock: keep what a
+    source was on the hub. convert: make safetensors of weights that the hub has as a pickle only, for a later
+    fetch.
     """
     from harness.plan.entries import read_params
 
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
+    folder = data_roots()[-1]
     names = arguments.names or list(planned.sources if planned else ())
     if arguments.action == "check":
         from harness.stages.data import check_sources
 
-        check_sources(names, directory=DATA)
+        check_sources(names, directory=folder)
     elif arguments.action == "lock":
         from harness.data.download import read_record
         from harness.data.locks import LOCK, lock_sources
 
-        lock_sources({name: read_record(DATA / name) for name in names})
+        lock_sources({name: read_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")
     elif arguments.action == "convert":
         from harness.stages.convert import convert
@@ -49,4 +54,4 @@ def execute(arguments: argparse.Namespace) -> None:
         from harness.stages.data import fetch_sources
 
         tiers = arguments.tiers.split(",") if arguments.tiers else (planned.tiers if planned else None)
-        fetch_sources(names, directory=DATA, tiers=tiers, revision=arguments.revision)
+        fetch_sources(names, directory=folder, tiers=tiers, revision=arguments.revision)

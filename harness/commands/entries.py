@@ -1,4 +1,7 @@
-"""`sentbench entries`: pipeline stage that gives each entry of params.yaml a file of its own."""
+"""`sentbench entries`: pipeline stage that gives each entry of params.yaml a file of its own.
+
+Example: `sentbench entries`
+"""
 
 from __future__ import annotations
 

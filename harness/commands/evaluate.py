@@ -1,27 +1,49 @@
-"""`sentbench evaluate`: score an encoder folder."""
+"""`sentbench evaluate`: score an encoder folder.
+
+Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from harness.commands import check_encoder_folder, read_plan
+from harness.commands import add_pooling_option, check_encoder_folder, name_list, read_plan
 from harness.device import add_device_option
+from harness.errors import InputError
 from harness.files import write_json
 from harness.locks import alone
 from harness.outputs import check_file
 
-AFTER_INTERRUPTION = "with --run the same command goes on where it stopped"
+if TYPE_CHECKING:
+    from harness.report.formats.scores import ScoreLine
+
+CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--tasks", default="sts", help="tasks and suites, comma-separated")
-    parser.add_argument("--text", choices=["senteval", "raw"], default="senteval")
-    parser.add_argument("--pooling", help="required for a plain Hugging Face folder")
+    parser.add_argument(
+        "folder", type=Path, metavar="DIR", help="of an encoder; with --from-store of vectors"
+    )
+    parser.add_argument(
+        "--tasks", default="sts", help="tasks and suites, comma-separated (default: sts, the seven STS sets)"
+    )
+    parser.add_argument(
+        "--text",
+        choices=["senteval", "raw"],
+        default="senteval",
+        help="the papers' text (default), or MTEB's",
+    )
+    add_pooling_option(parser)
     add_device_option(parser)
+    parser.add_argument(
+        "--interval", action="store_true", help="bootstrap intervals of correlations over the pairs"
+    )
+    parser.add_argument("--subsets", action="store_true", help="also show the scores of subsets")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the scores as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--from-store", action="store_true", help="use stored vectors, no model")
@@ -30,28 +52,80 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of any folder; with `--run` writes those of a run of the plan instead."""
+    if arguments.run:
+        evaluate_planned(arguments)
+        return
     if not arguments.from_store:
         check_encoder_folder(arguments.folder)
     place = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
-    from harness.stages import evaluate as stage
-
-    if arguments.run:
-        with alone(f"evaluating {arguments.run}"):
-            print(stage.evaluate_run(read_plan(), arguments.run, arguments.folder, device=arguments.device))
-        return
-    scores = stage.evaluate_folder(
+    lines = scores_of(
         arguments.folder,
-        names=[name for name in arguments.tasks.split(",") if name],
+        name_list(arguments.tasks),
         text=arguments.text,
         pooling=arguments.pooling,
         from_store=arguments.from_store,
         device=arguments.device,
+        intervals=arguments.interval,
     )
-    found = {"model": str(arguments.folder), "scores": [score._asdict() for score in scores]}
+    found = {"model": str(arguments.folder), "scores": [as_plain(line) for line in lines]}
     if place:
         write_json(place, found)
     if arguments.json:
         print(json.dumps(found))
         return
-    for score in scores:
-        print(f"{score.task:<14} {score.metric:<10} {score.setting:<24} {score.value:8.4f}  n={score.n}")
+    print(shown(lines, arguments.text, subsets=arguments.subsets), end="")
+
+
+def evaluate_planned(arguments: argparse.Namespace) -> None:
+    """Writes the scores of a run of the plan. Errors: InputError with options that only folders take."""
+    wrong = {
+        "--json": arguments.json,
+        "--out": arguments.out,
+        "--interval": arguments.interval,
+        "--from-store": arguments.from_store,
+        "--pooling": arguments.pooling,
+    }
+    for option in (name for name, value in wrong.items() if value):
+        raise InputError(
+            f"--run with {option}: a run's scores go to its file with the plan's settings; drop one"
+        )
+    check_encoder_folder(arguments.folder)
+    from harness.stages.evaluate import evaluate_run
+
+    with alone(f"evaluating {arguments.run}"):
+        print(evaluate_run(read_plan(), arguments.run, arguments.folder, device=arguments.device))
+
+
+def scores_of(
+    folder: Path,
+    names: Sequence[str],
+    *,
+    text: str,
+    pooling: str | None = None,
+    from_store: bool = False,
+    device: str = "auto",
+    intervals: bool = False,
+) -> list[ScoreLine]:
+    """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
+    from harness.stages.evaluate import tasks_named, vectors_of
+    from harness.stages.pairs import score_lines
+
+    tasks = tasks_named(names, text=text)
+    with vectors_of(folder, tasks, pooling=pooling, from_store=from_store, device=device) as encode:
+        return score_lines(tasks, encode, intervals=intervals)
+
+
+def as_plain(line: ScoreLine) -> dict[str, Any]:
+    """Returns a score as a JSON object; `interval` is there only where one was computed."""
+    plain = line._asdict()
+    interval = plain.pop("interval")
+    return plain if interval is None else {**plain, "interval": list(interval)}
+
+
+def shown(lines: Sequence[ScoreLine], text: str, *, subsets: bool) -> str:
+    """Returns the scores as a table with the averages that a paper would print."""
+    from harness.report.formats.scores import to_table
+    from harness.tasks.registry import SUITES
+
+    notes = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
+    return to_table(lines, suites=SUITES, note=notes[text], subsets=subsets)

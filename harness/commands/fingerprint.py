@@ -1,4 +1,7 @@
-"""`sentbench fingerprint`: pipeline stage that writes the identity of code or data."""
+"""`sentbench fingerprint`: pipeline stage that writes the identity of code or data.
+
+Example: `sentbench fingerprint --data selection-senteval`
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,16 @@
-"""`sentbench list`: list the names that the other commands take."""
+"""`sentbench list`: list the names that the other commands take.
+
+Example: `sentbench list tables --coverage`
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.checkout import declared
 from harness.errors import InputError
 from harness.paths import LEADERBOARDS, PUBLISHED, TABLES
 
@@ -25,9 +30,20 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(entries))
         return
-    for entry in entries:
-        shown = (entry["name"], entry["words"]) if arguments.coverage else entry.values()
-        print("  ".join(str(value) for value in shown))
+    for line in lines_of(entries, ["name", "words"] if arguments.coverage else list(entries[0])):
+        print(line)
+
+
+def lines_of(entries: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[str]:
+    """Returns a line an entry with its values in columns, lists with commas."""
+    rows = [
+        [", ".join(entry[key]) if isinstance(entry[key], list) else str(entry[key]) for key in keys]
+        for entry in entries
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
 
 
 def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
@@ -78,7 +94,7 @@ def _runs() -> list[dict[str, Any]]:
 def _tables() -> list[dict[str, Any]]:
     from harness.report.tables.spec import load_specs
 
-    specs = load_specs(TABLES)
+    specs = load_specs(declared(TABLES))
     return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
 
 
@@ -87,8 +103,8 @@ def _coverage() -> list[dict[str, Any]]:
     from harness.report.tables.published import load_published
     from harness.report.tables.spec import load_specs
 
-    specs, published = load_specs(TABLES), load_published(PUBLISHED)
-    not_run = load_not_run(LEADERBOARDS)
+    specs, published = load_specs(declared(TABLES)), load_published(declared(PUBLISHED))
+    not_run = load_not_run(declared(LEADERBOARDS))
     found = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
     return [
         {"name": one.table, "rows": one.printed, "run": one.run, "cited": dict(one.cited), "words": one.words}
@@ -100,5 +116,6 @@ def _sources() -> list[dict[str, Any]]:
     from harness.data.sources import SOURCES
 
     return [
-        {"name": name, "kind": source.kind, "tiers": sorted(source.tiers)} for name, source in SOURCES.items()
+        {"name": name, "kind": source.kind, "licence": source.licence, "tiers": sorted(source.tiers)}
+        for name, source in SOURCES.items()
     ]

@@ -2,6 +2,8 @@
 
 A run's results lie below its system's name, a revision made from the run's identity and the bytes of the
 encoder, and its seed as mteb's experiment. Any other folder's name carries the first digits of its revision.
+
+Example: `sentbench mteb backbones/minilm-l6 --tasks STSBenchmark`
 """
 
 from __future__ import annotations
@@ -9,12 +11,17 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import logging
+import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
-from harness.commands import check_encoder_folder
+from harness.commands import add_pooling_option, check_encoder_folder, name_list
 from harness.device import add_device_option, quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of
@@ -25,6 +32,7 @@ from harness.records import read_object
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
 
+HUB = "https://huggingface.co"
 WEIGHTS_AND_SETTINGS = (".json", ".safetensors", ".txt", ".model")
 
 
@@ -35,7 +43,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="results are added to it; default: mteb below the cache"
     )
-    parser.add_argument("--pooling", help="required for a plain Hugging Face folder")
+    add_pooling_option(parser)
     add_device_option(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -47,10 +55,12 @@ def execute(arguments: argparse.Namespace) -> None:
     check_addition(out)
     from harness.tasks.mteb_adapter import LOCAL_STS
 
-    names = LOCAL_STS if arguments.tasks is None else arguments.tasks.split(",")
+    names = list(LOCAL_STS) if arguments.tasks is None else name_list(arguments.tasks)
+    if len(_copies(names)) < len(names) and not hub_answers():
+        os.environ["HF_HUB_OFFLINE"] = "1"  # what was fetched before is used, and nothing is waited for
     identity, scores = run_folder(
         arguments.folder,
-        [name for name in dict.fromkeys(names) if name],
+        names,
         out=out,
         pooling=arguments.pooling,
         device=arguments.device,
@@ -89,6 +99,9 @@ def run_folder(
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
     quiet()
+    for library in ("mteb", "huggingface_hub", "datasets"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="mteb")
     encoder = read_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))
     identity = mteb_identity(folder, pooling=pooling)
@@ -105,6 +118,18 @@ def run_folder(
     if copies and mirror is not None:
         scores += run_mteb(model, copies, out=out, local=mirror / "mteb", progress=bar)
     return identity, sorted(scores, key=lambda score: list(tasks).index(score.task))
+
+
+def hub_answers(seconds: float = 5.0) -> bool:
+    """Returns whether the hub, or the mirror of it that HF_ENDPOINT names, says anything within this time."""
+    address = os.environ.get("HF_ENDPOINT") or HUB
+    try:
+        with urlopen(Request(address, method="HEAD"), timeout=seconds):
+            return True
+    except HTTPError:
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:

@@ -1,4 +1,7 @@
-"""`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost."""
+"""`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost.
+
+Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from harness.checkout import need_checkout
 from harness.errors import InputError
 from harness.paths import PARAMS, SCORES
 from harness.plan.entries import Params, Run
@@ -71,6 +75,8 @@ def plan(
     With `power` and `delta` it also prints how many seeds a comparison needs.
     """
     check_aim(power, delta)
+    if not dry_run:
+        need_checkout("a plan that is written, one without --dry-run,")
     params = resolve(
         load_recipes(),
         names,

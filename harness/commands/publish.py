@@ -1,4 +1,7 @@
-"""`sentbench publish`: make a sentence-transformers folder with a model card."""
+"""`sentbench publish`: make a sentence-transformers folder with a model card.
+
+Example: `sentbench publish simcse-small --out published/simcse-small`
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,14 @@
-"""`sentbench readmes`: write the deviations of every method's README from the audit."""
+"""`sentbench readmes`: write the deviations of every method's README from the audit.
+
+Example: `sentbench readmes --check`
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from harness.checkout import need_checkout
 from harness.errors import InputError
 from harness.files import write_text
 from harness.paths import AUDIT
@@ -17,6 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
+    need_checkout("writing the READMEs of methods")
     changed = {path: text for path, text in written_readmes(Path()).items() if read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")

@@ -1,4 +1,7 @@
-"""`sentbench report`: render tables, figures and the HTML pages."""
+"""`sentbench report`: render tables, figures and the HTML pages.
+
+Example: `sentbench report --strict`
+"""
 
 from __future__ import annotations
 

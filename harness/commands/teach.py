@@ -1,4 +1,7 @@
-"""`sentbench teach`: pipeline stage that computes a teacher's vectors of a corpus."""
+"""`sentbench teach`: pipeline stage that computes a teacher's vectors of a corpus.
+
+Example: `sentbench teach minilm-l6__wiki-small`
+"""
 
 from __future__ import annotations
 

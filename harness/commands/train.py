@@ -1,4 +1,7 @@
-"""`sentbench train`: train one run of params.yaml."""
+"""`sentbench train`: train one run of params.yaml.
+
+Example: `sentbench train simcse-small__minilm-l2__s0 --out artefacts/simcse-small__minilm-l2__s0 --resume`
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 from harness.commands import read_plan
 from harness.device import add_device_option
 
-AFTER_INTERRUPTION = "with --resume the same command goes on from the last resume point"
+CONTINUES = "the same command with --resume continues the training to the same bytes"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

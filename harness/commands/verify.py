@@ -1,11 +1,12 @@
-"""`sentbench verify`: say whether one published number holds, by our seeds and those of others."""
+"""`sentbench verify`: say whether one published number holds, by our seeds and those of others.
+
+Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-
-from harness.errors import InputError
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -18,17 +19,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints what is known of the number in every row of this name."""
-    from harness.report.tables.lookup import find_cells
     from harness.report.verification import to_json, to_text
-    from harness.stages.report import build_one_table
+    from harness.stages.report import verifications
 
-    cells = find_cells(build_one_table(arguments.table), arguments.row, arguments.column)
-    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
-    if not known:
-        raise InputError(
-            f"{arguments.table} prints no score in column {arguments.column} of {arguments.row!r}, expected "
-            "a number to verify; name another cell"
-        )
+    known = verifications(arguments.table, arguments.row, arguments.column)
     if arguments.json:
         print(json.dumps([to_json(found) for found in known]))
         return

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
+from harness.checkout import need_checkout
 from harness.data.sources import TierName
 from harness.declarations import (
     Declaration,
@@ -200,6 +201,7 @@ def read_params(path: Path = PARAMS) -> Params:
     value of the wrong type (a number such as 3e-5 that YAML reads as text).
     """
     if not path.is_file():
+        need_checkout("reading the plan")
         raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
     return read_declaration(path, Params)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
+from harness.checkout import declared
 from harness.errors import InputError, near_matches
 from harness.paths import TABLES
 from harness.plan.ladder import PREFIX, find_ladder
@@ -21,6 +22,7 @@ Tables = Mapping[str, Collection[RunChoice]]
 
 def table_runs(folder: Path = TABLES) -> dict[str, list[RunChoice]]:
     """Returns for every table and figure the runs that its cells show; none where no table is declared."""
+    folder = declared(folder)
     if not folder.is_dir():
         return {}
     return {key: list(spec.choices()) for key, spec in load_specs(folder).items()}

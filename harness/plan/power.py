@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.checkout import declared
 from harness.paths import LEADERBOARDS, PUBLISHED
 from harness.plan.entries import Params
 from harness.report import statistics
@@ -53,7 +54,7 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
 
 def studied_spreads(backbones: Iterable[str]) -> dict[str, KnownSpread]:
     """Returns the spread of the mean of the STS sets in the largest study of each backbone that has one."""
-    ledger = load_ledger(LEADERBOARDS / "evidence", load_published(PUBLISHED))
+    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
     found = {backbone: backbone_spread(ledger, backbone, "Avg") for backbone in sorted(backbones)}
     return {backbone: spread for backbone, spread in found.items() if spread is not None}
 

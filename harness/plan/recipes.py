@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from harness.checkout import declared
 from harness.data.sources import TIERS, TierName
 from harness.declarations import (
     Declaration,
@@ -146,7 +147,7 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     """
     recipes: dict[str, Recipe] = {}
     owner: dict[str, str] = {}
-    for path in list_declarations(folder):
+    for path in list_declarations(declared(folder)):
         if path.name in (BACKBONES, CORPORA):
             continue
         recipe = _read_recipe(path)
@@ -177,12 +178,12 @@ def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, System]:
 
 def load_backbones(folder: Path = RECIPES) -> dict[str, DeclaredBackbone]:
     """Returns the declared backbones by name. Errors: InputError in one line."""
-    return read_declarations(folder / BACKBONES, DeclaredBackbone)
+    return read_declarations(declared(folder) / BACKBONES, DeclaredBackbone)
 
 
 def load_corpora(folder: Path = RECIPES) -> dict[str, DeclaredCorpus]:
     """Returns the declared derived corpora by name. Errors: InputError in one line."""
-    return read_declarations(folder / CORPORA, DeclaredCorpus)
+    return read_declarations(declared(folder) / CORPORA, DeclaredCorpus)
 
 
 def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from harness.checkout import declared
 from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.paths import STEP_TIMES
@@ -154,4 +155,4 @@ class StepTimes(Declaration):
 
 def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
     """Returns the table of step times. Errors: InputError in one line if the file is missing or off."""
-    return read_declaration(path, StepTimes)
+    return read_declaration(declared(path), StepTimes)

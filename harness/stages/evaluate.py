@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, Sc
 from harness.results.store import write_result
 from harness.stages.artefacts import Artefact, read_artefact
 from harness.tasks.evaluation import evaluate_stored
-from harness.tasks.interface import Score, Task
+from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
 
 
@@ -54,26 +54,34 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     return outputs[0]
 
 
-def evaluate_folder(
+@contextmanager
+def vectors_of(
     folder: Path,
+    tasks: Sequence[Task],
     *,
-    names: Sequence[str],
-    text: str,
-    pooling: str | None,
-    from_store: bool,
+    pooling: str | None = None,
+    from_store: bool = False,
     device: str = "auto",
-) -> list[Score]:
-    """Returns the scores of any encoder folder; with `from_store` from kept vectors, without a model."""
-    if not names:
-        raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
-    tasks = build_tasks(names, text=text)
+) -> Iterator[Encode]:
+    """Yields what gives the vectors of the tasks' texts by any encoder folder, each text encoded once.
+
+    With `from_store` they are kept ones, of the folder or of the run that it names, and no model is loaded.
+    Errors: InputError if the folder is no encoder, or the store lacks a text.
+    """
     if from_store:
         stored = folder if (folder / STORE_RECORD).is_file() else EMBEDDINGS / folder.name
         check_plain(stored, again="evaluate the model again")
-        store = EmbeddingStore.load(stored)
-        return evaluate_stored(tasks, store.encode)
+        yield EmbeddingStore.load(stored).encode
+        return
     with embedded(folder, tasks, device=device, pooling=pooling) as store:
-        return evaluate_stored(tasks, store.encode)
+        yield store.encode
+
+
+def tasks_named(names: Sequence[str], *, text: str) -> list[Task]:
+    """Returns the tasks of names and suites. Errors: those of `build_tasks`, InputError for none at all."""
+    if not names:
+        raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
+    return build_tasks(names, text=text)
 
 
 def embedded(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness import layouts
+from harness.checkout import declared
 from harness.errors import InputError
 from harness.identity import code_base, report_roots
 from harness.outputs import check_folder, new_outputs
@@ -45,10 +46,12 @@ from harness.report.tables.leaderboard import (
     missing_cells,
     tables_of_plan,
 )
+from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Table
 from harness.report.tables.published import Published, known_name, load_published
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import TableSpec, check_spec, load_specs
+from harness.report.verification import Verification
 from harness.results.bundles import Contributor
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.history import commit_dates
@@ -114,12 +117,12 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
 
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from; the order of systems is that of the scores."""
-    published, recipes = load_published(PUBLISHED), load_recipes()
-    added = usable(read_contributions(LEADERBOARDS / "contributed"), results, recipes)
+    published, recipes = load_published(declared(PUBLISHED)), load_recipes()
+    added = usable(read_contributions(declared(LEADERBOARDS / "contributed")), results, recipes)
     return Evidence(
         results=[*results, *(result for result, _ in added)],
         published=published,
-        ledger=load_ledger(LEADERBOARDS / "evidence", published),
+        ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
         prices=seed_prices(recipes),
         contributors={result.run.key: shown_name(by) for result, by in added},
     )
@@ -161,14 +164,29 @@ def build_one_table(key: str) -> Table:
     return build_table(specs[known_name(key, specs, "table")], evidence)
 
 
+def verifications(table: str, row: str, column: str) -> list[Verification]:
+    """Returns what is known of a printed number in every row of this name.
+
+    Errors: InputError for an unknown table, row or column, or a cell without a printed score.
+    """
+    cells = find_cells(build_one_table(table), row, column)
+    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
+    if not known:
+        raise InputError(
+            f"{table} prints no score in column {column} of {row!r}, expected a number to verify; name "
+            "another cell"
+        )
+    return known
+
+
 def checked_specs(published: Published) -> dict[str, TableSpec]:
     """Returns every declared table by key. Errors: InputError if one names what does not exist."""
     from harness.tasks.registry import TASKS
 
-    specs = load_specs(TABLES)
-    declared = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
+    specs = load_specs(declared(TABLES))
+    backbones = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
     for spec in specs.values():
-        check_spec(spec, published, tasks=list(TASKS), systems=declared)
+        check_spec(spec, published, tasks=list(TASKS), systems=backbones)
     return specs
 
 

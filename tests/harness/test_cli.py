@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 import time
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
-from harness.cli import command_files, headline, main
+import sentbench
+from harness.cli import EXAMPLE, command_files, headline, main, parser_of
+from harness.commands import POOLINGS
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +51,10 @@ def write_stsb(folder: Path) -> None:
         ]
         (folder / f"sts-{split}.csv").write_text("\n".join(lines) + "\n")
     (folder / "source.json").write_text("{}")
+
+
+def command_module(name: str) -> ModuleType:
+    return import_module(f"harness.commands.{name.replace('-', '_')}")
 
 
 def edit_params(change: Any) -> None:
@@ -121,6 +130,25 @@ def test_a_rate_that_yaml_reads_as_text_is_named_at_training(
     assert "write 3.0e-5" in told
 
 
+def test_evaluate_prints_points_with_heads_and_intervals(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--interval"]
+    assert main(command) == 0
+    heads, spearman, *_ = capsys.readouterr().out.splitlines()
+    assert heads.split() == ["task", "metric", "over", "score", "95", "%", "interval", "n"]
+    task, metric, setting, score, low, _, high, n = spearman.split()
+    assert (task, metric, setting, n) == ("STSB", "spearman", "all", "8")
+    assert float(low) <= float(score) <= float(high)
+    assert main([*command, "--json"]) == 0
+    raw = json.loads(capsys.readouterr().out)["scores"][0]
+    assert [f"{100 * raw['value']:.2f}", *(f"{100 * end:.2f}" for end in raw["interval"])] == [
+        score,
+        low,
+        high,
+    ]
+
+
 def test_evaluate_json_prints_one_object_in_raw_units(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,7 +201,105 @@ def test_a_command_is_a_file_with_help_arguments_and_a_function(
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: sentbench {name} ")
     assert headline(command_files()[name]).split()[-1] in shown
-    assert callable(import_module(f"harness.commands.{name}").execute)
+    assert callable(command_module(name).execute)
+
+
+@pytest.mark.parametrize("name", sorted(command_files()))
+def test_help_ends_with_an_example_that_the_command_takes(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = command_module(name)
+    found = EXAMPLE.findall(module.__doc__ or "")
+    assert len(found) == 1
+    first, second, *words = shlex.split(found[0])
+    assert (first, second) == ("sentbench", name)
+    parser_of(name, module).parse_args(words)
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    assert "".join(capsys.readouterr().out.split()).endswith("".join(f"example: {found[0]}".split()))
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"sentbench {sentbench.__version__}\n"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", sentbench.__version__)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["evaluate", "x", "--jsn"], "did you mean --json"),
+        (["list", "tabels"], "did you mean tables"),
+        (["evaluate", "x", "--pooling", "men"], "did you mean mean"),
+        (["plan", "small", "--seeds", "few"], "argument --seeds: invalid int value: 'few'"),
+        (["train", "x"], "the following arguments are required: --out"),
+        (["--vrsion"], "did you mean --version"),
+    ],
+)
+def test_wrong_arguments_are_one_line_with_near_matches(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = refused(capsys, *words)
+    assert message in told
+    assert "--help` shows what is expected" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "continues"),
+    [
+        (["train", RUN, "--out", "a"], "with --resume"),
+        (["corpus", "c"], "continues where it stopped"),
+        (["data", "fetch", "stsb"], "continues the download"),
+        (["verify", "una/table1", "UNA", "Avg"], "nothing half-written is left"),
+    ],
+)
+def test_an_interrupt_names_what_goes_on_where_something_does(
+    words: list[str],
+    continues: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_module(words[0]), "execute", interrupted)
+    assert main(words) == 130
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert continues in told[0]
+    assert ("--resume" in told[0]) == (words[0] == "train")
+
+
+def test_the_poolings_shown_are_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    from methods.core.pooling import LAYERS
+
+    assert tuple(LAYERS) == POOLINGS
+    for name in ("evaluate", "cost", "mteb"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        assert "{" + ",".join(POOLINGS) + "}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        (
+            "backbones/minilm-l6",
+            "`dvc repro backbone@minilm-l6` makes it, and `make reproduce` the whole plan",
+        ),
+        ("backbones/minilm-l7", "the plan has no 'minilm-l7' (did you mean minilm-l6"),
+        (f"artefacts/{RUN}", f"`dvc repro train@{RUN}` makes it"),
+        ("encodr", "did you mean encoder"),
+        ("params.yaml", "is a file, expected an encoder folder"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "cost", "mteb"])
+def test_a_missing_folder_is_refused_with_what_makes_it(
+    project: Path, capsys: pytest.CaptureFixture[str], command: str, folder: str, message: str
+) -> None:
+    assert message in refused(capsys, command, folder)
 
 
 def test_every_command_of_the_pipeline_exists() -> None:

@@ -152,6 +152,7 @@ STALE: dict[str, str] = {
     "harness/results/provenance": "",
     # Paths, flags, plans and pages make nothing run again but the report.
     "harness/cli": "",
+    "harness/checkout": "",
     "harness/commands/*": "",
     "harness/device": "",
     "harness/fingerprint": "",
@@ -197,6 +198,7 @@ REPORT = (
     "harness/results/provenance",
     "harness/results/schema",
     "harness/results/store",
+    "harness/checkout",
     "harness/declarations",
     "harness/errors",
     "harness/files",

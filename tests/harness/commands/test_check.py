@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from harness.cli import main
 from harness.commands.check import band, outside, read_bands
 from harness.errors import InputError
+from harness.report.formats.annotations import annotation
 
 NAMES = {
     "id": "simcse",
@@ -76,3 +80,43 @@ def test_bands_that_are_not_utf8_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_bytes(b"bands: \xff")
     with pytest.raises(InputError, match="byte 7 is not UTF-8"):
         read_bands(tmp_path / "b.yaml")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the recorded scores and the bands that they lie in; no sentinel reads data."""
+    (tmp_path / "params.yaml").write_text("plan: [small]\n")
+    shutil.copytree(Path(__file__).parents[1] / "report/recorded/scores", tmp_path / "reports/scores")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)
+    (tmp_path / "leaderboards").mkdir()
+    assert main(["check", "--measure"]) == 0
+    return tmp_path
+
+
+def test_a_check_is_one_object_or_annotations_with_its_exit_code(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["check", "--json"]) == 0
+    good = json.loads(capsys.readouterr().out)
+    assert (good["problems"], good["runs"]) == ([], 4)
+    next(Path("reports/scores").glob("whitening*.json")).unlink()
+    assert main(["check", "--json"]) == 1
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    assert problems
+    assert all(problem.startswith("missing  whitening") for problem in problems)
+    assert main(["check", "--format", "github"]) == 1
+    *lines, summary = capsys.readouterr().out.splitlines()
+    assert lines == [annotation("error", "sentbench check", problem) for problem in problems]
+    assert f"{len(problems)} problems" in summary
+
+
+@pytest.mark.parametrize("options", [["--json", "--format", "github"], ["--measure", "--json"]])
+def test_options_of_a_check_that_do_not_go_together_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    before = Path("leaderboards/bands.yaml").read_bytes()
+    assert main(["check", *options]) == 2
+    assert "drop" in capsys.readouterr().err
+    assert Path("leaderboards/bands.yaml").read_bytes() == before

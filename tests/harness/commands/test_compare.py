@@ -57,12 +57,39 @@ def test_a_revision_is_compared_with_a_folder_as_json(
     assert {move["finding"] for move in told["moves"]} == {"unchanged"}
 
 
+@pytest.mark.parametrize(("fail_on", "code"), [("nothing", 0), ("down", 1), ("moved", 1), ("gone", 1)])
+def test_scores_that_went_down_fail_where_that_is_asked_for(
+    project: Path, capsys: pytest.CaptureFixture[str], fail_on: str, code: int
+) -> None:
+    assert main(["compare", "HEAD~1", "HEAD", "--fail-on", fail_on, "--format", "github"]) == code
+    *moved, notice = capsys.readouterr().out.splitlines()
+    level = "error" if code else "warning"
+    assert moved
+    assert all(line.startswith(f"::{level} title=simcse@") and ": down" not in line for line in moved)
+    assert all("%3A down::" in line and "-20.00 points" in line for line in moved)
+    assert notice.startswith("::notice title=scores compared::")
+
+
+def test_scores_that_went_up_or_stayed_fail_no_check_for_lower_ones(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "HEAD", "HEAD~1", "--fail-on", "down"]) == 0
+    assert main(["compare", "HEAD", "HEAD~1", "--fail-on", "moved"]) == 1
+    assert main(["compare", "HEAD", "HEAD", "--fail-on", "gone"]) == 0
+    for path in Path("reports/scores").glob("simcse-*.json"):
+        path.unlink()
+    assert main(["compare", "HEAD", "reports/scores", "--fail-on", "moved"]) == 0
+    assert main(["compare", "HEAD", "reports/scores", "--fail-on", "gone"]) == 1
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [
         (["HAED", "HEAD"], "neither a folder of scores nor a git revision"),
         (["HEAD", "HEAD~2"], "has no reports/scores"),
         (["HEAD", "reports"], "no *.json scores"),
+        (["HEAD", "HEAD", "--json", "--format", "github"], "expected one of the two"),
+        (["HEAD", "HEAD", "--fail-on", "dwn"], "did you mean down"),
     ],
 )
 def test_a_wrong_name_is_one_line(

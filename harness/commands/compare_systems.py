@@ -1,0 +1,130 @@
+"""`sentbench compare-systems`: compare two systems task by task, with intervals over seeds and over pairs.
+
+Example: `sentbench compare-systems simcse-small pcl-small`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.checkout import need_checkout
+from harness.commands import name_list
+from harness.errors import InputError, near_matches
+from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD
+
+if TYPE_CHECKING:
+    from harness.report.intervals import Interval
+    from harness.report.system_pairs import TaskName
+    from harness.results.schema import ResultFile
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("first", metavar="A", help="a system, SYSTEM@BACKBONE, or the key of one run")
+    parser.add_argument("second", metavar="B", help="what it is compared with")
+    parser.add_argument("--tasks", help="only these tasks and suites, comma-separated")
+    parser.add_argument("--scores", type=Path, default=SCORES, metavar="DIR", help=f"default: {SCORES}")
+    parser.add_argument(
+        "--no-pairs",
+        action="store_true",
+        help="no intervals over pairs: stored vectors and data are not read",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the differences and who wins how many tasks."""
+    if arguments.scores == SCORES:
+        need_checkout("comparing systems by name")
+    results = recorded(arguments.scores)
+    first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
+    names = title_of(first), title_of(second)
+    if names[0] == names[1] and first == second:
+        raise InputError(f"{names[0]} on both sides, expected two systems; name another one")
+    from harness.report.formats.scores import differences_to_text
+    from harness.report.system_pairs import compare_systems, to_json
+
+    if arguments.tasks is not None:
+        first, second = (only_tasks(side, name_list(arguments.tasks)) for side in (first, second))
+    intervals = {} if arguments.no_pairs else pair_intervals(first, second)
+    found = compare_systems(first, second, pairs=intervals)
+    if not found:
+        raise InputError(f"{names[0]} and {names[1]} have no task in common; evaluate both on the same tasks")
+    print(json.dumps(to_json(found, names)) if arguments.json else differences_to_text(found, names), end="")
+    print(end="\n" * arguments.json)
+
+
+def recorded(folder: Path) -> list[ResultFile]:
+    """Returns the results of a folder. Errors: InputError if there is none in it."""
+    from harness.results.store import read_results
+
+    results = read_results(folder.glob("*.json")) if folder.is_dir() else []
+    if not results:
+        raise InputError(f"{folder}: no scores, expected result files; run `dvc repro`, or name a folder")
+    return results
+
+
+def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
+    """Returns the results of a run, or of all seeds of a system on one backbone.
+
+    Errors: InputError for an unknown name, and for a system with results on several backbones without one.
+    """
+    found = [result for result in results if result.run.key == name]
+    system, _, backbone = name.partition("@")
+    if not found:
+        found = [
+            result for result in results if result.run.id == system and backbone in ("", result.run.backbone)
+        ]
+    backbones = sorted({result.run.backbone for result in found})
+    if len(backbones) > 1:
+        raise InputError(
+            f"{name} has results on {', '.join(backbones)}, expected one; write {name}@{backbones[0]}"
+        )
+    if not found:
+        known = sorted({key for result in results for key in (result.run.id, result.run.key)})
+        raise InputError(
+            f"{name!r} has no results, expected a system or a run that has{near_matches(name, known)}; "
+            "correct the name or run it"
+        )
+    return found
+
+
+def title_of(results: Sequence[ResultFile]) -> str:
+    """Returns how the results of one system on one backbone are called."""
+    run = results[0].run
+    return f"{run.id}@{run.backbone}"
+
+
+def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:
+    """Returns the results with the scores of these tasks and suites alone; InputError without a name."""
+    from harness.stages.evaluate import tasks_named
+
+    wanted = {task.name for task in tasks_named(names, text=results[0].provenance.text)}
+    return [
+        result.model_copy(update={"scores": [score for score in result.scores if score.task in wanted]})
+        for result in results
+    ]
+
+
+def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, Interval]:
+    """Returns the interval over pairs of every task that all these runs have stored vectors of.
+
+    Nothing is fetched: a task whose data are not here has none. Vectors are those of the selected weights.
+    """
+    stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
+    if not all((store / STORE_RECORD).is_file() for store in stores):
+        return {}
+    from harness.results.embeddings import EmbeddingStore
+    from harness.stages.pairs import comparable_pairs, difference_interval
+
+    encoders = [EmbeddingStore.load(store).encode for store in stores]
+    found = {}
+    for name, task in comparable_pairs(first, second):
+        interval = difference_interval(task, encoders[: len(first)], encoders[len(first) :])
+        if interval is not None:
+            found[name] = interval
+    return found

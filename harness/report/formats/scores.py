@@ -1,0 +1,124 @@
+"""Scores of one encoder, and the differences between two systems, as aligned plain text in points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from harness.report import statistics
+from harness.report.formats.markdown import DASH
+from harness.report.formats.terminal import align
+from harness.report.intervals import Interval
+from harness.report.system_pairs import Difference, tally
+from harness.report.tables.moves import HEADLINE
+
+PLAIN = ("alignment", "uniformity", "anisotropy")
+"""Metrics that papers print as they are; all others they print x 100."""
+
+
+SUBSET = "subset:"
+"""Begins the setting of a score over one subset of a task."""
+
+
+class ScoreLine(NamedTuple):
+    """One score in raw units; interval: over the pairs of its test set, None where not computed."""
+
+    task: str
+    metric: str
+    setting: str
+    value: float
+    n: int
+    interval: Interval | None = None
+
+
+def to_table(
+    lines: Sequence[ScoreLine],
+    *,
+    suites: Mapping[str, Sequence[str]],
+    note: str = "",
+    subsets: bool = True,
+) -> str:
+    """Returns a line a score with heads, then the average of every suite whose tasks are all there.
+
+    An average is that of the scores as printed, with two decimals, which is what papers print. note: closes
+    the line below the table. subsets: also the scores of parts of a task.
+    """
+    hidden = [line for line in lines if line.setting.startswith(SUBSET)] if not subsets else []
+    lines = [line for line in lines if line not in hidden]
+    bounds = any(line.interval for line in lines)
+    heads = ["task", "metric", "over", "score", *(["95 % interval"] if bounds else []), "n"]
+    rows = [heads] + [_row(line, bounds) for line in lines]
+    averages = [row for name, tasks in suites.items() for row in _average(name, tasks, lines, bounds)]
+    if averages:
+        rows += [[""], *averages]
+    foot = "scores x 100"
+    if any(line.metric in PLAIN for line in lines):
+        foot += f", but {', '.join(PLAIN)} as they are"
+    more = f"{len(hidden)} scores of subsets with --subsets" if hidden else ""
+    return "\n".join([*_lefts(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
+
+
+def _row(line: ScoreLine, bounds: bool) -> list[str]:
+    shown = f"{line.value:.4f}" if line.metric in PLAIN else f"{100 * line.value:.2f}"
+    interval = [""] if bounds else []
+    if line.interval is not None:
+        interval = [f"{100 * line.interval.low:.2f} to {100 * line.interval.high:.2f}"]
+    return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
+
+
+def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
+    """Returns metric, setting and the mean of the printed scores of these tasks, in points.
+
+    None for a single task, or unless every task has one and the same headline score.
+    """
+    for metric in HEADLINE:
+        for setting in dict.fromkeys(line.setting for line in lines if line.metric == metric):
+            found = {
+                line.task: round(100 * line.value, 2)
+                for line in lines
+                if (line.metric, line.setting) == (metric, setting) and line.task in tasks
+            }
+            if len(tasks) > 1 and len(found) == len(tasks):
+                return metric, setting, statistics.mean(list(found.values()))
+    return None
+
+
+def _average(suite: str, tasks: Sequence[str], lines: Sequence[ScoreLine], bounds: bool) -> list[list[str]]:
+    found = average_of(tasks, lines)
+    if found is None:
+        return []
+    metric, setting, value = found
+    return [
+        [f"Avg. {suite}", metric, setting, f"{value:.2f}", *([""] if bounds else []), f"{len(tasks)} tasks"]
+    ]
+
+
+def differences_to_text(found: Sequence[Difference], names: tuple[str, str]) -> str:
+    """Returns a line a task with both means, the difference and its intervals, then who wins how many."""
+    rows = [["task", "metric", names[0], names[1], "difference", "over seeds", "over pairs", ""]]
+    for one in found:
+        task = one.name.task if one.name.selection == "best-dev" else f"{one.name.task}, {one.name.selection}"
+        values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
+        intervals = [_signed(interval) for interval in (one.seeds, one.pairs)]
+        rows.append([task, one.name.metric, *values, f"{100 * one.difference:+.2f}", *intervals, one.outcome])
+    counts = tally(found)
+    outcome = (
+        f"{names[0]} wins {counts['won']} and loses {counts['lost']} of {len(found)} tasks; "
+        f"{counts['open']} are open, {counts['equal']} equal"
+    )
+    foot = "scores x 100; 95 % intervals of the difference; a task is won where every interval keeps off zero"
+    return "\n".join([*_lefts(rows, 2), "", outcome, foot]) + "\n"
+
+
+def _signed(interval: Interval | None) -> str:
+    return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"
+
+
+def _lefts(rows: list[list[str]], columns: int) -> list[str]:
+    """Returns the rows aligned: so many columns to the left, the rest to the right."""
+    widths = [max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)]
+    joined = [
+        ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), *row[columns:]]
+        for row in rows
+    ]
+    return align(joined)

@@ -1,0 +1,29 @@
+"""sentbench from Python: score any sentence encoder under the papers' protocols, and look printed numbers up.
+
+    import sentbench
+
+    scores = sentbench.evaluate(model, "STSB,sts-part")    # anything with encode, or a function from texts
+    sentbench.published("pcl/table2")                      # what the paper prints
+    sentbench.verify("una/table1", "BERT-base UNA", "Avg") # and whether it holds
+
+It works in a checkout and in any other folder: tables, published numbers, evidence and recipes come with the
+package, and data that have to be fetched go to the user's cache folder. Importing it loads nothing heavy.
+"""
+
+from harness.errors import InputError
+from sentbench.encoders import Model, encode, evaluate, load
+from sentbench.numbers import describe, published, results, verify
+
+__version__ = "0.1.0"
+__all__ = [
+    "InputError",
+    "Model",
+    "__version__",
+    "describe",
+    "encode",
+    "evaluate",
+    "load",
+    "published",
+    "results",
+    "verify",
+]

@@ -1,0 +1,81 @@
+"""Numbers on record: our scores, what papers print, and whether a printed number holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.report.verification import Verification
+
+ABOUT_ROW = ("table", "row", "system", "variant", "backbone", "source", "work", "seeds")
+PUBLISHED_COLUMNS = (*ABOUT_ROW, "column", "value", "metric", "scale")
+
+
+def results(folder: str | Path | None = None) -> pd.DataFrame:
+    """Returns the scores on record, one row each, in raw units.
+
+    folder: of result files; default: those of the checkout that the current folder is.
+    Columns: key, id, method, variant, backbone, seed, recipe, identity, task, metric, setting, selection,
+    text, value, n.
+    Errors: InputError outside a checkout without a folder, or for a damaged file.
+    """
+    from harness.checkout import need_checkout
+    from harness.errors import InputError
+    from harness.paths import SCORES
+    from harness.results.store import read_scores
+
+    if folder is None:
+        need_checkout("the table of results")
+    elif not Path(folder).is_dir():
+        raise InputError(f"{folder}: no such folder, expected one of result files; check the path")
+    return read_scores(SCORES if folder is None else Path(folder))
+
+
+def published(table: str | None = None) -> pd.DataFrame:
+    """Returns the numbers that the papers print, one row each: of one table or figure, or of all.
+
+    Columns: table (`paper/table2`), row (its key, which `verify` takes), system, variant, backbone, source
+    (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA where the paper does not say),
+    column, value as printed, metric, scale (printed value = raw value x scale).
+    Errors: InputError with near matches for an unknown table.
+    """
+    import pandas as pd
+
+    from harness.checkout import declared
+    from harness.paths import PUBLISHED
+    from harness.report.tables.published import known_name, load_published
+
+    tables = load_published(declared(PUBLISHED)).tables
+    chosen = tables if table is None else {table: tables[known_name(table, tables, "table")]}
+    rows = [
+        (key, row.key, row.system, row.variant, row.backbone, row.source, row.work, row.seeds, column, value,
+         printed.metric, printed.scale)
+        for key, printed in chosen.items()
+        for row in printed.rows
+        for column, value in zip(printed.columns, row.values, strict=True)
+        if value is not None
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=PUBLISHED_COLUMNS).astype({"seeds": "Int64"})
+
+
+def verify(table: str, row: str, column: str) -> list[Verification]:
+    """Returns what is known of a printed number, for every row of this name (one for each backbone).
+
+    Each has `printed`, `finding` (the answer in words), `values` (our seeds in points), `others` (who
+    measured it) and `plan` (the seeds, GPU hours and command that would settle it); `describe` puts one into
+    words. Our seeds are those of the checkout that the current folder is, and none elsewhere.
+    Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
+    """
+    from harness.stages.report import verifications
+
+    return verifications(table, row, column)
+
+
+def describe(found: Verification) -> str:
+    """Returns what is known of a printed number as the lines that `sentbench verify` prints."""
+    from harness.report.verification import to_text
+
+    return to_text(found)

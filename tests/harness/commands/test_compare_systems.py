@@ -1,0 +1,91 @@
+"""`sentbench compare-systems` on recorded scores, with vectors and pairs that the test stores."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.cli import main
+from harness.results.embeddings import EmbeddingStore
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
+from tests.harness.test_cli import write_stsb
+
+ROOT = Path(__file__).parents[3]
+RECORDED = ROOT / "tests/harness/report/recorded/scores"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the recorded scores: three seeds of SimCSE and one run of whitening."""
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    shutil.copytree(RECORDED, tmp_path / "reports/scores")
+    monkeypatch.delenv("SENTBENCH_DATA", raising=False)
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def random_vectors(seed: int, texts: Sequence[str]) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(len(texts), 8))
+
+
+def test_two_systems_are_compared_task_by_task(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare-systems", "simcse", "whitening"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["compare-systems", "simcse", "whitening", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["tasks"]
+    assert told["won"] + told["lost"] + told["open"] + told["equal"] == len(told["tasks"])
+    assert all(task["paired_seeds"] == 3 and task["over_pairs"] is None for task in told["tasks"])
+    for task in told["tasks"]:
+        assert f"{100 * task['difference']:+.2f}" in shown
+
+
+def test_stored_vectors_give_the_interval_over_pairs(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every run gets vectors of its own of STS-B's eight pairs."""
+    write_stsb(project / "data/stsb")
+    keys = [json.loads(path.read_text())["run"]["key"] for path in Path("reports/scores").glob("*.json")]
+    assert len(keys) == 4
+    texts = unique_texts(build_tasks(["STSB"], text="senteval"))
+    for number, key in enumerate(sorted(keys)):
+        store = EmbeddingStore.open_or_create(Path("embeddings") / key, encoder=key, precision="float32")
+        store.complete(texts, partial(random_vectors, number))
+    assert main(["compare-systems", "simcse", "whitening", "--json", "--tasks", "STSB"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    low, high = task["over_pairs"]
+    assert low < high
+    assert -2 <= low <= high <= 2
+    assert main(["compare-systems", "simcse", "whitening", "--json", "--tasks", "STSB", "--no-pairs"]) == 0
+    (bare,) = json.loads(capsys.readouterr().out)["tasks"]
+    assert bare["over_pairs"] is None
+    assert bare["difference"] == task["difference"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["simsce", "whitening"], "did you mean simcse"),
+        (["simcse", "simcse"], "on both sides"),
+        (["simcse", "whitening", "--tasks", "STSBB"], "did you mean STSB"),
+        (["simcse", "whitening", "--tasks", ","], "no task is named"),
+        (["simcse", "whitening", "--tasks", "MR"], "no task in common"),
+        (["simcse", "whitening", "--scores", "nowhere"], "nowhere: no scores"),
+        (["simcse@bert", "whitening"], "has no results"),
+    ],
+)
+def test_wrong_names_are_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main(["compare-systems", *words]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1

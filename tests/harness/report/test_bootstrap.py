@@ -1,0 +1,75 @@
+"""The bootstrap over pairs: equal to a plain loop, to theory where there is one, and to itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from harness.report.bootstrap import percentile_interval, resampled_correlations
+
+
+def made(n: int, seed: int, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Gold scores with many ties, as in STS, and similarities that follow them."""
+    draw = np.random.default_rng(seed)
+    gold = draw.integers(0, 11, size=n) / 2
+    return gold, np.round(gold + noise * draw.normal(size=n), 1)
+
+
+@pytest.mark.parametrize(("ranked", "plain"), [(True, stats.spearmanr), (False, stats.pearsonr)])
+def test_every_draw_has_the_correlation_of_the_pairs_drawn(ranked: bool, plain: object) -> None:
+    """The slow way: draw the pairs with the same stream and let scipy rank and correlate them."""
+    gold, similarities = made(60, 1)
+    fast = resampled_correlations(gold, [similarities], ranked=ranked, stream=[3, 4], resamples=20)[0]
+    draw = np.random.default_rng([3, 4])
+    for value in fast:
+        rows = draw.integers(len(gold), size=len(gold))
+        assert value == pytest.approx(plain(gold[rows], similarities[rows])[0], abs=1e-12)  # type: ignore[operator]
+
+
+def test_equal_streams_give_equal_draws_and_systems_share_them() -> None:
+    gold, similarities = made(80, 2)
+    one = resampled_correlations(gold, [similarities], ranked=True, stream=[0, 1], resamples=50)
+    two = resampled_correlations(
+        gold, [similarities, -similarities], ranked=True, stream=[0, 1], resamples=50
+    )
+    assert np.array_equal(one[0], two[0])
+    assert two[1] == pytest.approx(-two[0], abs=1e-12)
+    other = resampled_correlations(gold, [similarities], ranked=True, stream=[0, 2], resamples=50)
+    assert not np.array_equal(one, other)
+
+
+def test_the_interval_is_as_wide_as_theory_says() -> None:
+    """Pearson of normal pairs: Fisher's interval at n = 400 and r = 0.8 is 0.0707 wide."""
+    draw = np.random.default_rng(0)
+    first = draw.normal(size=400)
+    second = 0.8 * first + 0.6 * draw.normal(size=400)
+    r = float(np.corrcoef(first, second)[0, 1])
+    (draws,) = resampled_correlations(first, [second], ranked=False, stream=[1])
+    interval = percentile_interval(draws)
+    assert interval is not None
+    reach = 1.96 / np.sqrt(397)
+    low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
+    assert interval.low == pytest.approx(low, abs=0.01)
+    assert interval.high == pytest.approx(high, abs=0.01)
+
+
+def test_a_difference_on_the_same_draws_is_narrower_than_two_intervals() -> None:
+    gold, first = made(200, 3, noise=2.0)
+    second = first + np.random.default_rng(4).normal(size=200) * 0.1
+    draws = resampled_correlations(gold, [first, second], ranked=True, stream=[5])
+    alone, paired = percentile_interval(draws[0]), percentile_interval(draws[0] - draws[1])
+    assert alone is not None
+    assert paired is not None
+    assert paired.high - paired.low < (alone.high - alone.low) / 3
+
+
+def test_draws_that_are_not_defined_are_left_out_and_mostly_undefined_ones_have_no_interval() -> None:
+    """Three pairs of which two are equal: a draw of those two alone has no correlation."""
+    gold, similarities = np.array([0.0, 0.0, 1.0]), np.array([0.2, 0.2, 0.9])
+    (draws,) = resampled_correlations(gold, [similarities], ranked=True, stream=[0], resamples=200)
+    assert 0 < np.isnan(draws).sum() < 100
+    assert percentile_interval(draws) == pytest.approx((1.0, 1.0))
+    assert percentile_interval(np.array([np.nan, np.nan, 1.0])) is None
+    with pytest.raises(ValueError, match="2 gold scores"):
+        resampled_correlations(gold[:2], [similarities], ranked=True, stream=[0])

@@ -1,0 +1,64 @@
+"""Scores and differences as text: points, heads, the average of printed cells, and annotations."""
+
+from __future__ import annotations
+
+from harness.report.formats.annotations import annotation
+from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
+from harness.report.intervals import Interval
+from harness.report.system_pairs import Difference, TaskName
+
+
+def line(task: str, value: float, **rest: str) -> ScoreLine:
+    return ScoreLine(task, rest.get("metric", "spearman"), rest.get("setting", "all"), value, 100)
+
+
+def test_the_average_is_that_of_the_printed_cells() -> None:
+    """70.114 and 60.114 print as 70.11 and 60.11, mean 65.11; unrounded it would be 65.114. And three cells:
+    0.70125, 0.60125 and 0.50125 print as 70.12, 60.12, 50.12 (even half), mean 60.12, unrounded 60.125."""
+    assert average_of(["A", "B"], [line("A", 0.70114), line("B", 0.60114)]) == ("spearman", "all", 65.11)
+    found = average_of(["A", "B"], [line("A", 0.70126), line("B", 0.60126), line("B", 0.1, metric="pearson")])
+    assert found is not None
+    assert round(found[2], 6) == 65.13
+
+
+def test_no_average_without_all_tasks_of_a_suite_or_of_one_alone() -> None:
+    assert average_of(["A", "B"], [line("A", 0.7)]) is None
+    assert average_of(["A"], [line("A", 0.7)]) is None
+    assert average_of(["A", "B"], [line("A", 0.7), line("B", 0.7, metric="accuracy")]) is None
+
+
+def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> None:
+    lines = [
+        line("A", 0.5)._replace(interval=Interval(0.4, 0.61)),
+        line("A", 0.3, setting="subset:x"),
+        line("B", 0.7),
+        line("geometry", -2.3456, metric="uniformity"),
+    ]
+    whole = to_table(lines, suites={"s": ["A", "B"], "t": ["A", "C"]}, note="text as in a paper").splitlines()
+    assert whole[0].split() == ["task", "metric", "over", "score", "95", "%", "interval", "n"]
+    assert whole[1].split() == ["A", "spearman", "all", "50.00", "40.00", "to", "61.00", "100"]
+    assert whole[4].split() == ["geometry", "uniformity", "all", "-2.3456", "100"]
+    assert whole[6].split() == ["Avg.", "s", "spearman", "all", "60.00", "2", "tasks"]
+    assert "but alignment, uniformity, anisotropy as they are; text as in a paper" in whole[-1]
+    short = to_table(lines, suites={}, subsets=False)
+    assert "subset:x" not in short
+    assert "1 scores of subsets with --subsets" in short
+    assert "95 % interval" not in to_table([line("A", 0.5)], suites={})
+
+
+def test_differences_show_both_intervals_and_who_wins() -> None:
+    name = TaskName("STSB", "spearman", "best-dev", "senteval")
+    found = [
+        Difference(name, 0.8, 0.7, 0.1, 3, Interval(0.05, 0.15), Interval(0.08, 0.12)),
+        Difference(name._replace(task="A"), 0.5, 0.6, -0.1, 1, None, Interval(-0.2, 0.01)),
+    ]
+    heads, first, second, _, outcome, _ = differences_to_text(found, ("x@b", "y@b")).splitlines()
+    assert heads.split()[2:5] == ["x@b", "y@b", "difference"]
+    assert first.split() == ["STSB", "spearman", "80.00", "70.00", "+10.00", "+5.00", "to", "+15.00", "+8.00",
+                             "to", "+12.00", "won"]  # fmt: skip
+    assert second.split()[-5:] == ["–", "-20.00", "to", "+1.00", "open"]
+    assert outcome == "x@b wins 1 and loses 0 of 2 tasks; 1 are open, 0 equal"
+
+
+def test_an_annotation_has_no_character_that_would_end_it() -> None:
+    assert annotation("error", "a: b, c", "50 %\nmore") == "::error title=a%3A b%2C c::50 %25%0Amore"
