@@ -135,7 +135,9 @@ STALE: dict[str, str] = {
     # What evaluation writes.
     "harness/declarations": "evaluate/* corpus",
     "harness/files": "evaluate/* corpus",
+    "harness/records": "corpus",
     "harness/outputs": "evaluate/*",
+    "harness/exchange": "evaluate/*",
     "harness/paths": "evaluate/*",
     "harness/results/embeddings": "evaluate/*",
     "harness/results/schema": "evaluate/*",
@@ -144,7 +146,6 @@ STALE: dict[str, str] = {
     "harness/results/bundles": "",
     "harness/results/contributions": "",
     "harness/results/history": "",
-    "harness/records": "",
     "harness/results/provenance": "",
     # Paths, flags, plans and pages make nothing run again but the report.
     "harness/cli": "",
@@ -194,6 +195,7 @@ REPORT = (
     "harness/results/store",
     "harness/declarations",
     "harness/errors",
+    "harness/exchange",
     "harness/files",
     "harness/layouts",
     "harness/outputs",
