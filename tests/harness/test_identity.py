@@ -178,7 +178,6 @@ REPORT = (
     "harness/plan/step_times",
     "harness/rewriting/__init__",
     "harness/rewriting/views",
-    "methods/core/pooling",
     "methods/core/schedule",
     "methods/registry",
     "methods/core/train_config",
