@@ -18,6 +18,7 @@ from benchmarks import BENCHMARKS
 from benchmarks.measurement import Disagreement, Result, machine
 from harness.errors import InputError
 from harness.files import write_json
+from harness.records import sealed
 
 RESULTS = Path("reports/benchmarks.json")
 SHORT_ROUNDS = 1
@@ -91,7 +92,7 @@ def _write(
     lines = [asdict(result) for result in results]
     kept[name] = {"name": name, "rounds": rounds, "threads": threads, "results": lines}
     ordered = [kept[name] for name in BENCHMARKS if name in kept]
-    write_json(path, {"machine": about, "benchmarks": ordered})
+    write_json(path, sealed({"machine": about, "benchmarks": ordered}))
 
 
 if __name__ == "__main__":

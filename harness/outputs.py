@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness.errors import InputError
-from harness.files import discard
+from harness.exchange import clear_leftovers, exchange, work_folders
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 LEAST_ROOM = 1 << 20
@@ -39,12 +39,13 @@ class Layout(NamedTuple):
 
 
 def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
-    """Returns where an output folder really lies, behind symbolic links; nothing is changed.
+    """Returns where an output folder really lies, behind symbolic links.
 
+    Nothing is changed but what a killed process left of an exchange, see `harness.exchange`.
     room: the bytes that it is expected to take.
     Errors: InputError unless it can be made there, or what is there may be replaced.
     """
-    place = _really(path)
+    place = _settled(path)
     _check_replaceable(path, place, layout)
     _check_creatable(path, place, room)
     return place
@@ -55,7 +56,7 @@ def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) 
 
     Errors: InputError unless it can be written.
     """
-    place = _really(path)
+    place = _settled(path)
     _check_plain(path, place)
     if place.is_file():
         if place.stat().st_size and not _has_keys(place, tuple(keys)):
@@ -80,25 +81,20 @@ def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
 
 @contextmanager
 def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
-    """Yields for each output an empty folder, or file where its layout is None, beside its place.
+    """Yields for each output an empty folder, or file where its layout is None, on the same disk.
 
     When the block ends without an error all of them take their places; after any error everything lies as it
     did before. What was replaced is removed last.
     Errors: InputError if one of the places holds what may not be replaced.
     """
     places = {path: _checked(path, layout) for path, layout in outputs.items()}
-    parts: dict[Path, Path] = {}
-    try:
+    folders = {place: outputs[path] is not None for path, place in places.items()}
+    with work_folders(folders) as new:
+        yield {path: new[place] for path, place in places.items()}
         for path, place in places.items():
-            parts[path] = _part(place, folder=outputs[path] is not None)
-        yield dict(parts)
-        for path, part in parts.items():
-            part.chmod(0o755 if part.is_dir() else 0o644)
+            new[place].chmod(0o755 if folders[place] else 0o644)
             _checked(path, outputs[path])
-        _exchange({part: places[path] for path, part in parts.items()})
-    finally:
-        for part in parts.values():
-            discard(part)
+        exchange(new)
 
 
 def room_of(*paths: Path) -> int:
@@ -112,8 +108,14 @@ def is_written_by_us(folder: Path, layout: Layout) -> bool:
     return bool(layout.marks) and _foreign_file(folder, layout) is None
 
 
-def _checked(path: Path, layout: Layout | None) -> Path:
+def _settled(path: Path) -> Path:
     place = _really(path)
+    clear_leftovers(place)
+    return place
+
+
+def _checked(path: Path, layout: Layout | None) -> Path:
+    place = _settled(path)
     if layout is None:
         _check_plain(path, place)
     else:
@@ -202,7 +204,8 @@ def _check_creatable(path: Path, place: Path, room: int) -> None:
     try:
         missing += (parent for parent in place.parents if not parent.exists())
         place.parent.mkdir(parents=True, exist_ok=True)
-        os.rmdir(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part"))
+        trial = tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True)
+        trial.cleanup()
         free = shutil.disk_usage(place.parent).free
     except OSError as error:
         raise InputError(
@@ -218,46 +221,3 @@ def _check_creatable(path: Path, place: Path, room: int) -> None:
             f"{path}: {free / 1e6:,.0f} MB are free there, expected {room / 1e6:,.0f} MB; free some or name "
             "another disk"
         )
-
-
-def _part(place: Path, *, folder: bool) -> Path:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    prefix, suffix = f".{place.name}.", ".part"
-    if folder:
-        return Path(tempfile.mkdtemp(dir=place.parent, prefix=prefix, suffix=suffix))
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=prefix, suffix=suffix)
-    os.close(handle)
-    return Path(name)
-
-
-def _aside(part: Path) -> Path:
-    """Returns where the old output waits while `part` takes its place."""
-    return part.with_name(part.name.removesuffix(".part") + ".old.part")
-
-
-def _exchange(places: Mapping[Path, Path]) -> None:
-    """Puts every part in its place; if one cannot be put there, all places have what they had."""
-    try:
-        for part, place in places.items():
-            if os.path.lexists(place):
-                os.rename(place, _aside(part))
-            os.rename(part, place)
-    except BaseException:
-        for part, place in places.items():
-            _put_back(part, place)
-        raise
-    for part in places:
-        discard(_aside(part))
-
-
-def _put_back(part: Path, place: Path) -> None:
-    if os.path.lexists(place) and not os.path.lexists(part):
-        os.rename(place, part)
-    if os.path.lexists(_aside(part)):
-        try:
-            os.rename(_aside(part), place)
-        except OSError as error:
-            raise InputError(
-                f"{place}: could not be put back ({error.strerror}); what it held lies in {_aside(part)}: "
-                "move it back by hand"
-            ) from None

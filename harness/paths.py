@@ -34,6 +34,7 @@ COSTS = REPORTS / "costs"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
 SOURCE_RECORD = "source.json"
+BACKBONE_RECORD = "backbone.json"
 CORPUS_RECORD, CORPUS_ROWS = "corpus.json", "corpus.tsv"
 TEACHER_RECORD = "teacher.json"
 RUN_RECORD, RUN_LOG, LAST_WEIGHTS = "run.json", "train.jsonl", "last"

@@ -1,10 +1,10 @@
-"""Reading what this project wrote: JSON objects, and folders whose record has the hash of each file."""
+"""Reading what this project wrote: JSON objects and lines, and folders whose record has each file's hash."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ DIGITS = 10
 """Significant digits of a measured number in a file that is kept: the rest is the arithmetic of a machine."""
 
 DIGEST = "digest"
-"""Entry of a sealed record: the sha256 of all its other entries."""
+"""Entry of a sealed record: the sha256 of all its other entries; of sealed lines: that of all behind it."""
 
 
 def rounded(value: Any) -> Any:
@@ -61,6 +61,32 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     if DIGEST in found and found[DIGEST] != _digest(found):
         raise InputError(f"{path}: not the content that its digest states, the file is damaged; {again}")
     return found
+
+
+def sealed_lines(lines: Iterable[str]) -> str:
+    """Returns a file's text: a line with the digest of the others, then these, each of which ends in one."""
+    text = "".join(lines)
+    return json.dumps({DIGEST: hashlib.sha256(text.encode()).hexdigest()}) + "\n" + text
+
+
+def read_lines(path: Path, *, expected: str, again: str) -> list[dict[str, Any]]:
+    """Returns the JSON objects in a file, one a line; sealed lines have their digest, which is left out.
+
+    Errors: InputError in one line that names what was `expected` and ends with `again`. A file without any
+    object is an error, for then nothing tells what is lost.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = [json.loads(line) for line in text.splitlines()]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected {expected} ({error}); {again}") from None
+    if not found or not all(isinstance(entry, dict) for entry in found):
+        raise InputError(f"{path}: expected {expected}, a JSON object each; {again}")
+    if DIGEST not in found[0]:
+        return found
+    if found[0] != {DIGEST: hashlib.sha256(text.partition("\n")[2].encode()).hexdigest()}:
+        raise InputError(f"{path}: not the lines that its digest states, the file is damaged; {again}")
+    return found[1:]
 
 
 def check_plain(folder: Path, *, again: str) -> None:

@@ -13,11 +13,12 @@ from typing import NamedTuple
 from harness.checkout import need_checkout
 from harness.errors import InputError
 from harness.paths import PARAMS, SCORES
+from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.names import table_runs, table_tasks
 from harness.plan.recipes import load_recipes
-from harness.plan.resolve import check_configs, resolve, write_params
+from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 from harness.records import check_plain
 from harness.results.store import read_result
@@ -85,7 +86,7 @@ def plan(
         tables=table_runs(),
         columns=table_tasks(),
     )
-    check_configs(params)
+    check_runs(params)
     check_plain(SCORES, again=EVALUATE_AGAIN)
     print(describe(params))
     if power is not None and delta is not None:

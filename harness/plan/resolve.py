@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from harness import paths
-from harness.data.sources import TIERS, source_named
+from harness.data.sources import TIERS
 from harness.declarations import validated
 from harness.errors import InputError, near_matches
 from harness.files import write_text
@@ -29,8 +29,6 @@ from harness.plan.recipes import (
 )
 from methods.registry import METHODS
 
-STATES_POOLING = "modules.json"
-"""The file of a backbone's folder that says how it pools."""
 MOST_SEEDS = 1000
 """Seeds of one system that a plan may ask for: far beyond any comparison of this field."""
 
@@ -104,35 +102,6 @@ def write_params(params: Params, path: Path = PARAMS) -> bool:
         return False
     write_text(path, text)
     return True
-
-
-def check_configs(params: Params) -> None:
-    """Validates every run's method, its settings and its pooling; InputError names the run."""
-    seen: set[str] = set()
-    for run in params.runs.values():
-        if run.recipe_hash() not in seen:
-            seen.add(run.recipe_hash())
-            run.read_settings()
-            _check_pooling(params, run)
-
-
-def _check_pooling(params: Params, run: Run) -> None:
-    """Raises InputError for an unknown pooling, and for none where the backbone's folder states none."""
-    from methods.core.pooling import check_pooling
-
-    if run.pooling is not None:
-        try:
-            check_pooling(run.pooling)
-        except InputError as error:
-            raise InputError(f"run {run.id}: {error}; correct the recipe") from None
-        return
-    backbone = params.backbones[run.backbone_name]
-    source = source_named(Path(backbone.origin).name) if backbone.layers is None else None
-    if source is None or (source.kind != "vectors" and STATES_POOLING not in source.files):
-        raise InputError(
-            f"run {run.id}: pooling is null, and backbone {run.backbone_name} states none; "
-            "expected a pooling; add it to the recipe"
-        )
 
 
 def run_key(system: str, backbone: str, seed: int) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from harness.errors import InputError
+from harness.records import read_lines
 from harness.report.charts.curves import CurvePoint
 from harness.results.schema import ResultFile, Selection
 
@@ -125,16 +124,12 @@ def read_curve(path: Path, seed: int) -> tuple[CurvePoint, ...]:
     """Returns the evaluations of one run; none where the file is absent."""
     if not path.is_file():
         return ()
-    try:
-        entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return tuple(
-            CurvePoint(seed, entry["step"], entry["score"], entry.get("alignment"), entry.get("uniformity"))
-            for entry in entries
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(path, "an evaluation a line", error) from None
-
-
-def _damaged(path: Path, expected: str, error: Any) -> InputError:
-    fault = " ".join(f"{type(error).__name__}: {error}".split())
-    return InputError(f"{path}: expected {expected} ({fault}); {AGAIN}")
+    expected = "an evaluation a line"
+    entries = read_lines(path, expected=expected, again=AGAIN)
+    wrong = next((entry for entry in entries if not {"step", "score"} <= set(entry)), None)
+    if wrong is not None:
+        raise InputError(f"{path}: expected {expected} with step and score, not {str(wrong)[:80]}; {AGAIN}")
+    return tuple(
+        CurvePoint(seed, entry["step"], entry["score"], entry.get("alignment"), entry.get("uniformity"))
+        for entry in entries
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,10 +11,14 @@ from typing import Literal, NamedTuple
 from tqdm import tqdm
 
 from harness.errors import InputError
-from harness.files import write_text
+from harness.files import write_json
+from harness.records import DIGEST, read_object, sealed
 
 PART = 2048
 """Rows of one part: what a killed run loses at most, and the rows among which batches are formed."""
+
+RECORDS = "records"
+"""Entry of a part's file: its records in the order of the rows."""
 
 Outcome = Literal["rewritten", "unchanged", "empty", "runaway"]
 FALLBACKS: tuple[Outcome, ...] = ("empty", "runaway")
@@ -69,7 +72,7 @@ def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part:
     with tqdm(total=len(texts), unit=" rows", disable=None) as bar:
         for start in range(0, len(texts), part):
             ids = range(start, min(start + part, len(texts)))
-            path = folder / f"{start:09d}.jsonl"
+            path = folder / f"{start:09d}.json"
             if not path.is_file():
                 _write(path, ids, [texts[row] for row in ids], rewriter)
             records += _read(path, ids, texts)
@@ -94,16 +97,16 @@ def count_outcomes(records: Sequence[Record], *, limit: float | None, where: str
 
 def _write(path: Path, ids: Sequence[int], texts: Sequence[str], rewriter: Rewriter) -> None:
     made = rewriter(ids, texts)
-    lines = [
-        json.dumps(Record(row, digest(text), *rewrite)._asdict(), ensure_ascii=False)
+    records = [
+        Record(row, digest(text), *rewrite)._asdict()
         for row, text, rewrite in zip(ids, texts, made, strict=True)
     ]
-    write_text(path, "\n".join(lines) + "\n")
+    write_json(path, sealed({RECORDS: records}))
 
 
 def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
-    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    records = [Record(**json.loads(line)) for line in lines]
+    kept = read_object(path, DIGEST, RECORDS, again="remove the file")[RECORDS]
+    records = [Record(**record) for record in kept]
     by_id = {record.id: record for record in records}
     wrong = [row for row in ids if row not in by_id or by_id[row].digest != digest(texts[row])]
     if wrong or len(records) != len(ids):

@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.data.download import check_unchanged
-from harness.data.lines import decoded_lines
 from harness.errors import InputError
 from harness.files import sha256_of
-from harness.paths import ARTEFACTS, CORPORA, CORPUS_RECORD, CORPUS_ROWS, DATA, RUN_RECORD, SOURCE_RECORD
+from harness.paths import (
+    ARTEFACTS,
+    BACKBONE_RECORD,
+    BACKBONES,
+    CORPORA,
+    CORPUS_RECORD,
+    DATA,
+    RUN_RECORD,
+    SOURCE_RECORD,
+)
 from harness.records import check_files, check_plain, read_object
 
 FILES = "files"
@@ -47,7 +55,7 @@ def read_artefact(folder: Path) -> Artefact:
 def check_inputs(*folders: str) -> None:
     """Raises InputError if a folder that a stage reads is not as it was written, as far as a record says.
 
-    Artefacts have one, and so do fetched sources with their copies.
+    Artefacts have one, and so have derived corpora, cut backbones and fetched sources with their copies.
     """
     for folder in map(Path, folders):
         if folder.parent == ARTEFACTS:
@@ -57,14 +65,15 @@ def check_inputs(*folders: str) -> None:
         check_plain(folder, again=f"remove {folder} and {again}")
         if folder.parent == CORPORA:
             _check_corpus(folder)
+        if folder.parent == BACKBONES and (folder / BACKBONE_RECORD).is_file():
+            again = f"remove the folder and make it with `sentbench backbone {folder.name}`"
+            record = read_object(folder / BACKBONE_RECORD, FILES, again=again)
+            check_files(folder, record[FILES], again=again)
         if (folder / SOURCE_RECORD).is_file():
             check_unchanged(folder)
 
 
 def _check_corpus(folder: Path) -> None:
-    """Raises InputError unless a derived corpus has as many rows as its record says."""
+    """Raises InputError unless a derived corpus is the one whose hash its record has."""
     again = f"make it again with `sentbench corpus {folder.name}`"
-    rows = read_object(folder / CORPUS_RECORD, "rows", again=again)["rows"]
-    found = sum(1 for _ in decoded_lines(folder / CORPUS_ROWS))
-    if found != rows:
-        raise InputError(f"{folder / CORPUS_ROWS}: {found} rows, expected {rows} as its record says; {again}")
+    check_files(folder, read_object(folder / CORPUS_RECORD, FILES, again=again)[FILES], again=again)

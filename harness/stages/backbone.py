@@ -7,16 +7,20 @@ from pathlib import Path
 from harness.compute.backbone import write_backbone
 from harness.device import quiet
 from harness.errors import InputError
-from harness.files import disk_errors
+from harness.files import disk_errors, write_json
 from harness.layouts import BACKBONE
 from harness.outputs import check_folder, new_folder, room_of
-from harness.paths import BACKBONES
+from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params
-from harness.stages.artefacts import check_inputs
+from harness.records import sealed
+from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
 
 def make_backbone(params: Params, name: str) -> Path:
-    """Writes backbones/NAME: a fetched model as it is, the first layers of another, one over word vectors."""
+    """Writes backbones/NAME: a fetched model as it is, the first layers of another, one over word vectors.
+
+    All but a fetched model have a record beside them with the hash of each file.
+    """
     if name not in params.backbones:
         raise InputError(
             f"backbone {name!r} is not in params.yaml, expected one of {', '.join(params.backbones)}"
@@ -32,4 +36,6 @@ def make_backbone(params: Params, name: str) -> Path:
     check_inputs(entry.origin)
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
         write_backbone(origin, entry.layers, part, shape=entry.shape and entry.shape.model_dump())
+        if entry.layers is not None or entry.shape is not None:  # a copy has the record of its source
+            write_json(part / BACKBONE_RECORD, sealed({**entry.model_dump(), FILES: file_hashes(part)}))
     return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +16,9 @@ from harness.layouts import CORPUS
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
-from harness.records import check_plain, sealed
-from harness.rewriting.records import Record
+from harness.records import check_plain, read_object, sealed
 from harness.rewriting.views import View, needs_tool, read_views
-from harness.stages.artefacts import check_inputs
+from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
@@ -40,7 +38,9 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     device = resolve_device(device) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
     state = CORPUS_RESUME / corpus_identity(entry, device)
-    _check_parts(state)
+    check_plain(state, again="delete it")
+    for kept in sorted(state.rglob("*.json")):
+        read_object(kept, again="delete it")
     derived = derive_rows(
         name,
         views,
@@ -53,7 +53,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     )
     with new_folder(folder, CORPUS) as part:
         write_rows(part / CORPUS_ROWS, derived)
-        write_json(part / CORPUS_RECORD, sealed(_description(entry, views, derived)))
+        write_json(part / CORPUS_RECORD, sealed(_description(entry, views, derived, part)))
     shutil.rmtree(state)
     return folder
 
@@ -65,18 +65,7 @@ def _check_inputs(entry: Corpus) -> None:
     check_inputs(entry.origin, entry.tool)
 
 
-def _check_parts(state: Path) -> None:
-    """Raises InputError unless the parts that a killed run left are records, a line each."""
-    check_plain(state, again="delete it")
-    for path in sorted(state.rglob("*.jsonl")):
-        try:
-            for line in path.read_text(encoding="utf-8").removesuffix("\n").split("\n"):
-                Record(**json.loads(line))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise InputError(f"{path}: not the records of rows ({error}); delete it") from None
-
-
-def _description(entry: Corpus, views: Sequence[View], derived: Derived) -> dict[str, Any]:
+def _description(entry: Corpus, views: Sequence[View], derived: Derived, folder: Path) -> dict[str, Any]:
     return {
         "origin": entry.origin,
         "origin_sha256": sha256_of_folder(Path(entry.origin)),
@@ -84,6 +73,7 @@ def _description(entry: Corpus, views: Sequence[View], derived: Derived) -> dict
         "tool_sha256": sha256_of_folder(Path(entry.tool)),
         "seed": entry.seed,
         "rows": len(derived.sentences),
+        FILES: file_hashes(folder),
         "views": [
             {**view.model_dump(), "outcomes": count}
             for view, count in zip(views, derived.outcomes, strict=True)

@@ -17,7 +17,7 @@ from harness.identity import run_code, vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD
 from harness.plan.entries import Params, Run
-from harness.records import check_plain
+from harness.records import check_plain, sealed, sealed_lines
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
@@ -49,8 +49,8 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
             ]
     with new_outputs(dict.fromkeys(outputs)) as parts:
         write_result(parts[outputs[0]], _result(artefact, tasks, scores))
-        parts[outputs[1]].write_text("".join(curve_lines(folder / RUN_LOG)), encoding="utf-8")
-        write_json(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
+        parts[outputs[1]].write_text(sealed_lines(curve_lines(folder / RUN_LOG)), encoding="utf-8")
+        write_json(parts[outputs[2]], sealed({"evaluate_seconds": round(time.monotonic() - started, 1)}))
     return outputs[0]
 
 

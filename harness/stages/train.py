@@ -65,7 +65,7 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
             "steps": trainer.record.step,
             "device": device,
         }
-        write_json(parts[cost_file], cost)
+        write_json(parts[cost_file], sealed(cost))
     shutil.rmtree(state, ignore_errors=True)
     return folder
 

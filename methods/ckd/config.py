@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from methods.core.errors import InputError
+from methods.core.method import ParentKind
 from methods.core.teacher_queue import TeacherQueueConfig
 
 
@@ -42,3 +43,8 @@ class CKDConfig(TeacherQueueConfig):
         if self.student_vector == "pooler" and self.keep_mapping and self.mapping != "none":
             raise InputError("the pooler is the exported layer, expected keep_mapping false; fix the recipe")
         return self
+
+    @property
+    def parent_kind(self) -> ParentKind:
+        """The teacher's vectors, or the teacher itself where it reads every batch."""
+        return "encoder" if self.teacher == "network" else "teacher"

@@ -23,3 +23,8 @@ class ConGenConfig(TeacherQueueConfig):
     divergence: Literal["cross-entropy", "kl"] = Field(
         description="kl: less the entropy of the teacher's distribution, a constant; same gradient"
     )
+
+    @property
+    def rewrites(self) -> int:
+        """The higher number of the teacher's and the student's text."""
+        return max(self.teacher_view, self.student_view)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,8 +11,14 @@ from torch import nn
 
 from methods.core.corpus import TokenizedCorpus
 from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
 from methods.core.networks import Networks
 from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
+
+ParentKind = Literal["encoder", "teacher"]
+"""A parent that reads texts, or a teacher's vectors of the corpus."""
+WordVectors = Literal["refused", "accepted", "needed"]
+"""Whether a method takes averages of word vectors for its encoder, or nothing else."""
 
 
 class MethodConfig(BaseModel):
@@ -25,6 +31,16 @@ class MethodConfig(BaseModel):
 
     max_length: int = Field(ge=3, description="training truncation in word pieces, special tokens included")
 
+    @property
+    def parent_kind(self) -> ParentKind | None:
+        """What the run's parent must be, None where training reads no parent."""
+        return None
+
+    @property
+    def rewrites(self) -> int:
+        """How many rewrites of each sentence the corpus must have."""
+        return 0
+
 
 class Method(nn.Module):
     """A training objective around an encoder. Trained parameters are those with `requires_grad`.
@@ -35,6 +51,7 @@ class Method(nn.Module):
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
+    word_vectors: ClassVar[WordVectors] = "refused"
 
     def __init__(self, config: Any, networks: Networks) -> None:
         super().__init__()
@@ -63,7 +80,12 @@ class Method(nn.Module):
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the loss of one batch; may push to queues kept in registered buffers."""
-        raise TypeError(f"{type(self).__name__} is not trained: its runs must have `steps: 0`")
+        raise InputError(f"{type(self).__name__} is not trained, expected no step; set `steps: 0`")
+
+    @classmethod
+    def is_trained(cls) -> bool:
+        """Returns whether the method has a loss; runs of one without have zero steps."""
+        return cls.loss is not Method.loss
 
     def after_step(self, step: int) -> None:
         """Runs after the optimiser's step `step`; here exponential moving averages are taken."""

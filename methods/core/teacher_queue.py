@@ -17,7 +17,7 @@ from methods.core import streams
 from methods.core.corpus import texts_of
 from methods.core.errors import InputError
 from methods.core.losses import unit
-from methods.core.method import Method, MethodConfig
+from methods.core.method import Method, MethodConfig, ParentKind
 from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
 from methods.core.teacher_mapping import TeacherMapping, add_mapping
@@ -54,6 +54,16 @@ class TeacherQueueConfig(MethodConfig):
                 f"queue_start {self.queue_start} with queue_size 0, expected empty; fix the recipe"
             )
         return self
+
+    @property
+    def parent_kind(self) -> ParentKind:
+        """The teacher's vectors."""
+        return "teacher"
+
+    @property
+    def rewrites(self) -> int:
+        """The number of the teacher's text."""
+        return self.teacher_view
 
 
 class TeacherQueueMethod(Method):

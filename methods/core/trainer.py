@@ -65,7 +65,7 @@ class Trainer:
         """Runs all steps, or those that remain where the directory holds a resume point.
 
         Errors: InputError if the loss is not finite, naming the step and the parts; a resume point that is
-        damaged or of another run; too few rows.
+        damaged or of another run; too few rows; no dev score that is a number.
         """
         self.folder = TrainingFolder(self.directory, self._settings())
         rows = self.method.prepare(rows)
@@ -84,6 +84,11 @@ class Trainer:
             entry = self._train_step(step, batch)
             self.record.step = step + 1
             self._finish_step([entry])
+        if self.record.best_step < 0:
+            raise InputError(
+                "no dev score after the first step is a number, expected one to select weights by; "
+                "lower the learning rate or fix the recipe"
+            )
         self.folder.keep_last(self._chosen)
         return self.record
 

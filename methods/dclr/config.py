@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from methods.core.method import MethodConfig
+from methods.core.method import MethodConfig, ParentKind
 from methods.dclr.complement import ComplementVector
 from methods.dclr.noise import Denominator
 from methods.dclr.objective import Comparison, MaskedPair
@@ -79,3 +79,8 @@ class DCLRConfig(MethodConfig):
     def has_complement(self) -> bool:
         """Whether a frozen parent scores the pairs, for weights or as a teacher."""
         return self.weights_from == "complement" or self.distillation_weight > 0
+
+    @property
+    def parent_kind(self) -> ParentKind | None:
+        """An encoder, where one scores the pairs or training starts from it."""
+        return "encoder" if self.has_complement or self.student_from == "parent" else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from methods.core.method import MethodConfig
+from methods.core.method import MethodConfig, ParentKind
 from methods.core.teacher_mapping import TeacherMapping
 
 
@@ -12,3 +12,8 @@ class DistillConfig(MethodConfig):
     """Settings of one distillation run."""
 
     mapping: TeacherMapping = Field(description="layer from student to teacher width, kept at inference")
+
+    @property
+    def parent_kind(self) -> ParentKind:
+        """The teacher's vectors."""
+        return "teacher"

@@ -15,6 +15,7 @@ class Glove(Method):
     """Exports the mean of known words' vectors; its runs have zero steps."""
 
     Config = MethodConfig
+    word_vectors = "needed"
 
     def __init__(self, config: MethodConfig, networks: Networks) -> None:
         super().__init__(config, networks)

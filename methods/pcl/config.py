@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from methods.core.method import MethodConfig
+from methods.core.method import MethodConfig, ParentKind
 
 
 class PCLConfig(MethodConfig):
@@ -63,3 +63,8 @@ class PCLConfig(MethodConfig):
                 "`cls-shared-mlp` or `pooler-shared-mlp`"
             )
         return self
+
+    @property
+    def parent_kind(self) -> ParentKind | None:
+        """The encoder that is the frozen peer."""
+        return "encoder" if self.coupling == "fixed" else None

@@ -12,6 +12,7 @@ class Pooled(Method):
     """Exports the backbone with the run's pooling; its runs have zero steps."""
 
     Config = MethodConfig
+    word_vectors = "accepted"
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Returns the rows as they are: nothing is trained, so nothing is tokenised."""

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from methods.core.errors import InputError
-from methods.core.method import MethodConfig
+from methods.core.method import MethodConfig, ParentKind
 from methods.core.teacher_mapping import TeacherMapping
 
 
@@ -71,3 +71,13 @@ class SCTConfig(MethodConfig):
         if min(self.views) < 0:
             raise InputError(f"views {self.views}, expected 0 for the sentence or p for its p-th rewrite")
         return self
+
+    @property
+    def parent_kind(self) -> ParentKind | None:
+        """The teacher's vectors where there is a teacher."""
+        return "teacher" if self.distillation else None
+
+    @property
+    def rewrites(self) -> int:
+        """The higher number of the two views."""
+        return max(self.views)

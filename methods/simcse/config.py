@@ -22,3 +22,8 @@ class SimCSEConfig(MethodConfig):
     dropout: float | None = Field(
         ge=0, lt=1, description="hidden and attention dropout; null: the backbone's"
     )
+
+    @property
+    def rewrites(self) -> int:
+        """One where the first rewrite is the positive."""
+        return 1 if self.positive == "paraphrase" else 0

@@ -48,3 +48,8 @@ class UNAConfig(MethodConfig):
     style: Literal["lower", "matched"] = Field(
         description="copies in lower case with blanks between words, or cased and spaced as the sentence"
     )
+
+    @property
+    def rewrites(self) -> int:
+        """One where the first rewrite is the positive."""
+        return 1 if self.positive == "paraphrase" else 0

@@ -20,6 +20,7 @@ class Whitening(Method):
 
     Config = WhiteningConfig
     config: WhiteningConfig
+    word_vectors = "accepted"
 
     def __init__(self, config: WhiteningConfig, networks: Networks) -> None:
         super().__init__(config, networks)

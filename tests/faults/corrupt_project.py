@@ -21,6 +21,7 @@ from tests.support import tiny
 
 STUDENT = "distill-small__minilm-l2__s0"
 VIEWS = "sct-small__words-50d__s0"
+SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
 
 
@@ -74,6 +75,9 @@ READERS = {
     "backbone": Reader(train(RUN), below("backbones/minilm-l2", *TRANSFORMER)),
     "copied backbone": Reader(["backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True),
     "cut backbone": Reader(["backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True),
+    "backbone that was cut, trained": Reader(
+        train(SHALLOW), below("backbones/first", "backbone.json", *TRANSFORMER), True
+    ),
     "artefact, evaluated": Reader(
         EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER), True
     ),
@@ -87,10 +91,11 @@ READERS = {
     "vectors of a teacher": Reader(
         train(STUDENT), below(f"teachers/{TEACHER}", "vectors.npy", "texts.npy", "teacher.json"), True
     ),
-    "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json")),
+    "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json"), True),
     "parts of a derived corpus": Reader(
         DERIVE,
-        (".cache/resume/corpora/*/1/*.jsonl",),
+        (".cache/resume/corpora/*/1/*.json",),
+        sealed=True,
         interrupted=True,
     ),
     "stored vectors": Reader(
@@ -163,6 +168,7 @@ READERS = {
             f"reports/costs/{RUN}.train.json",
             "reports/benchmarks.json",
         ),
+        sealed=True,
         slow=True,
     ),
 }
@@ -192,6 +198,7 @@ def write_everything(folder: Path) -> Path:
             EVALUATE,
             ["teach", TEACHER],
             DERIVE,
+            ["backbone", "first"],
             ["entries"],
         ):
             assert main(command) == 0
@@ -212,6 +219,7 @@ def _params(folder: Path) -> dict[str, Any]:
     short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}
     views = {"corpus": "corpora/views", "parent": "corpora/views"}
     runs[STUDENT] = {**planned[STUDENT], **short, "parent": f"teachers/{TEACHER}"}
+    runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
     runs[VIEWS] = {**planned[VIEWS], **short, **views}
     rewrites = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
     params["corpora"] = {"views": {**rewrites, "origin": "data/words", "tool": "data/words", "rows": None}}
@@ -221,6 +229,7 @@ def _params(folder: Path) -> dict[str, Any]:
     params["backbones"] |= {
         "copied": {"origin": "data/model", "layers": None},
         "cut": {"origin": "data/model", "layers": 1},
+        "first": {"origin": "data/model", "layers": 1},
     }
     return params
 
@@ -232,7 +241,7 @@ def _write_word_vectors(folder: Path) -> None:
 
 def interrupt(command: list[str]) -> None:
     """Runs a command that fails when its result is to take its place, and so leaves the state of its work."""
-    with patch("harness.outputs._exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")):
+    with patch("harness.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")):
         assert main(command) == 2
 
 

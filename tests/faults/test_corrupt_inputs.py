@@ -2,10 +2,10 @@
 
 Where nobody has a hash, a bit that is turned over may give another valid file, and so may the first half: a
 plan, a recipe, any encoder folder of the user's own. There a command may succeed with what the file now says,
-but no other error may come, and a file that cannot be what it was is refused. A cut backbone, a derived
-corpus, the parts of one that is being made, curves, clock times and measurements are such files too: only the
-pipeline has their hashes. So is a source's record: what it says of others is checked, and any other bit of it
-gives at most another hash of the folder. `dvc.lock` is DVC's; no command reads it.
+but no other error may come, and a file that cannot be what it was is refused. So it is with a source's
+record: what it says of others is checked, and any other bit of it gives at most another hash of the folder.
+All else that this project writes has a digest, in the file or in a record beside it. `dvc.lock` is DVC's; no
+command reads it.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: 
     box, rename = write_box(tmp_path / "box"), os.rename
 
     def only_aside(source: Path, target: Path) -> None:
-        if not str(target).endswith(".old.part"):
+        if Path(target).name != "old":
             raise OSError(30, "Read-only file system", str(target))
         rename(source, target)
 
@@ -257,8 +257,12 @@ def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: 
     with pytest.raises(InputError, match="could not be put back") as caught:
         replace_box(box)
     (kept,) = tmp_path.iterdir()
-    assert str(kept) in str(caught.value)
-    assert (kept / "a.txt").read_text() == "old"
+    assert f"{kept}/old" in str(caught.value)
+    assert (kept / "old/a.txt").read_text() == "old"
+    monkeypatch.setattr(os, "rename", rename)
+    check_folder(box, BOX)
+    assert (box / "a.txt").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [box]
 
 
 def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

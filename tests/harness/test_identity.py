@@ -139,7 +139,9 @@ STALE: dict[str, str] = {
     # What evaluation writes.
     "harness/declarations": "evaluate/* corpus",
     "harness/files": "evaluate/* corpus",
+    "harness/records": "corpus",
     "harness/outputs": "evaluate/*",
+    "harness/exchange": "evaluate/*",
     "harness/paths": "evaluate/*",
     "harness/results/embeddings": "evaluate/*",
     "harness/results/schema": "evaluate/*",
@@ -148,7 +150,6 @@ STALE: dict[str, str] = {
     "harness/results/bundles": "",
     "harness/results/contributions": "",
     "harness/results/history": "",
-    "harness/records": "",
     "harness/results/provenance": "",
     # Paths, flags, plans and pages make nothing run again but the report.
     "harness/cli": "",
@@ -183,7 +184,6 @@ REPORT = (
     "harness/plan/step_times",
     "harness/rewriting/__init__",
     "harness/rewriting/views",
-    "methods/core/pooling",
     "methods/core/schedule",
     "methods/registry",
     "methods/core/train_config",
@@ -201,6 +201,7 @@ REPORT = (
     "harness/checkout",
     "harness/declarations",
     "harness/errors",
+    "harness/exchange",
     "harness/files",
     "harness/layouts",
     "harness/outputs",

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.declarations import Declaration, read_record
 from harness.errors import InputError
+from harness.records import read_object
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 
@@ -81,10 +82,11 @@ class Machine(Declaration):
 
 
 class Measurements(Declaration):
-    """The file that `python -m benchmarks` writes."""
+    """The file that `python -m benchmarks` writes; digest: of all the rest, where it was sealed."""
 
     machine: Machine
     benchmarks: tuple[Benchmark, ...]
+    digest: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -100,6 +102,7 @@ def load_measurements(path: Path) -> Measurements | None:
     """
     if not path.is_file():
         return None
+    read_object(path, "machine", "benchmarks", again=f"write it again or {AGAIN}")
     try:
         return read_record(path, Measurements)
     except InputError as error:

@@ -9,10 +9,11 @@ import pytest
 
 from harness.declarations import check_name
 from harness.errors import InputError
+from harness.plan.checks import check_runs
 from harness.plan.ladder import MARK, Rung, ladder_systems, rungs_of
 from harness.plan.names import select
 from harness.plan.recipes import System, declared_systems, load_recipes, merge
-from harness.plan.resolve import check_configs, resolve
+from harness.plan.resolve import resolve
 
 ROOT = Path(__file__).parents[3]
 ENTRY: dict[str, Any] = {
@@ -108,7 +109,7 @@ def test_every_declared_run_has_a_ladder_that_resolves_and_validates() -> None:
     recipes = load_recipes(ROOT / "recipes")
     for system in ("simcse-small", "dclr-small", "glove-small", "pcl"):
         params = resolve(recipes, [f"ladder/{system}"], seeds=1, folder=ROOT / "recipes")
-        check_configs(params)
+        check_runs(params)
         own = [run for run in params.runs.values() if run.id.split(MARK)[0] == system]
         assert len(own) == len({(run.variant, run.backbone) for run in own}) >= 2
     assert len(declared_systems(recipes)) >= 50

@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from harness.errors import InputError
+from harness.plan.checks import check_runs
 from harness.plan.entries import Params, read_params
 from harness.plan.names import select
 from harness.plan.recipes import Recipe, load_recipes, merge
-from harness.plan.resolve import check_configs, resolve, write_params
+from harness.plan.resolve import resolve, write_params
 
 ROOT = Path(__file__).parents[3]
 TRAIN = {"steps": 10, "batch_size": 4, "save_every": 5}
@@ -244,7 +245,7 @@ def test_a_plan_refuses_a_pooling_that_training_would(
     entry["blocks"]["base"].update(pooling=pooling, config=settings.config, train=settings.train)
     params = resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
     with pytest.raises(InputError, match=message):
-        check_configs(params)
+        check_runs(params)
 
 
 def test_a_backbone_that_is_cut_from_itself_is_refused(tmp_path: Path) -> None:
@@ -310,14 +311,14 @@ def test_rates_written_as_text_are_refused_before_anything_runs(tmp_path: Path) 
     entry["blocks"]["base"]["train"] = {**TRAIN, "learning_rate": "3e-5"}
     params = resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
     with pytest.raises(InputError, match=r"run a seed 0"):
-        check_configs(params)
+        check_runs(params)
 
 
 def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:
     recipes = load_recipes(ROOT / "recipes")
     assert {"small", "baselines"} <= set(recipes)
     for name in recipes:
-        check_configs(resolve(recipes, [name], folder=ROOT / "recipes"))
+        check_runs(resolve(recipes, [name], folder=ROOT / "recipes"))
         for group in recipes[name].groups:
             assert select(recipes, [f"{name}/{group}"])
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.errors import InputError
+from harness.records import sealed
 from harness.rewriting.records import Record, Rewrite, count_outcomes, digest, judged, rewrite_all
 
 TEXTS = [f"text {index}" for index in range(10)]
@@ -30,7 +32,7 @@ def test_every_row_gets_its_own_record(tmp_path: Path) -> None:
     records = rewrite_all(TEXTS, upper, tmp_path, part=4)
     assert [record.text for record in records] == [f"{row} TEXT {row}" for row in range(10)]
     assert [(record.id, record.digest) for record in records] == [(r, digest(t)) for r, t in enumerate(TEXTS)]
-    assert sorted(parts(tmp_path)) == ["000000000.jsonl", "000000004.jsonl", "000000008.jsonl"]
+    assert sorted(parts(tmp_path)) == ["000000000.json", "000000004.json", "000000008.json"]
 
 
 def test_a_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
@@ -51,26 +53,41 @@ def test_a_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
     assert rewrite_all(TEXTS, never, tmp_path / "cut", part=4) == whole
 
 
-def test_lines_in_another_order_are_joined_by_id(tmp_path: Path) -> None:
+def change(path: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
+    """Edits the records of a part and seals it again."""
+    records = json.loads(path.read_text())["records"]
+    edit(records)
+    path.write_text(json.dumps(sealed({"records": records})))
+
+
+def test_records_in_another_order_are_joined_by_id(tmp_path: Path) -> None:
     whole = rewrite_all(TEXTS, upper, tmp_path, part=10)
-    path = tmp_path / "000000000.jsonl"
-    path.write_text("\n".join(reversed(path.read_text().splitlines())) + "\n")
+    change(tmp_path / "000000000.json", list.reverse)
     assert rewrite_all(TEXTS, never, tmp_path, part=10) == whole
 
 
-@pytest.mark.parametrize("spoil", ["other text", "lost line", "doubled line"])
+@pytest.mark.parametrize("spoil", ["other text", "lost record", "doubled record"])
 def test_a_part_that_does_not_belong_to_the_texts_is_refused(tmp_path: Path, spoil: str) -> None:
     rewrite_all(TEXTS, upper, tmp_path, part=10)
-    path = tmp_path / "000000000.jsonl"
-    lines = path.read_text().splitlines()
-    if spoil == "other text":
-        lines[3] = json.dumps({**json.loads(lines[3]), "digest": digest("another")})
-    elif spoil == "lost line":
-        del lines[3]
-    else:
-        lines[3] = lines[2]
-    path.write_text("\n".join(lines) + "\n")
+
+    def edit(records: list[dict[str, Any]]) -> None:
+        if spoil == "other text":
+            records[3]["digest"] = digest("another")
+        elif spoil == "lost record":
+            del records[3]
+        else:
+            records[3] = records[2]
+
+    change(tmp_path / "000000000.json", edit)
     with pytest.raises(InputError, match=r"1 of 10 rows without theirs.*remove the file"):
+        rewrite_all(TEXTS, never, tmp_path, part=10)
+
+
+def test_a_changed_character_of_a_part_is_refused(tmp_path: Path) -> None:
+    rewrite_all(TEXTS, upper, tmp_path, part=10)
+    path = tmp_path / "000000000.json"
+    path.write_text(path.read_text().replace("3 TEXT 3", "3 TEXT 8"))
+    with pytest.raises(InputError, match=r"its digest states.*remove the file"):
         rewrite_all(TEXTS, never, tmp_path, part=10)
 
 

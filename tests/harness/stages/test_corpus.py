@@ -14,11 +14,13 @@ from harness.compute.corpus import spread
 from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
+from harness.files import sha256_of
 from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
 from harness.plan.inputs import add_corpus
 from harness.plan.recipes import load_corpora, load_recipes
 from harness.plan.resolve import resolve
+from harness.records import sealed
 from harness.rewriting import records
 from harness.stages import corpus as stage
 from tests.harness.data.tiny_wordnet import write_wordnet
@@ -209,6 +211,9 @@ def test_a_corpus_of_other_sentences_is_not_joined(place: Path) -> None:
     path = Path("corpora/words/corpus.tsv")
     lines = path.read_text().splitlines(True)
     path.write_text("".join([lines[1], lines[0], *lines[2:]]))
+    record = json.loads(path.with_name("corpus.json").read_text())
+    record["files"] = {path.name: sha256_of(path)}
+    path.with_name("corpus.json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match=r"corpora/words: its sentences are not those of the origin.*row 0"):
         stage.derive(params, "both", device="cpu")
 

@@ -1,0 +1,144 @@
+"""What training would refuse is refused when it is planned, as far as declarations tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.data.sources import Source, source_named
+from harness.errors import InputError
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, TEACHERS
+from harness.plan.entries import Params, Run
+
+STATES_POOLING = "modules.json"
+"""The file of a backbone's folder that says how it pools."""
+KINDS = {"encoder": "an encoder, `run` or `backbone`", "teacher": "a teacher's vectors, `teacher`"}
+"""Kind of a parent -> what it is, with the keys of a recipe that name one."""
+
+
+def check_runs(params: Params) -> None:
+    """Checks every system once, and where the data of all come from.
+
+    Errors: InputError that names the run, for a setting, a task, a parent, a corpus or a backbone that its
+    training or evaluation would refuse; for a teacher whose pooling nothing states; for a source that none of
+    the plan's tiers has.
+    """
+    seen: set[str] = set()
+    for run in params.runs.values():
+        if run.recipe_hash() not in seen:
+            seen.add(run.recipe_hash())
+            _check_run(params, run)
+    for name, teacher in params.teachers.items():
+        if teacher.pooling is None:
+            _check_pooling_is_stated(params, teacher.encoder, where=f"teacher {name}")
+    for name in params.sources:
+        if not set(source_named(name).tiers) & set(params.tiers):
+            raise InputError(
+                f"source {name}: comes from {', '.join(source_named(name).tiers)}, expected one of the "
+                f"plan's tiers {', '.join(params.tiers)}; add a tier to the recipe or name other data"
+            )
+
+
+def _check_run(params: Params, run: Run) -> None:
+    from harness.tasks.registry import build_tasks
+
+    method, config, settings = run.read_settings()
+    where = f"run {run.id}"
+    if settings.steps != 0 and not method.is_trained():
+        raise InputError(f"{where}: {run.method} is not trained, expected no step; set `steps: 0`")
+    build_tasks(run.tasks, text=run.text, tiers=params.tiers)
+    _check_backbone(params, run, method.word_vectors, where)
+    _check_pooling(params, run, where)
+    _check_parent(params, run, config.parent_kind, where)
+    _check_corpus(params, run, config.rewrites, where)
+
+
+def _check_backbone(params: Params, run: Run, word_vectors: str, where: str) -> None:
+    is_vectors = _is_word_vectors(params, run.backbone)
+    if (word_vectors, is_vectors) in (("refused", True), ("needed", False)):
+        kinds = {True: "word vectors", False: "a transformer"}
+        raise InputError(
+            f"{where}: {run.backbone_name} is {kinds[is_vectors]}, {run.method} expects "
+            f"{kinds[not is_vectors]}; name another backbone or method"
+        )
+
+
+def _check_pooling(params: Params, run: Run, where: str) -> None:
+    """Raises InputError for an unknown pooling, and for none where the backbone's folder states none."""
+    from methods.core.pooling import check_pooling
+
+    if run.pooling is None:
+        _check_pooling_is_stated(params, f"{BACKBONES}/{run.backbone_name}", where=where)
+        return
+    try:
+        check_pooling(run.pooling)
+    except InputError as error:
+        raise InputError(f"{where}: {error}; correct the recipe") from None
+
+
+def _check_pooling_is_stated(params: Params, backbone: str, *, where: str) -> None:
+    name = Path(backbone).name
+    source = _origin_of(params, backbone) if params.backbones[name].layers is None else None
+    if source is None or (source.kind != "vectors" and STATES_POOLING not in source.files):
+        raise InputError(
+            f"{where}: pooling is null, and backbone {name} states none; expected a pooling; "
+            "add it to the recipe"
+        )
+
+
+def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
+    """Raises InputError where training needs a parent and there is none of that kind."""
+    if kind is None:
+        return
+    if run.parent_folder is None:
+        raise InputError(f"{where}: {run.method} needs {KINDS[kind]}, expected a `parent`; name one")
+    found = "teacher" if run.parent_folder.parent == TEACHERS else "encoder"
+    if found != kind:
+        raise InputError(
+            f"{where}: parent {run.parent} is {KINDS[found]}, {run.method} expects {KINDS[kind]}; "
+            "name another `parent`"
+        )
+    if kind == "encoder" and _is_word_vectors(params, run.parent):
+        raise InputError(
+            f"{where}: parent {run.parent} averages word vectors, {run.method} expects a transformer; "
+            "name another `parent`"
+        )
+
+
+def _check_corpus(params: Params, run: Run, rewrites: int, where: str) -> None:
+    """Raises InputError for a source that is no corpus, and for one with fewer rewrites than are read."""
+    name, derived = Path(run.corpus).name, Path(run.corpus).parent == CORPORA
+    source = None if derived else source_named(name)
+    if source is not None and source.kind != "corpus":
+        raise InputError(f"{where}: corpus {name} is a source of {source.kind}, expected a corpus; name one")
+    if derived:
+        found = len(params.corpora[name].views)
+    elif source is not None and not any(file.endswith(".tsv") for file in source.files):
+        found = 0
+    else:
+        return  # how many columns a fetched table has is known when it is there
+    if found < rewrites:
+        raise InputError(
+            f"{where}: corpus {name} has {found or 'no'} rewrites, {run.method} reads {rewrites} of every "
+            "sentence; name a corpus with as many or correct the config"
+        )
+
+
+def _is_word_vectors(params: Params, folder: str) -> bool:
+    """Returns whether an encoder is an average of word vectors: those of its backbone, trained or not."""
+    if Path(folder).parent == ARTEFACTS:
+        return _is_word_vectors(params, params.runs[Path(folder).name].backbone)
+    return _origin_of(params, folder).kind == "vectors"
+
+
+def _origin_of(params: Params, folder: str) -> Source:
+    """Returns the source that backbones/NAME is made from, by whatever cuts."""
+    if Path(folder).parent == BACKBONES:
+        return _origin_of(params, params.backbones[Path(folder).name].origin)
+    source = source_named(Path(folder).name)
+    if source.kind not in ("backbone", "vectors"):
+        raise InputError(
+            f"backbone from source {source.name}: a source of {source.kind}, expected a model or word "
+            "vectors; correct recipes/backbones.yaml"
+        )
+    return source

@@ -1,0 +1,177 @@
+"""Whatever training would refuse is refused by the plan, in one line that names the run."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.errors import InputError
+from harness.plan.checks import check_runs
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
+from methods.core.method import ParentKind
+from methods.core.networks import Networks
+from methods.registry import METHODS
+from tests.support.samples import Grounds, make, samples_of
+
+ROOT = Path(__file__).parents[3]
+SMALL = yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
+ENTRIES = {
+    "simcse": SMALL["simcse-small__minilm-l2__s0"],
+    "distill": SMALL["distill-small__minilm-l2__s0"],
+    "sct": SMALL["sct-small__minilm-l2__s0"],
+    "dclr": SMALL["dclr-small__minilm-l2__s0"],
+    "glove": SMALL["glove-small__glove-6b-50d__s0"],
+}
+
+
+def system(of: str, **changes: Any) -> dict[str, Any]:
+    """Returns a system of a recipe with the settings of the small plan; a change of a block is merged."""
+    entry = copy.deepcopy(ENTRIES[of])
+    found = {name: entry[name] for name in ("method", "variant", "pooling", "tasks", "config", "train")}
+    found |= {"id": "a", "backbones": ["minilm-l2"], "seeds": [0], "corpus": "wiki-small"}
+    for name, value in changes.items():
+        found[name] = {**found[name], **value} if name in ("config", "train") else value
+    return found
+
+
+def plan(folder: Path, *systems: dict[str, Any], tiers: tuple[str, ...] = ("embedded",)) -> None:
+    """Resolves and checks a recipe of these systems."""
+    recipe = {"name": "paper", "tiers": list(tiers), "runs": list(systems)}
+    (folder / "paper.yaml").write_text(yaml.safe_dump(recipe))
+    check_runs(resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes"))
+
+
+TEACHER = {"teacher": "minilm-l6"}
+SOUND = {
+    "no parent": [system("simcse")],
+    "a teacher": [system("distill", parent=TEACHER)],
+    "a backbone as parent": [system("dclr", parent={"backbone": "minilm-l6"})],
+    "a run as parent": [system("dclr", parent={"run": "b"}), system("simcse", id="b")],
+    "a parent that nothing reads": [system("simcse", parent=TEACHER)],
+    "two views": [system("sct", corpus="wiki-small-views")],
+    "word vectors": [system("glove", backbones=["glove-6b-50d"])],
+}
+REFUSED = {
+    "parent: missing, a teacher is needed": ([system("distill")], "distill needs a teacher's vectors"),
+    "parent: missing, an encoder is needed": ([system("dclr", parent=None)], "dclr needs an encoder"),
+    "parent: a backbone for a teacher": (
+        [system("distill", parent={"backbone": "minilm-l6"})],
+        "backbones/minilm-l6 is an encoder.*distill expects a teacher",
+    ),
+    "parent: a run for a teacher": (
+        [system("distill", parent={"run": "b"}), system("simcse", id="b")],
+        "artefacts/b__minilm-l2__s0 is an encoder",
+    ),
+    "parent: a teacher for an encoder": (
+        [system("dclr", parent=TEACHER)],
+        "teachers/minilm-l6__wiki-small is a teacher's vectors.*dclr expects an encoder",
+    ),
+    "parent: word vectors": (
+        [system("dclr", parent={"backbone": "glove-6b-50d"})],
+        "glove-6b-50d averages word vectors",
+    ),
+    "parent: a run on word vectors": (
+        [
+            system("dclr", parent={"run": "b", "backbone": "glove-6b-50d"}),
+            system("glove", id="b", backbones=["glove-6b-50d"]),
+        ],
+        "artefacts/b__glove-6b-50d__s0 averages word vectors",
+    ),
+    "parent: an unknown run": ([system("dclr", parent={"run": "bb"})], "'bb' is not known"),
+    "parent: an unknown backbone": ([system("dclr", parent={"backbone": "b"})], "'b' is not in recipes"),
+    "parent: an unknown teacher": ([system("distill", parent={"teacher": "b"})], "'b' is not in recipes"),
+    "parent: itself": ([system("dclr", parent={"run": "a"})], "needs itself"),
+    "start: an unknown run": ([system("simcse", start={"run": "bb"})], "'bb' is not known"),
+    "backbone: unknown": ([system("simcse", backbones=["minilm"])], "'minilm' is not in recipes"),
+    "backbone: word vectors": ([system("simcse", backbones=["glove-6b-50d"])], "expects a transformer"),
+    "backbone: a transformer": ([system("glove")], "glove expects word vectors"),
+    "corpus: unknown": ([system("simcse", corpus="wiki")], "source 'wiki' is not in the sources table"),
+    "corpus: an STS set": ([system("simcse", corpus="stsb")], "a source of sts, expected a corpus"),
+    "corpus: a model": ([system("simcse", corpus="minilm-l6")], "a source of backbone, expected a corpus"),
+    "corpus: without rewrites": ([system("sct")], "has no rewrites, sct reads 2"),
+    "corpus: with too few rewrites": ([system("sct", corpus="wiki-small-rewrite")], "has 1 rewrites"),
+    "corpus: no paraphrases": ([system("simcse", config={"positive": "paraphrase"})], "has no rewrites"),
+    "pooling: unknown": ([system("simcse", pooling="maen")], "did you mean mean"),
+    "pooling: not stated": ([system("simcse", pooling=None)], "minilm-l2 states none"),
+    "pooling: not stated of a teacher": (
+        [system("distill", parent={"teacher": "minilm-l2"})],
+        "teacher minilm-l2__wiki-small: pooling is null",
+    ),
+    "method: unknown": ([system("simcse", method="simsce")], "did you mean simcse"),
+    "method: not trained": (
+        [system("glove", backbones=["glove-6b-50d"], train={"steps": 5})],
+        "glove is not trained",
+    ),
+    "config: an unknown key": ([system("simcse", config={"temprature": 0.1})], "unknown key temprature"),
+    "config: a wrong value": ([system("simcse", config={"temperature": -1.0})], "temperature is -1.0"),
+    "config: settings that do not fit": (
+        [system("dclr", parent={"backbone": "minilm-l6"}, config={"threshold": None})],
+        "threshold None",
+    ),
+    "train: a rate as text": ([system("simcse", train={"learning_rate": "3e-5"})], "write 3.0e-5"),
+    "train: both lengths": ([system("simcse", train={"epochs": 1})], "exactly one of steps and epochs"),
+    "tasks: unknown": ([system("simcse", tasks=["STS12", "STS22"])], "'STS22' is not known"),
+    "tasks: arguments": ([system("simcse", tasks=["STSB:a=1"])], "takes no arguments"),
+    "tasks: wrong arguments": (
+        [system("simcse", tasks=["STS12-hard-length:positive=x"])],
+        "STS12-hard-length",
+    ),
+    "data: not in the plan's tiers": ([system("simcse", corpus="wiki1m")], "comes from .*embedded"),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_plan_that_training_would_take_is_taken(tmp_path: Path, name: str) -> None:
+    plan(tmp_path, *SOUND[name])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_plan_that_training_would_refuse_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    systems, message = REFUSED[name]
+    with pytest.raises(InputError, match=message) as caught:
+        plan(tmp_path, *systems)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
+    return Grounds(tmp_path_factory.mktemp("grounds"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_asks_for_what_its_config_says(
+    grounds: Grounds, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """The plan knows the config alone; here the method is built and says what it asks for and reads."""
+    asked: list[ParentKind] = []
+    plain = {"teacher": Networks.teacher_vectors, "encoder": Networks.parent_encoder}
+
+    def teacher_vectors(networks: Networks, *given: Any, **options: Any) -> Any:
+        asked.append("teacher")
+        return plain["teacher"](networks, *given, **options)
+
+    def parent_encoder(networks: Networks, *given: Any, **options: Any) -> Any:
+        asked.append("encoder")
+        return plain["encoder"](networks, *given, **options)
+
+    monkeypatch.setattr(Networks, "teacher_vectors", teacher_vectors)
+    monkeypatch.setattr(Networks, "parent_encoder", parent_encoder)
+    samples = samples_of(method)
+    assert samples
+    for sample in samples:
+        asked.clear()
+        base = grounds.of(sample)
+        built = make(sample, base)
+        config = built.config
+        assert set(asked) == ({config.parent_kind} if config.parent_kind else set()), config
+        if method != "distill":  # it reads as many rewrites as there are
+            built.prepare(base.rows)
+            assert max(built.columns) == config.rewrites, config
+        assert built.word_vectors == {"glove": "needed"}.get(method, built.word_vectors)
+        assert sample.backbone != "words" or built.word_vectors != "refused"
+        assert built.is_trained() == sample.trained
