@@ -78,6 +78,9 @@ PASSES: dict[str, Passes] = {
         extra="projector and scores of all pieces",
         beside=2 * TRAINED_PASS + 2 * 0.5,
     ),
+    "mirror-bert-roberta": Passes(2, 0, "Mirror-BERT i: 2 forward and backward"),
+    "ct-paper": Passes(2, 0, "CT i: 2 a pair, one in each network; anchored, as many pairs as sentences"),
+    "scd": Passes(2, 0, "SCD i: as SimCSE", extra="projector and correlations of its columns"),
     "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
 }
 """Run of a recipe -> what its specification counts. A letter names the section of the specification.

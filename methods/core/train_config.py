@@ -6,7 +6,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-
 Drop = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0)]], Field(strict=False)]
 """A step, and the share of the peak rate that holds after it."""
 
