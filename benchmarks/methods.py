@@ -26,7 +26,7 @@ from torch.profiler import record_function
 from benchmarks.material import backbone, encoder, sentences
 from benchmarks.measurement import Form, Peer, Result, Spread, alternate
 from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
-from benchmarks.steps import build, chosen_runs, stepper
+from benchmarks.steps import build, chosen_runs, fitting, stepper
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -97,7 +97,8 @@ def step_result(run: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: 
     """Returns one method's step, after its passes were counted."""
     passes, size = PASSES[run.id], SMALL_BATCH if short else BATCHES.get(run.method, BATCH)
     run, baseline = (
-        fitted(side, short) for side in (run, simcse.model_copy(update={"pooling": run.pooling}))
+        fitted(fitting(side, size), short)
+        for side in (run, simcse.model_copy(update={"pooling": run.pooling}))
     )
     with TemporaryDirectory() as place:
         ours, theirs = (step_on(side, Path(place) / side.id, rows, size, short) for side in (run, baseline))

@@ -121,6 +121,14 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
 
 
+def fitting(run: Run, batch: int) -> Run:
+    """Returns the run with no more random pairs a positive one than a batch of so many sentences has."""
+    if not run.config.get("negatives"):
+        return run
+    most = (batch - 1) // 2
+    return run.model_copy(update={"config": {**run.config, "negatives": min(run.config["negatives"], most)}})
+
+
 def write_generator(folder: Path, backbone: Path) -> Path:
     """Writes a masked language model of half the backbone's layers with random weights."""
     from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
@@ -214,7 +222,7 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
                 rows = sentences(2)
                 backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
                 dim = _teacher_dim(run, Estimate(params, times), times.shapes[name].width)
-                method = build(run, backbone, Path(place), rows, dim)
+                method = build(fitting(run, given.batch), backbone, Path(place), rows, dim)
                 taken = measure(method, run, rows, given)
             row = StepTime(
                 device=given.device,

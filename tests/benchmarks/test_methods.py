@@ -91,7 +91,7 @@ def test_a_ratio_is_what_the_passes_allow_over_the_time_taken() -> None:
     assert peer.met
 
 
-@pytest.mark.parametrize("system", ["una", "dclr", "pcl", "ckd-bert-small", "diffcse"])
+@pytest.mark.parametrize("system", ["una", "dclr", "pcl", "ckd-bert-small", "diffcse", "ct-paper", "scd"])
 def test_a_step_is_measured_after_its_passes_were_counted(params: Params, system: str) -> None:
     simcse, run = chosen_runs(params, [system])
     result = methods.step_result(run, simcse, methods.corpus(True), 1, True)

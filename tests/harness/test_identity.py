@@ -56,6 +56,7 @@ STALE: dict[str, str] = {
     "methods/core/teachers": "train/* teacher",
     "methods/core/corpus": TRAINING,
     "methods/core/method": TRAINING,
+    "methods/core/masked_model": TRAINING,
     "methods/core/networks": TRAINING,
     "methods/core/optimizer": TRAINING,
     "methods/core/pieces": TRAINING,
@@ -66,9 +67,11 @@ STALE: dict[str, str] = {
     "methods/core/trainer": TRAINING,
     # What some methods share.
     "methods/core/distributions": f"{TAUGHT} train/sct",
+    "methods/core/dropout": "train/simcse train/ct train/scd train/mirror-bert",
+    "methods/core/drophead": "train/mirror-bert",
     "methods/core/grouping": "train/pcl train/sct train/congen",
     "methods/core/heads": f"{CONTRAST} train/simcse train/dclr train/pcl train/una train/modals train/ckd "
-    "train/sg-opt",
+    "train/sg-opt train/diffcse train/scd",
     "methods/core/layers": "train/sg-opt",
     "methods/core/losses": f"{CONTRAST} {TAUGHT} train/simcse train/dclr train/pcl train/una train/modals "
     "train/sct train/distill train/sg-opt train/consert",

@@ -25,6 +25,9 @@ ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
 
 ATTENTION = ("sdpa", "eager")
 
+DROP_HEAD = "drop_head"
+"""Name of a part of an attention that drops whole heads of what was read, where one was added."""
+
 EXACT_GELU = "GELUActivation"
 """Class of transformers for GELU by the error function; the approximations have classes of their own."""
 
@@ -160,6 +163,8 @@ def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = F
         attn_mask=packing.mask,
         dropout_p=attention.dropout.p if attention.training else 0.0,
     )  # [B, H, 1 or L, d / H]
+    if hasattr(attention, DROP_HEAD):
+        read = getattr(attention, DROP_HEAD)(read)
     joined = read.transpose(1, 2).flatten(2)  # [B, 1 or L, d]
     attended = _added(
         layer.attention.output, joined.squeeze(1) if first_only else packing.pack(joined), asking

@@ -1,0 +1,1 @@
+"""Contrastive tension: two encoders agree on a sentence and disagree on random pairs."""

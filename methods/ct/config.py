@@ -1,0 +1,43 @@
+"""Settings of contrastive tension; the README says which reading each switch belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from methods.core.method import MethodConfig
+from methods.ct.objective import Reduction
+from methods.ct.pairs import NegativePairs
+
+
+class CTConfig(MethodConfig):
+    """Settings of one run of contrastive tension."""
+
+    negative_pairs: NegativePairs = Field(
+        description="two other sentences (code), the positive's and another (paper's figure), or in the batch"
+    )
+    negatives: int = Field(ge=0, description="k, negative pairs of each positive one; 0 with `in-batch`")
+    sampling: Literal["with-replacement", "one-pass"] = Field(
+        description="sentences are drawn from the whole corpus (code), or are the step's rows"
+    )
+    reduction: Reduction = Field(description="of the losses of the pairs; one of sentence-transformers sums")
+    scale: float | None = Field(
+        gt=0, description="start of the learned factor of the cosine; `in-batch` alone, else null"
+    )
+    dropout: float | None = Field(
+        ge=0, lt=1, description="hidden and attention dropout of both networks; null: the backbone's"
+    )
+    exported: Literal["better", "second"] = Field(
+        description="the network with the higher score on dev (code), or always the second"
+    )
+
+    @model_validator(mode="after")
+    def _in_batch_has_a_scale_and_no_drawn_pairs(self) -> Self:
+        in_batch = self.negative_pairs == "in-batch"
+        if in_batch != (self.scale is not None) or in_batch != (self.negatives == 0):
+            raise ValueError(
+                f"negative_pairs {self.negative_pairs!r}, negatives {self.negatives}, scale {self.scale}; "
+                "expected 0 and a number for `in-batch`, at least 1 and null otherwise"
+            )
+        return self

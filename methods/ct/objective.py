@@ -1,0 +1,47 @@
+"""The losses of contrastive tension as pure functions. Legend: n pairs, B sentences, d width."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from methods.core.losses import cosine_similarities
+
+Reduction = Literal["mean", "sum"]
+"""How the losses of the pairs become one: their mean, or their sum."""
+
+
+def scores(first: Tensor, second: Tensor) -> Tensor:
+    """Returns the dot product of each pair, without norm, temperature or bias.
+
+    Shapes: both [n, d]; returns [n] in fp32 or wider.
+    """
+    with torch.autocast(first.device.type, enabled=False):
+        one, other = (part if part.dtype == torch.float64 else part.float() for part in (first, second))
+        return (one * other).sum(dim=-1)
+
+
+def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction = "mean") -> Tensor:
+    """Returns the binary cross-entropy of telling pairs of one sentence from random pairs by dot product.
+
+    Source: CT section 3 and its code. softplus(z) - y z, which is finite for every z.
+    Shapes: first (of network 1) and second (of network 2) [n, d], same [n] of 0 and 1; returns a scalar.
+    Gradients: (sigmoid(z) - y) second / n to first, and the mirror image to second.
+    Facts: log 2 where all z are 0.
+    """
+    z = scores(first, second)
+    return functional.binary_cross_entropy_with_logits(z, same.to(z.dtype), reduction=reduction)
+
+
+def in_batch_tension(first: Tensor, second: Tensor, *, scale: Tensor) -> Tensor:
+    """Returns the mean cross-entropy of finding each sentence's other vector, by rows and by columns.
+
+    Source: sentence-transformers, its "improved" form; no part of the paper.
+    Shapes: first and second [B, d], scale a positive scalar that multiplies the cosine; returns a scalar.
+    """
+    logits = scale * cosine_similarities(first, second)  # [B, B]
+    index = torch.arange(len(logits), device=logits.device)
+    return (functional.cross_entropy(logits, index) + functional.cross_entropy(logits.T, index)) / 2

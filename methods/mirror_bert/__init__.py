@@ -1,0 +1,1 @@
+"""Mirror-BERT: a sentence and itself with a masked span, for a few steps."""

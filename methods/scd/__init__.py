@@ -1,0 +1,1 @@
+"""SCD: two dropout rates apart, their projections alike and decorrelated, no negatives."""

@@ -1,0 +1,191 @@
+"""Contrastive tension: its losses of given vectors, which sentences meet, what the two networks do."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import Tensor
+
+from methods.core import streams
+from methods.core.errors import InputError
+from methods.core.losses import info_nce
+from methods.ct import objective
+from methods.ct.method import CT
+from methods.ct.pairs import group_size, pair_up
+from tests.methods.ct.sample import IN_BATCH, PAPER, RELEASED, SAMPLES, SBERT
+from tests.support import tiny
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("ct") / "bert")
+
+
+def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> CT:
+    method = tiny.build(SAMPLES[0]._replace(config={**config, **changes}), backbone, parent=None).train()
+    assert isinstance(method, CT)
+    return method
+
+
+def batch_of(method: CT, start: int = 0, count: int = 7, step: int = 0) -> dict[str, Any]:
+    rows = list(method.prepare(tiny.rows()))[start : start + count]
+    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
+
+
+def drawn(*shape: int, seed: int) -> Tensor:
+    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return made.requires_grad_()
+
+
+def test_tension_has_its_worked_values() -> None:
+    """z = 1, 0, 2, y = 1, 0, 0: (log(1 + e^-1) + log 2 + log(1 + e^2)) / 3; dL/dz = (sigmoid(z) - y) / 3."""
+    first = torch.tensor([[1, 0], [1, 1], [0, 2]], dtype=torch.float64)
+    second = torch.tensor([[1, 1], [1, -1], [1, 1]], dtype=torch.float64)
+    assert objective.scores(first, second).tolist() == [1, 0, 2]
+    by_hand = (math.log1p(math.exp(-1)) + math.log(2) + math.log1p(math.exp(2))) / 3
+    loss = objective.tension(first, second, torch.tensor([1, 0, 0]))
+    assert loss.item() == pytest.approx(by_hand, abs=1e-12) == pytest.approx(1.044446, abs=5e-7)
+    first.requires_grad_()
+    slope = torch.autograd.grad(objective.tension(first, second, torch.tensor([1, 0, 0])), first)[0]
+    dz = torch.tensor([-0.089647, 0.166667, 0.293599], dtype=torch.float64)
+    torch.testing.assert_close(slope, dz[:, None] * second, rtol=0, atol=6e-7)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_tension_and_gradients_equal_the_loop(reduction: objective.Reduction) -> None:
+    first, second, same = drawn(6, 4, seed=0), drawn(6, 4, seed=1), torch.tensor([1, 0, 0, 1, 0, 0])
+    fast = objective.tension(first, second, same, reduction=reduction)
+    slow = first.new_zeros(())
+    for one, other, label in zip(first, second, same, strict=True):
+        chance = 1 / (1 + (-(one * other).sum()).exp())
+        slow = slow - (chance.log() if label else (1 - chance).log())
+    slow = slow / (6 if reduction == "mean" else 1)
+    assert fast.item() == pytest.approx(slow.item(), abs=1e-8)
+    inputs = [first, second]
+    for quick, loop in zip(torch.autograd.grad(fast, inputs), torch.autograd.grad(slow, inputs), strict=True):
+        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
+
+
+def test_in_batch_tension_is_the_mean_of_both_directions() -> None:
+    first, second = drawn(5, 3, seed=2), drawn(5, 3, seed=3)
+    scale = torch.tensor(20.0, dtype=torch.float64, requires_grad=True)
+    found = objective.in_batch_tension(first, second, scale=scale)
+    both = info_nce(first, second, temperature=0.05) + info_nce(second, first, temperature=0.05)
+    torch.testing.assert_close(found, both / 2, rtol=0, atol=1e-10)
+    assert torch.autograd.grad(found, scale)[0].abs() > 0
+
+
+def test_large_scores_give_finite_losses() -> None:
+    first, second = torch.tensor([[400.0], [400.0]]), torch.tensor([[1.0], [1.0]])
+    assert objective.tension(first, second, torch.tensor([1, 0])).item() == pytest.approx(200.0)
+
+
+def test_a_constant_score_is_best_at_minus_log_7() -> None:
+    """One positive in eight: the least loss of one z for all is the entropy of 1/8, 0.376770."""
+    same = torch.tensor([1] + 7 * [0])
+
+    def at(z: float) -> float:
+        return objective.tension(torch.full((8, 1), z, dtype=torch.float64), torch.ones(8, 1), same).item()
+
+    assert at(-math.log(7)) == pytest.approx(0.376770, abs=5e-7)
+    assert at(0.0) == pytest.approx(math.log(2))
+    assert min(at(-math.log(7) + shift) for shift in (-0.01, 0.01)) > at(-math.log(7))
+
+
+def test_rotating_both_spaces_or_scaling_them_against_each_other_changes_nothing() -> None:
+    first, second, same = drawn(4, 3, seed=4), drawn(4, 3, seed=5), torch.tensor([1, 0, 0, 1])
+    value = objective.tension(first, second, same)
+    turn = torch.linalg.qr(drawn(3, 3, seed=6)).Q
+    for one, other in ((first @ turn, second @ turn), (3 * first, second / 3), (second, first)):
+        torch.testing.assert_close(objective.tension(one, other, same), value)
+    assert not torch.isclose(objective.tension(3 * first, 3 * second, same), value)
+
+
+def test_pairs_of_two_groups_are_these() -> None:
+    """k = 2: sentences 0 to 4 are one group, 5 to 9 the next; anchored 0 to 2, 3 to 5. One is left over."""
+    two = pair_up(11, kind="two-random", negatives=2)
+    assert two.first.tolist() == [0, 1, 2, 5, 6, 7]
+    assert two.second.tolist() == [0, 3, 4, 5, 8, 9]
+    assert two.same.tolist() == [1, 0, 0, 1, 0, 0]
+    anchored = pair_up(7, kind="anchored", negatives=2)
+    assert anchored.first.tolist() == [0, 0, 0, 3, 3, 3]
+    assert anchored.second.tolist() == [0, 1, 2, 3, 4, 5]
+    assert (group_size("two-random", 7), group_size("anchored", 7), group_size("in-batch", 0)) == (15, 8, 1)
+    assert pair_up(3, kind="in-batch", negatives=0).same.tolist() == [1, 1, 1]
+
+
+def test_a_batch_that_holds_no_group_is_refused_in_one_line() -> None:
+    with pytest.raises(InputError, match=r"14 sentences in a batch, expected at least 15.*multiple of 15"):
+        pair_up(14, kind="two-random", negatives=7)
+
+
+def test_drawn_sentences_come_from_the_whole_corpus_and_the_rows_do_not_matter(backbone: Path) -> None:
+    method = made(backbone)
+    first, other = batch_of(method), batch_of(method, start=10)
+    assert torch.equal(first["first"]["input_ids"], other["first"]["input_ids"])
+    passing = made(backbone, SBERT)
+    ids = [row.tolist() for row in passing.token_ids(list(passing.prepare(tiny.rows()))[10:17])]
+    read = batch_of(passing, start=10)["second"]
+    lengths = read["attention_mask"].sum(dim=1).tolist()
+    shown = [row[:length] for row, length in zip(read["input_ids"].tolist(), lengths, strict=True)]
+    assert shown == [ids[0], *ids[4:]]
+
+
+def test_the_networks_are_equal_before_training_and_learn_apart(backbone: Path, tmp_path: Path) -> None:
+    method = made(backbone)
+    batch = batch_of(method)
+    torch.testing.assert_close(method.encoder(batch["first"]), method.second(batch["first"]))
+    method.loss(batch).total.backward()
+    own, others = (
+        {name: p.grad for name, p in network.named_parameters()}
+        for network in (method.encoder, method.second)
+    )
+    assert any(not torch.equal(own[name], others[name]) for name in own if own[name] is not None)  # type: ignore[arg-type]
+    tiny.trainer(method, tmp_path, steps=2, batch_size=7).fit(tiny.rows())
+    assert not torch.allclose(method.encoder(batch["first"]), method.second(batch["first"]), atol=1e-4)
+
+
+def test_gradients_of_equal_networks_are_mirrored_with_the_pair(backbone: Path) -> None:
+    """Swapping the sentences of every pair swaps what the two networks learn."""
+    method = made(backbone)
+    batch = batch_of(method)
+    found = []
+    for one, other in (("first", "second"), ("second", "first")):
+        method.zero_grad()
+        method.loss({**batch, "first": batch[one], "second": batch[other]}).total.backward()
+        found.append(
+            [
+                [p.grad.clone() for p in n.parameters() if p.grad is not None]
+                for n in (method.encoder, method.second)
+            ]
+        )
+    for straight, swapped in zip(found[0], reversed(found[1]), strict=True):
+        for gradient, mirrored in zip(straight, swapped, strict=True):
+            torch.testing.assert_close(gradient, mirrored, rtol=1e-3, atol=1e-5)
+
+
+def test_dev_decides_between_the_networks_only_where_the_setting_says(backbone: Path) -> None:
+    method = made(backbone)
+    assert [*method.candidates()] == [method.encoder, method.second]
+    paper = made(backbone, PAPER)
+    assert [*paper.candidates()] == [paper.second] == [paper.exported()]
+
+
+def test_the_learned_scale_starts_where_the_setting_says_and_moves(backbone: Path, tmp_path: Path) -> None:
+    method = made(backbone, IN_BATCH)
+    assert method.log_scale is not None
+    assert method.log_scale.item() == pytest.approx(math.log(20))
+    tiny.trainer(method, tmp_path, steps=2).fit(tiny.rows())
+    assert method.log_scale.item() != pytest.approx(math.log(20), abs=1e-5)
+    assert made(backbone).log_scale is None
+
+
+@pytest.mark.parametrize("change", [{"scale": 20.0}, {"negatives": 0}, {"negative_pairs": "in-batch"}])
+def test_settings_that_do_not_agree_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="expected 0 and a number for `in-batch`"):
+        CT.Config.model_validate({**RELEASED, **change})

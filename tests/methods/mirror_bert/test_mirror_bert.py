@@ -1,0 +1,214 @@
+"""Mirror-BERT: its loss of given vectors, the masked span, dropped heads, the padded mean."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from methods.core import streams
+from methods.core.drophead import DropHead, add_drop_head
+from methods.core.errors import InputError
+from methods.core.pooling import masked_mean
+from methods.mirror_bert.method import MirrorBert
+from methods.mirror_bert.objective import mirror_bert_loss
+from methods.mirror_bert.span import SpanPlace, mask_span
+from tests.methods.mirror_bert.sample import PORTABLE, RELEASED, SAMPLES
+from tests.support import tiny
+
+SENTENCE = "the quick brown fox jumps over the lazy dog"
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("mirror") / "bert")
+
+
+def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> MirrorBert:
+    sample = SAMPLES[0]._replace(config={**config, **changes})
+    method = tiny.build(sample, backbone, parent=None).train()
+    assert isinstance(method, MirrorBert)
+    return method
+
+
+def batch_of(method: MirrorBert, count: int = 6, step: int = 0) -> dict[str, Any]:
+    rows = list(method.prepare(tiny.rows()))[:count]
+    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
+
+
+def drawn(*shape: int, seed: int) -> Tensor:
+    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return made.requires_grad_()
+
+
+def slow(first: Tensor, second: Tensor, tau: float) -> Tensor:
+    """Every vector once as anchor, every other one in its denominator."""
+    rows = [*first, *second]
+    total = first.new_zeros(())
+    for n, own in enumerate(rows):
+        scores = {
+            m: (own * other).sum() / (own.norm() * other.norm()) / tau
+            for m, other in enumerate(rows)
+            if m != n
+        }
+        positive = scores[(n + len(first)) % len(rows)]
+        total = total - (positive.exp() / torch.stack([score.exp() for score in scores.values()]).sum()).log()
+    return total / len(rows)
+
+
+@pytest.mark.parametrize(("tau", "expected"), [(1.0, 1.157474), (0.5, 1.270714), (0.04, 7.012493)])
+def test_loss_has_its_worked_values(tau: float, expected: float) -> None:
+    """(1,0), (0,1) with (.6,.8), (.8,.6): (1,0) has cosines .6 (positive), 0, .8 and its copy .6, .96, .8.
+
+    By hand at tau 1: (log(e^.6 + 1 + e^.8) + log(e^.6 + e^.96 + e^.8)) / 2 - .6.
+    """
+    first = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    second = torch.tensor([[0.6, 0.8], [0.8, 0.6]], dtype=torch.float64)
+    sums = [sum(math.exp(c / tau) for c in row) for row in ((0.6, 0.0, 0.8), (0.6, 0.96, 0.8))]
+    by_hand = sum(math.log(total) for total in sums) / 2 - 0.6 / tau
+    loss = mirror_bert_loss(first, second, temperature=tau)
+    assert loss.total.item() == pytest.approx(by_hand, abs=1e-10)
+    assert loss.total.item() == pytest.approx(expected, abs=5e-7)
+    assert loss.parts["positive_cosine"].item() == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_loss_and_gradients_equal_the_loop(size: int) -> None:
+    first, second = drawn(size, 4, seed=0), drawn(size, 4, seed=1)
+    fast = mirror_bert_loss(first, second, temperature=0.2).total
+    obvious = slow(first, second, 0.2)
+    assert fast.item() == pytest.approx(obvious.item(), abs=1e-8)
+    pairs = zip(
+        torch.autograd.grad(fast, [first, second]), torch.autograd.grad(obvious, [first, second]), strict=True
+    )
+    for quick, loop in pairs:
+        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
+
+
+def test_views_may_change_sides_and_equal_vectors_give_log_2b_minus_1() -> None:
+    first, second = drawn(4, 3, seed=2), drawn(4, 3, seed=3)
+    value = mirror_bert_loss(first, second, temperature=0.1).total
+    torch.testing.assert_close(mirror_bert_loss(second, 5 * first, temperature=0.1).total, value)
+    ones = torch.ones(4, 3)
+    assert mirror_bert_loss(ones, ones, temperature=0.1).total.item() == pytest.approx(math.log(7))
+
+
+def spans(text: str, place: SpanPlace, draws: int = 400) -> set[str]:
+    rng = np.random.default_rng(0)
+    return {mask_span(text, rng, length=5, shortest=30, place=place, mask="[MASK]") for _ in range(draws)}
+
+
+def test_a_span_of_five_characters_becomes_eight_and_the_last_start_is_n_minus_6() -> None:
+    found = spans(SENTENCE, "drawn")
+    assert {len(text) for text in found} == {len(SENTENCE) + 3}
+    assert {text.index(" [MASK] ") for text in found} == set(range(len(SENTENCE) - 5))
+    assert all(text.endswith("g") for text in found)
+
+
+def test_a_text_under_30_characters_or_no_span_stays() -> None:
+    rng = np.random.default_rng(0)
+    assert spans("twenty-nine characters is this"[:29], "drawn") == {"twenty-nine characters is this"[:29]}
+    assert spans("twenty-nine characters is this", "drawn") != {"twenty-nine characters is this"}
+    same = mask_span(SENTENCE, rng, length=0, shortest=30, place="drawn", mask="[MASK]")
+    assert same == SENTENCE
+
+
+def test_the_first_occurrence_goes_where_the_span_reads_like_an_earlier_one() -> None:
+    """In 40 equal characters all spans read alike, so the first five go, whatever was drawn."""
+    assert spans("a" * 40, "first-occurrence") == {" [MASK] " + "a" * 35}
+    assert len(spans("a" * 40, "drawn")) == 35
+
+
+def test_the_mask_is_the_text_or_the_tokenizers_own(backbone: Path) -> None:
+    method = made(backbone)
+    method.encoder.tokenizer.mask_token = "<mask>"
+    assert MirrorBert(method.config, Given(method.encoder)).mask == "[MASK]"
+    other = method.config.model_copy(update={"mask_token": "tokenizer"})
+    assert MirrorBert(other, Given(method.encoder)).mask == "<mask>"
+
+
+class Given:
+    """Networks that hand out one encoder."""
+
+    def __init__(self, encoder: Any) -> None:
+        self.new_encoder = lambda: encoder
+
+
+def test_the_second_view_alone_has_a_mask(backbone: Path) -> None:
+    method = made(backbone, span_shortest=0)
+    ids = batch_of(method)["pair"]["input_ids"]
+    masks = ids == method.encoder.tokenizer.mask_token_id
+    assert masks[:6].sum() == 0
+    assert masks[6:].sum() == 6
+
+
+def test_a_padded_mean_depends_on_the_length_and_a_masked_one_does_not(backbone: Path) -> None:
+    plain = made(backbone).eval()
+    tokens = plain.encoder.tokenize(["the man runs"])
+    wider = made(backbone, max_length=60).eval()
+    assert not torch.allclose(plain.vectors(tokens), wider.vectors(tokens), atol=1e-3)
+    portable = made(backbone, PORTABLE).eval()
+    torch.testing.assert_close(portable.vectors(tokens), plain.encoder(tokens))
+
+
+def test_a_padded_mean_is_the_mean_over_all_fifty_states(backbone: Path) -> None:
+    method = made(backbone).eval()
+    tokens = method.encoder.tokenize(["the man runs", "a cat sleeps under the old tree"])
+    ids = torch.zeros(2, 50, dtype=torch.long)  # 0 is the padding
+    mask = torch.zeros(2, 50, dtype=torch.long)
+    ids[:, : tokens["input_ids"].shape[1]] = tokens["input_ids"]
+    mask[:, : tokens["input_ids"].shape[1]] = tokens["attention_mask"]
+    states = method.encoder.hidden({"input_ids": ids, "attention_mask": mask})
+    expected = masked_mean(states, torch.ones_like(mask))
+    torch.testing.assert_close(method.vectors(tokens), expected, rtol=0, atol=1e-6)
+
+
+def test_kept_heads_make_up_for_the_dropped_ones() -> None:
+    """Of four heads k are kept and multiplied by 4 / k; all tokens of a row share the draw."""
+    layer, heads = DropHead(0.5, when_none="redraw").train(), torch.ones(500, 4, 3, 2)
+    torch.manual_seed(0)
+    scales = layer(heads)
+    assert bool((scales == scales[:, :, :1, :1]).all())
+    per_row = scales[:, :, 0, 0]
+    kept = (per_row > 0).sum(dim=1)
+    assert set(kept.tolist()) == {1, 2, 3, 4}
+    torch.testing.assert_close(per_row.sum(dim=1), torch.full((500,), 4.0))
+    assert bool((per_row[kept == 1].max(dim=1).values == 4).all())
+    assert torch.equal(layer.eval()(heads), heads)
+
+
+def test_a_row_without_heads_is_drawn_again_or_is_nan_as_in_the_code() -> None:
+    heads = torch.ones(2000, 2, 1, 1)
+    torch.manual_seed(0)
+    found = DropHead(0.5, when_none="nan").train()(heads)
+    assert found.isnan().all(dim=1).float().mean().item() == pytest.approx(0.25, abs=0.03)
+    assert DropHead(0.5, when_none="redraw").train()(heads).isfinite().all()
+
+
+def test_heads_are_dropped_in_the_librarys_pass_and_in_ours_alike(backbone: Path) -> None:
+    method = made(backbone, PORTABLE, drophead=0.4)
+    tokens = method.encoder.tokenize(["the man runs", "a cat sleeps under the old tree"])
+    torch.manual_seed(1)
+    packed = method.encoder(tokens)
+    torch.manual_seed(1)
+    states = method.encoder.hidden(tokens)
+    torch.testing.assert_close(packed, masked_mean(states, tokens["attention_mask"]), rtol=0, atol=1e-5)
+    method.eval()
+    assert not torch.allclose(packed, method.encoder(tokens), atol=1e-3)
+
+
+def test_drophead_is_refused_where_the_layers_are_not_known() -> None:
+    with pytest.raises(InputError, match="drophead in Linear, expected a BERT or RoBERTa"):
+        add_drop_head(torch.nn.Linear(2, 2), 0.2, when_none="redraw")
+
+
+def test_without_span_and_dropout_both_views_are_equal(backbone: Path) -> None:
+    method = made(backbone, drophead=0.0, span_length=0)
+    first, second = method.vectors(batch_of(method)["pair"]).chunk(2)
+    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
+    assert not torch.allclose(*made(backbone).vectors(batch_of(method)["pair"]).chunk(2), atol=1e-3)

@@ -1,0 +1,195 @@
+"""SCD: its terms of given vectors, the two rates, who learns from which term."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import Tensor, nn
+
+from methods.core import streams
+from methods.core.heads import BatchNormHead
+from methods.scd import objective
+from methods.scd.method import SCD
+from tests.methods.scd.sample import RELEASED, SAMPLES
+from tests.support import tiny
+
+WEIGHTS: dict[str, Any] = {
+    "self_contrast_weight": 0.7,
+    "self_contrast_scale": 20.0,
+    "self_contrast_reduction": "mean",
+    "decorrelation_weight": 0.3,
+    "off_diagonal_weight": 0.2,
+}
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_backbone(tmp_path_factory.mktemp("scd") / "bert")
+
+
+def made(backbone: Path, **changes: Any) -> SCD:
+    method = tiny.build(SAMPLES[0]._replace(config={**RELEASED, **changes}), backbone, parent=None).train()
+    assert isinstance(method, SCD)
+    return method
+
+
+def batch_of(method: SCD) -> dict[str, Any]:
+    rows = list(method.prepare(tiny.rows()))[:6]
+    return method.collate(rows, step=0, rng=streams.generator(3, streams.COLLATE))
+
+
+def drawn(*shape: int, seed: int) -> Tensor:
+    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return made.requires_grad_()
+
+
+def normal(rows: Tensor) -> Tensor:
+    return nn.BatchNorm1d(rows.shape[1], affine=False).double()(rows)
+
+
+def test_terms_have_their_worked_values() -> None:
+    """Views (1,0), (0,2), (2,1) and (1,1), (0,2), (3,1); the projector leaves them as they are.
+
+    Cosines are 1 / sqrt 2, 1 and 7 / sqrt 50: their mean is .899019.
+    """
+    first = torch.tensor([[1, 0], [0, 2], [2, 1]], dtype=torch.float64)
+    second = torch.tensor([[1, 1], [0, 2], [3, 1]], dtype=torch.float64)
+    cosine = objective.self_contrast(first, second, scale=1.0).item()
+    assert cosine == pytest.approx((0.5**0.5 + 1 + 7 / 50**0.5) / 3, abs=1e-12)
+    assert cosine == pytest.approx(0.899019, abs=5e-7)
+    found = objective.cross_correlation(normal(first), normal(second))
+    expected = torch.tensor([[0.9820, -0.8660], [-0.3273, 0.8660]], dtype=torch.float64)
+    torch.testing.assert_close(found, expected, rtol=0, atol=6e-5)
+    terms = objective.decorrelation(found)
+    assert terms.diagonal.item() == pytest.approx(0.018281, abs=5e-7)
+    assert terms.off_diagonal.item() == pytest.approx(0.857096, abs=5e-7)
+
+
+def slow(a: Tensor, b: Tensor, p: Tensor, q: Tensor, *, summed: bool) -> Tensor:
+    """The formula one sentence and one pair of columns at a time."""
+    apart = a.new_zeros(())
+    for one, other in zip(a, b, strict=True):
+        apart = apart + (one * other).sum() / (one.norm() * other.norm())
+    total = 0.7 * 20.0 * (apart if summed else apart / len(a))
+    for i in range(p.shape[1]):
+        for j in range(q.shape[1]):
+            entry = sum(p[n, i] * q[n, j] for n in range(len(p))) / len(p)
+            total = total + 0.3 * ((entry - 1) ** 2 if i == j else 0.2 * entry**2)
+    return total
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_loss_and_gradients_equal_the_loops(reduction: str) -> None:
+    inputs = [drawn(5, 4, seed=0), drawn(5, 4, seed=1), drawn(5, 3, seed=2), drawn(5, 3, seed=3)]
+    fast = objective.scd_loss(*inputs, **{**WEIGHTS, "self_contrast_reduction": reduction}).total
+    obvious = slow(*inputs, summed=reduction == "sum")
+    assert fast.item() == pytest.approx(obvious.item(), abs=1e-8)
+    for quick, loop in zip(
+        torch.autograd.grad(fast, inputs), torch.autograd.grad(obvious, inputs), strict=True
+    ):
+        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
+
+
+def test_equal_views_have_a_symmetric_matrix_and_no_gradient_of_self_contrast() -> None:
+    vectors = drawn(6, 4, seed=4)
+    apart = objective.self_contrast(vectors, vectors, scale=20.0)
+    assert apart.item() == pytest.approx(20.0)
+    torch.testing.assert_close(
+        torch.autograd.grad(apart, vectors)[0], torch.zeros(6, 4).double(), rtol=0, atol=1e-12
+    )
+    found = objective.cross_correlation(normal(vectors), normal(vectors))
+    variance = vectors.var(dim=0, correction=0)
+    torch.testing.assert_close(found, found.T)
+    torch.testing.assert_close(found.diagonal(), variance / (variance + 1e-5))
+
+
+def test_two_sentences_have_correlations_of_plus_or_minus_one() -> None:
+    """D = 3 columns, of which one disagrees: 4 on the diagonal and D^2 - D = 6 off it."""
+    first = torch.tensor([[1.0, 1, 1], [-1, -1, -1]])
+    second = torch.tensor([[1.0, 1, -1], [-1, -1, 1]])
+    terms = objective.decorrelation(objective.cross_correlation(first, second))
+    assert (terms.diagonal.item(), terms.off_diagonal.item()) == (4.0, 6.0)
+
+
+def test_swapping_the_views_changes_nothing() -> None:
+    a, b, p, q = drawn(5, 4, seed=5), drawn(5, 4, seed=6), drawn(5, 3, seed=7), drawn(5, 3, seed=8)
+    value = objective.scd_loss(a, b, p, q, **WEIGHTS).total
+    torch.testing.assert_close(objective.scd_loss(b, a, q, p, **WEIGHTS).total, value)
+    order = torch.tensor([2, 0, 4, 1, 3])
+    shuffled = (part[order] for part in (a, b, p, q))
+    torch.testing.assert_close(objective.scd_loss(*shuffled, **WEIGHTS).total, value)
+
+
+def test_the_scale_weighs_one_term_alone() -> None:
+    vectors = [drawn(5, 4, seed=seed) for seed in range(4)]
+    one, twenty = (
+        objective.scd_loss(*vectors, **{**WEIGHTS, "self_contrast_scale": scale}) for scale in (1.0, 20.0)
+    )
+    torch.testing.assert_close(twenty.parts["self_contrast"], 20 * one.parts["self_contrast"])
+    torch.testing.assert_close(twenty.parts["decorrelation"], one.parts["decorrelation"])
+    difference = 0.7 * 19 * one.parts["self_contrast"]
+    torch.testing.assert_close(twenty.total - one.total, difference)
+
+
+def test_the_projector_has_the_released_number_of_weights() -> None:
+    with torch.device("meta"):
+        head = BatchNormHead([768, 4096, 4096, 4096], first_bias=True)
+    assert sum(parameter.numel() for parameter in head.parameters()) == 36_720_640
+
+
+def test_each_view_has_its_own_rate(backbone: Path) -> None:
+    """At rate 0 the first view is the vector without dropout, whatever the second's rate is."""
+    method = made(backbone, dropout_low=0.0, dropout_high=0.5)
+    tokens = batch_of(method)["anchor"]
+    first, second = method.vectors(tokens)
+    rates = {part.p for part in method.encoder.modules() if isinstance(part, nn.Dropout)}
+    assert rates == {0.1}
+    method.eval()
+    torch.testing.assert_close(first, method.encoder(tokens), rtol=0, atol=1e-6)
+    assert not torch.allclose(second, first, atol=1e-2)
+
+
+def test_the_projections_of_each_view_are_normalised_alone(backbone: Path) -> None:
+    method = made(backbone)
+    seen: list[Tensor] = []
+    method.projector.register_forward_hook(lambda module, inputs, given: seen.append(given.detach()))
+    method.loss(batch_of(method))
+    assert [len(view) for view in seen] == [6, 6]
+    for view in seen:
+        torch.testing.assert_close(view.mean(dim=0), torch.zeros(24), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("term", "idle"), [("decorrelation_weight", "projector"), ("self_contrast_weight", "")]
+)
+def test_without_a_term_its_weights_learn_nothing(backbone: Path, term: str, idle: str) -> None:
+    """Without decorrelation the projector rests; without self-contrast both still learn."""
+    method = made(backbone, **{term: 0.0})
+    method.loss(batch_of(method)).total.backward()
+    moved = {
+        name.partition(".")[0] for name, p in method.named_parameters() if p.grad is not None and p.grad.any()
+    }
+    assert moved == {"encoder", "projector"} - {idle}
+
+
+def test_the_projector_is_not_exported(backbone: Path) -> None:
+    method = made(backbone)
+    assert method.exported() is method.encoder
+    assert not any("projector" in name for name in method.encoder.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dropout_low": 0.3}, "dropout_low 0.3 above dropout_high 0.155"),
+        ({"projector_width": 0}, "projector_width"),
+        ({"temperature": 0.05}, "temperature"),
+    ],
+)
+def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        SCD.Config.model_validate({**RELEASED, **change})
