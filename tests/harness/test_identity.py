@@ -44,6 +44,7 @@ STALE: dict[str, str] = {
     "harness/errors": "train/* evaluate/* teacher corpus",
     # From a folder to vectors.
     "methods/core/batching": ENCODING,
+    "methods/core/coupling_flow": ENCODING,
     "methods/core/encoder": ENCODING,
     "methods/core/fast/*": ENCODING,
     "methods/core/folders": ENCODING,
