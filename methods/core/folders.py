@@ -19,6 +19,9 @@ from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, IDENTITY, MARKER
 from methods.core.word_average import VECTORS as WORD_VECTORS
 from methods.core.word_average import WordAverageEncoder, load_word_average
 
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json")
+"""Files that each make a tokenizer; vocab.json with merges.txt beside it."""
+
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
@@ -66,7 +69,7 @@ def load_tokenizer(folder: Path) -> Any:
     """Returns the fast tokenizer of a folder with no truncation or padding settings of its own."""
     from transformers import AutoTokenizer
 
-    if not (folder / "tokenizer.json").is_file() and not (folder / "vocab.txt").is_file():
+    if not any((folder / name).is_file() for name in VOCABULARIES):
         raise InputError(f"{folder}: no tokenizer.json, expected the tokenizer beside the model; add it")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.backend_tokenizer.no_truncation()
