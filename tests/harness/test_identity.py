@@ -124,6 +124,8 @@ STALE: dict[str, str] = {
     "harness/tasks/protocols": "evaluate/transfer evaluate/nli",
     "harness/tasks/nli": "evaluate/nli",
     "harness/tasks/reranking": "evaluate/reranking",
+    "harness/tasks/batch_cosines": "",
+    "harness/tasks/declared/batch_cosines": "",
     "harness/tasks/declared/geometry": "evaluate/geometry",
     "harness/tasks/declared/hard_length": "evaluate/geometry",
     "harness/tasks/declared/nli": "evaluate/nli",
