@@ -44,8 +44,8 @@ BATCHES = {"pcl": 16}
 
 CORPUS, SMALL_CORPUS = 2048, 24
 QUEUE_IN_SHORT = 64
-TEACHER_WIDTH = 1024
-"""Width of the teachers of the distilled runs, BERT-large."""
+TEACHER_WIDTH, RECIPE_WIDTH = 1024, 768
+"""Width of the teachers of the distilled runs, BERT-large; that of BERT-base, to which recipes fit a head."""
 
 PHASES = {
     "collate": "collating",
@@ -152,6 +152,10 @@ def fitted(run: Run, short: bool) -> Run:
     config = {**run.config, "max_length": LENGTH}
     if config.get("queue_start") == "corpus":  # costs as much as one that starts at random
         config |= {"queue_start": "random", "queue_seed": None}
+    if "head_width" in config:  # as wide beside this encoder as beside that of the recipe
+        config["head_width"] = config["head_width"] * encoder(short, "cls").width // RECIPE_WIDTH
+    if config.get("freeze_embeddings"):  # what returns is counted where it leaves the first layer
+        config["freeze_embeddings"] = False
     if "pseudo_heads" in config:
         heads: Any = encoder(short, "cls").backbone.config
         config["pseudo_heads"] = heads.num_attention_heads

@@ -84,6 +84,7 @@ PASSES: dict[str, Passes] = {
     "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
     "sg-opt": Passes(1, 1, "SG-OPT i: the tuned and the frozen copy", extra="the wide head on every layer"),
     "consert": Passes(2, 0, "ConSERT j: two views"),
+    "bert-flow": Passes(0, 2, "BERT-flow j: one pass without graph of both sides", extra="the flow"),
     "bt-contrastive": Passes(2, 0, "back-translation e: both texts through the tuned copy"),
 }
 """Run of a recipe -> what its specification counts. A letter names the section of the specification.

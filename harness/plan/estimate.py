@@ -65,15 +65,17 @@ class Estimate:
         return 2 if any(file.endswith(".tsv") for file in SOURCES[name].files) else 1
 
     def steps(self, run: Run) -> int:
-        """Returns how many steps a run trains."""
+        """Returns how many steps a run trains; one that states them needs no corpus of known size."""
         from methods.core.schedule import plan_steps
 
         train = run.train
+        if train["steps"] is not None:
+            return int(train["steps"])
         return plan_steps(
             rows=round(self.rows(run.corpus) * run.corpus_share),
             batch_size=train["batch_size"],
             drop_last=train["drop_last"],
-            steps=train["steps"],
+            steps=None,
             epochs=train["epochs"],
         ).total
 

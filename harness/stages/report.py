@@ -125,6 +125,10 @@ def evidence_without_plan(results: list[ResultFile]) -> Evidence:
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
         prices=seed_prices(recipes),
         contributors={result.run.key: shown_name(by) for result, by in added},
+        settings={
+            key: system.model_dump(include={"config", "train"})
+            for key, system in declared_systems(recipes).items()
+        },
     )
 
 

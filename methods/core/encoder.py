@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
+from methods.core.coupling_flow import CouplingFlow
 from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
@@ -67,7 +68,7 @@ def multiplied(backbone: nn.Module, factors: Tensor | None) -> Iterator[None]:
 class SentenceEncoder(nn.Module):
     """Maps texts to vectors: tokenizer, transformer, pooling, optional output layer, optional normalisation.
 
-    The output layer is linear, followed by tanh where `activation` says so.
+    The output layer is linear, followed by tanh where `activation` says so, or an invertible map.
     Shapes: B texts, L tokens, d backbone width; `forward` returns [B, d], `encode` returns [N, dim].
     """
 
@@ -77,7 +78,7 @@ class SentenceEncoder(nn.Module):
         tokenizer: Any,
         *,
         pooling: str,
-        output: nn.Linear | None = None,
+        output: nn.Linear | CouplingFlow | None = None,
         activation: str = IDENTITY,
         normalize: bool = False,
     ) -> None:

@@ -11,10 +11,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
+from methods.core.coupling_flow import CouplingFlow
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.pooling import check_pooling
-from methods.core.saving import ACTIVATIONS, FORMAT, IDENTITY, MARKER, MODULES, OWN_MODULES
+from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, IDENTITY, MARKER, MODULES, OWN_MODULES
 from methods.core.word_average import VECTORS as WORD_VECTORS
 from methods.core.word_average import WordAverageEncoder, load_word_average
 
@@ -166,7 +167,7 @@ def _stated_pooling(folder: Path) -> str | None:
 
 
 class _OutputLayers(NamedTuple):
-    output: nn.Linear | None = None
+    output: nn.Linear | CouplingFlow | None = None
     activation: str = IDENTITY
     normalize: bool = False
 
@@ -179,6 +180,8 @@ def _output_layers(folder: Path) -> _OutputLayers:
         if module["type"].endswith("Dense"):
             output, activation = _load_dense(folder / module["path"])
             layers = layers._replace(output=output, activation=activation)
+        elif module["type"] == FLOW_TYPE:
+            layers = layers._replace(output=CouplingFlow.load(folder / module["path"]))
         layers = layers._replace(normalize=layers.normalize or module["type"].endswith("Normalize"))
     return layers
 

@@ -1,8 +1,8 @@
 """Encoder folders as they are written.
 
-A folder of ours is a sentence-transformers folder plus `sentbench.json`. Poolings that
+A folder of ours is a sentence-transformers folder plus `sentbench.json`. Poolings and output layers that
 sentence-transformers cannot express without code keep their weights in a sub-folder `transformer/`, so that
-no library can load them under the wrong pooling without an error.
+no library can load them under the wrong pooling, or without their last layer, without an error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from safetensors.torch import save_file
 from torch import nn
 
+from methods.core.coupling_flow import CouplingFlow
 from methods.core.pooling import PORTABLE
 
 MARKER, FORMAT = "sentbench.json", 1
@@ -21,6 +22,9 @@ MODULES, OWN_MODULES = "modules.json", "sentbench-modules.json"
 """List of the folder's modules: as sentence-transformers reads it, and where it must not."""
 
 TRANSFORMER = "transformer"
+FLOW, FLOW_TYPE = "2_Flow", "sentbench.CouplingFlow"
+"""Folder and type of an output layer that is an invertible map: a module of this project alone."""
+
 IDENTITY, TANH = "identity", "tanh"
 """What may follow the output layer."""
 
@@ -39,19 +43,22 @@ class Saved(Protocol):
     backbone: Any
     tokenizer: Any
     pooling: str
-    output: nn.Linear | None
+    output: nn.Linear | CouplingFlow | None
     activation: str
     normalize: bool
 
 
 def save_encoder(encoder: Saved, directory: Path) -> None:
     """Writes an encoder folder; equal encoders give equal bytes."""
-    portable = encoder.pooling in PORTABLE
+    portable = encoder.pooling in PORTABLE and not isinstance(encoder.output, CouplingFlow)
     weights = directory if portable else directory / TRANSFORMER
     save_backbone(encoder, weights)
     modules = [_module(0, "", "Transformer"), _module(1, "1_Pooling", "Pooling")]
     _write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
-    if encoder.output is not None:
+    if isinstance(encoder.output, CouplingFlow):
+        modules.append({"idx": 2, "name": "2", "path": FLOW, "type": FLOW_TYPE})
+        encoder.output.save(directory / FLOW)
+    elif encoder.output is not None:
         modules.append(_module(2, "2_Dense", "Dense"))
         _save_dense(encoder.output, directory / "2_Dense", encoder.activation)
     if encoder.normalize:

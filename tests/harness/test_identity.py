@@ -44,6 +44,7 @@ STALE: dict[str, str] = {
     "harness/errors": "train/* evaluate/* teacher corpus",
     # From a folder to vectors.
     "methods/core/batching": ENCODING,
+    "methods/core/coupling_flow": ENCODING,
     "methods/core/encoder": ENCODING,
     "methods/core/fast/*": ENCODING,
     "methods/core/folders": ENCODING,
@@ -128,6 +129,8 @@ STALE: dict[str, str] = {
     "harness/tasks/protocols": "evaluate/transfer evaluate/nli",
     "harness/tasks/nli": "evaluate/nli",
     "harness/tasks/reranking": "evaluate/reranking",
+    "harness/tasks/batch_cosines": "",
+    "harness/tasks/declared/batch_cosines": "",
     "harness/tasks/declared/geometry": "evaluate/geometry",
     "harness/tasks/declared/hard_length": "evaluate/geometry",
     "harness/tasks/declared/nli": "evaluate/nli",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
+from harness.errors import InputError
 from harness.report.evidence.ledger import Ledger
 from harness.report.evidence.others import (
     any_number,
@@ -16,7 +18,7 @@ from harness.report.evidence.others import (
     printed_number,
 )
 from harness.report.statistics import KnownSpread
-from harness.report.tables.cells import Yardstick, build_cell
+from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import Published, PublishedRow
 from harness.report.tables.ranks import rank_rows
@@ -45,6 +47,7 @@ class Evidence:
     systems: Sequence[RunSystem] = ()
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
     contributors: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> ScoreIndex:
@@ -111,9 +114,26 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
 def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evidence) -> Cell:
     choice = spec.choice(row, column)
     against = _yardstick(spec, row, column, choice, evidence)
+    if column.recipe is not None and choice is not None and evidence.settings:
+        return setting_cell(_setting(spec, column.recipe, choice, evidence.settings), against)
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
     cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
     return replace(cell, elsewhere=sum(key in evidence.contributors for key in cell.runs))
+
+
+def _setting(
+    spec: TableSpec, place: str, choice: RunChoice, settings: Mapping[str, Mapping[str, Any]]
+) -> float:
+    """Returns a number of a system's recipe. Errors: InputError if it has none at `place`."""
+    found: Any = settings.get(choice.system)
+    for name in place.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise InputError(
+            f"table {spec.key}: {choice.system} has {found!r} at {place} of its recipe, expected a number; "
+            "correct the column's `recipe`"
+        )
+    return float(found)
 
 
 def _yardstick(

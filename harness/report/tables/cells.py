@@ -135,8 +135,21 @@ def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     if cell.published is None:
         return shown
     delta = pairs - cell.published
-    answer: Typical = "confirmed" if not delta else side_of(Interval(delta, delta))
-    return replace(shown, delta=delta, finding=answer)
+    return replace(shown, delta=delta, finding=_exactly(delta))
+
+
+def setting_cell(value: float, against: Yardstick) -> Cell:
+    """Returns a setting of the recipe, which is the printed one or not."""
+    cell = Cell(value=value, published=against.published, note=against.remark)
+    if against.published is None:
+        return cell
+    delta = value - against.published
+    return replace(cell, delta=delta, finding=_exactly(delta))
+
+
+def _exactly(difference: float) -> Typical:
+    """Returns the answer for a number without spread."""
+    return "confirmed" if not difference else side_of(Interval(difference, difference))
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:

@@ -18,9 +18,11 @@ Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 
 
 class ColumnSpec(Declaration):
-    """One column: a score of a task, the mean of other columns, or (neither) something only published.
+    """One column: a score of a task, the mean of other columns, a setting of the runs' recipe, or (none of
+    these) something only published.
 
-    metric, setting, selection, text: which score of `task`, as the result files name it.
+    metric, setting, selection, text: which score of `task`, as the result files name it. recipe: the setting,
+    `train.learning_rate` or `config.queue_size`, which is known without a run.
     published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
     seeds: the seeds that the column shows, whatever the row says; `all` for every one.
     better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's scale, or
@@ -35,6 +37,7 @@ class ColumnSpec(Declaration):
     selection: Literal["best-dev", "last"] = "best-dev"
     text: Literal["senteval", "raw"] = "senteval"
     mean_of: list[str] = Field(default_factory=list)
+    recipe: str | None = None
     published: str | None = None
     run: RunText | None = None
     seeds: list[int] | Literal["all"] | None = None
@@ -45,9 +48,9 @@ class ColumnSpec(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> ColumnSpec:
-        """A column is a task's or a mean, not both."""
-        if self.task is not None and self.mean_of:
-            raise ValueError(f"column {self.key} names a task and mean_of, expected one of them")
+        """A column is a task's, a mean or a setting, not several of them."""
+        if sum(map(bool, (self.task, self.mean_of, self.recipe))) > 1:
+            raise ValueError(f"column {self.key} names several of task, mean_of and recipe, expected one")
         return self
 
 
@@ -136,7 +139,7 @@ class TableSpec(Declaration):
         Errors: InputError if nothing names the system or the backbone.
         """
         own = row.cells.get(column.key, CellSpec()).run
-        if not (column.task or column.mean_of) or (row.run is None and own is None):
+        if not (column.task or column.mean_of or column.recipe) or (row.run is None and own is None):
             return None
         given = [split_run(text) for text in (own, row.run, column.run) if text]
         system = next((part for part, _ in given if part), None)
@@ -155,8 +158,12 @@ class TableSpec(Declaration):
         return (cell.statistic if cell else None) or column.statistic or row.statistic
 
     def choices(self) -> Iterator[RunChoice]:
-        """Yields what fills the cells of the table, each once, for a plan that wants to fill it."""
-        cells = (self.choice(row, column) for row in self.rows for column in self.columns)
+        """Yields what fills the cells of the table, each once, for a plan that wants to fill it.
+
+        A column of settings is filled without a run.
+        """
+        columns = [column for column in self.columns if column.recipe is None]
+        cells = (self.choice(row, column) for row in self.rows for column in columns)
         yield from dict.fromkeys(choice for choice in cells if choice is not None)
 
 

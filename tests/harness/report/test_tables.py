@@ -169,6 +169,26 @@ def test_a_study_of_a_system_judges_one_seed_of_it_and_no_other_system(evidence:
     assert "not known before two seeds" in nobody.evidence.plan.why
 
 
+def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEvidence) -> None:
+    """SCT prints 0.0005 and 131072 for BERT-Tiny; a recipe with another queue is higher than printed."""
+    columns = (
+        {"key": "learning-rate", "recipe": "train.learning_rate", "unit": "plain"},
+        {"key": "queue-size", "recipe": "config.queue_size", "unit": "plain"},
+    )
+    row = {"title": "Tiny", "run": "sct@bert-tiny", "published": "sct@bert-tiny"}
+    spec = spec_of(row, columns=columns, published="sct/table1", scale=1.0)
+    settings = {"sct": {"train": {"learning_rate": 5.0e-4}, "config": {"queue_size": 131073}}}
+    table = build_table(spec, replace(evidence([]), settings=settings))
+    shown = [cell(table, 0, column) for column in (0, 1)]
+    assert [(found.value, found.finding) for found in shown] == [
+        (5.0e-4, "confirmed"),
+        (131073.0, "higher than printed"),
+    ]
+    assert list(spec.choices()) == []
+    with pytest.raises(InputError, match=r"sct has None at train\.learning_rate of its recipe"):
+        build_table(spec, replace(evidence([]), settings={"sct": {"train": {}}}))
+
+
 def test_where_our_seeds_do_not_judge_the_number_keeps_what_others_found(evidence: MakeEvidence) -> None:
     """Three seeds far below: shown with their difference, but without a finding of ours or a plan."""
     row = {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased", "judged": False}

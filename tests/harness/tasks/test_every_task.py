@@ -16,6 +16,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.report.tables.spec import load_specs
+from harness.tasks.batch_cosines import BatchCosines
 from harness.tasks.geometry import POSITIVES, GeometryTask
 from harness.tasks.interface import Encode, Score
 from harness.tasks.protocols import SENTEVAL
@@ -85,6 +86,8 @@ def write_source(name: str, root: Path) -> None:
     folder.mkdir(parents=True)
     if name in LABELLED:
         LAYOUTS[LABELLED[name]](folder)
+    elif name == "wiki1m":
+        (folder / "wiki1m.txt").write_text("".join(f"sentence {number}\n" for number in range(300)), "utf-8")
     elif name == "sickr":
         write_sick(folder)
     elif name.endswith("-raw"):
@@ -129,9 +132,17 @@ def test_constant_random_and_oracle_encoders_score_as_theory_says(
         check_classification(task)
     elif isinstance(task, RerankingTask):
         check_reranking(task)
+    elif isinstance(task, BatchCosines):
+        check_batch(task)
     else:
         assert isinstance(task, GeometryTask)
         check_geometry(task)
+
+
+def check_batch(task: BatchCosines) -> None:
+    """Vectors of one direction are all alike; random ones in 64 dimensions have no cosine above 0.7."""
+    shares = [{score.value for score in task.evaluate(encode)} for encode in (constant, random(0))]
+    assert shares == [{1.0}, {0.0}]
 
 
 def check_classification(task: ClassificationTask) -> None:

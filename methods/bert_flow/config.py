@@ -1,0 +1,30 @@
+"""Settings of BERT-flow, one switch for every point in which paper, released code and its port differ."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from methods.core.coupling_flow import Permutation
+from methods.core.method import MethodConfig
+
+
+class BertFlowConfig(MethodConfig):
+    """Settings of one BERT-flow run; the presets `released` and `paper` are blocks of its recipe."""
+
+    levels: int = Field(ge=1, description="M; 3 in the released settings, 2 in the paper")
+    depth: int = Field(ge=1, description="steps of each level")
+    hidden: int = Field(ge=1, description="width of the couplings' inner layers")
+    permutation: Permutation = Field(
+        description="reversal of the channels (released code), or random (paper)"
+    )
+    sides: Literal["pairs", "sentences"] = Field(
+        description="a row is both sentences of a pair, whose means are added (released code), or one"
+    )
+    encoder_dropout: bool = Field(
+        description="dropout of the fixed encoder is active while fitting (released)"
+    )
+    start_sentences: int = Field(
+        ge=2, description="first sentences of the corpus, by which the scalings are set before training"
+    )

@@ -1,0 +1,54 @@
+"""BERT-flow (Li et al. 2020); Legend: B batch, L tokens, d width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from methods.bert_flow.config import BertFlowConfig
+from methods.bert_flow.objective import bits_per_dimension
+from methods.core.coupling_flow import CouplingFlow, FlowSettings
+from methods.core.method import Method
+from methods.core.networks import Networks
+from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+
+
+class BertFlow(Method):
+    """A flow fitted to a fixed encoder's vectors by maximum likelihood, and exported as its last layer."""
+
+    Config = BertFlowConfig
+    config: BertFlowConfig
+
+    def __init__(self, config: BertFlowConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
+        self.encoder.backbone.requires_grad_(False)
+        settings = config.model_dump(include={"levels", "depth", "hidden", "permutation"})
+        self.encoder.output = CouplingFlow(FlowSettings(width=self.encoder.width, **settings))
+        self.fixed_modes = {"encoder.backbone": config.encoder_dropout}
+        if config.sides == "pairs":
+            self.columns = (TEXT, FIRST_REWRITE)
+
+    @property
+    def flow(self) -> CouplingFlow:
+        """The flow, which is the encoder's output layer."""
+        flow = self.encoder.output
+        assert isinstance(flow, CouplingFlow)
+        return flow
+
+    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Sets the flow's scalings by the first sentences of the corpus, read without dropout."""
+        flow, self.encoder.output = self.flow, None
+        first = self.encoder.encode([row.text for row in rows[: self.config.start_sentences]])
+        self.encoder.output = flow
+        flow.fit(torch.from_numpy(first))
+        return super().prepare(rows)
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the mean bits per dimension of B sentences, or the sum of both sides' means of B pairs."""
+        with torch.no_grad():
+            vectors = self.encoder(batch["anchor"])  # [B or 2B, d]
+        log_determinant = self.flow.log_determinant()
+        mean = bits_per_dimension(self.flow(vectors), log_determinant).mean()
+        total = mean * len(self.columns)
+        return Loss(total, {"bits": mean.detach(), "log_determinant": log_determinant.detach()})

@@ -1,0 +1,196 @@
+"""An invertible map with additive couplings and a constant determinant: an output layer of an encoder.
+
+Source: Glow with vectors as images of one pixel, as the released code of BERT-flow has it. Legend: B vectors,
+d their width. Scales are stored divided by `SCALE_FACTOR`, biases are added before them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from methods.core.errors import InputError
+
+SCALE_FACTOR = 3.0
+INITIAL_SPREAD = 0.05
+"""Standard deviation of the new weights of a coupling's inner layers; its last layer starts at zero."""
+
+SMALLEST_DEVIATION = 1e-6
+SETTINGS, WEIGHTS = "config.json", "model.safetensors"
+
+Permutation = Literal["reversal", "random"]
+
+
+class FlowSettings(BaseModel):
+    """The sizes of a flow; its folder keeps them beside the weights."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    width: int = Field(ge=2, description="d, of the vectors")
+    levels: int = Field(ge=1, description="M, after each but the last half of the channels is done")
+    depth: int = Field(ge=1, description="steps of each level")
+    hidden: int = Field(ge=1, description="width of the couplings' inner layers")
+    permutation: Permutation = Field(description="of the channels between scaling and coupling")
+
+
+class Scaling(nn.Module):
+    """x to exp(3 s) (x + b), each channel for itself; [B, d] to [B, d]."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.scale = nn.Parameter(torch.zeros(width))
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return (SCALE_FACTOR * self.scale).exp() * (vectors + self.bias)
+
+    def inverse(self, vectors: Tensor) -> Tensor:
+        return vectors * (-SCALE_FACTOR * self.scale).exp() - self.bias
+
+    @torch.no_grad()
+    def fit(self, vectors: Tensor) -> Tensor:
+        """Sets both so that `vectors` come out with mean 0 and variance 1; returns what comes out."""
+        deviation = vectors.std(dim=0, correction=0)
+        self.bias.copy_(-vectors.mean(dim=0))
+        self.scale.copy_(-(deviation + SMALLEST_DEVIATION).log() / SCALE_FACTOR)
+        return self(vectors)
+
+
+class Coupling(nn.Module):
+    """Adds to the second half of the channels a function of the first; the determinant is 1."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        half = width // 2
+        self.first, self.second = (nn.Linear(size, hidden, bias=False) for size in (half, hidden))
+        self.first_scaling, self.second_scaling = Scaling(hidden), Scaling(hidden)
+        self.last = nn.Linear(hidden, half)
+        self.last_scale = nn.Parameter(torch.zeros(half))
+        for layer in (self.first, self.second):
+            nn.init.normal_(layer.weight, std=INITIAL_SPREAD)
+        nn.init.zeros_(self.last.weight)
+        nn.init.zeros_(self.last.bias)
+
+    def shift(self, first: Tensor) -> Tensor:
+        """Returns what is added to the second half; [B, d / 2] to [B, d / 2]."""
+        inner = self.first_scaling(self.first(first)).relu()
+        inner = self.second_scaling(self.second(inner)).relu()
+        return self.last(inner) * (SCALE_FACTOR * self.last_scale).exp()
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        first, second = vectors.chunk(2, dim=-1)
+        return torch.cat([first, second + self.shift(first)], dim=-1)
+
+    def inverse(self, vectors: Tensor) -> Tensor:
+        first, second = vectors.chunk(2, dim=-1)
+        return torch.cat([first, second - self.shift(first)], dim=-1)
+
+    @torch.no_grad()
+    def fit(self, vectors: Tensor) -> Tensor:
+        """Sets the two inner scalings by what reaches them; returns what comes out."""
+        inner = self.first_scaling.fit(self.first(vectors.chunk(2, dim=-1)[0])).relu()
+        self.second_scaling.fit(self.second(inner))
+        return self(vectors)
+
+
+class Step(nn.Module):
+    """Scaling, a fixed order of the channels, coupling; [B, d] to [B, d]."""
+
+    order: Tensor
+
+    def __init__(self, width: int, settings: FlowSettings) -> None:
+        super().__init__()
+        self.scaling = Scaling(width)
+        reversal = torch.arange(width).flip(0)
+        self.register_buffer(
+            "order", reversal if settings.permutation == "reversal" else torch.randperm(width)
+        )
+        self.coupling = Coupling(width, settings.hidden)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return self.coupling(self.scaling(vectors)[:, self.order])
+
+    def inverse(self, vectors: Tensor) -> Tensor:
+        return self.scaling.inverse(self.coupling.inverse(vectors)[:, self.order.argsort()])
+
+    def fit(self, vectors: Tensor) -> Tensor:
+        """Sets all scalings by what reaches them; returns what comes out."""
+        return self.coupling.fit(self.scaling.fit(vectors)[:, self.order])
+
+
+class CouplingFlow(nn.Module):
+    """The whole map, u to z = [second halves of the levels in their order; what the last level leaves].
+
+    Computed in fp32 or wider, also under autocast. `out_features` is the width, which is kept.
+    Shapes: [B, d] to [B, d].
+    Errors: InputError if the width cannot be halved at every level.
+    """
+
+    def __init__(self, settings: FlowSettings) -> None:
+        super().__init__()
+        if settings.width % 2**settings.levels:
+            raise InputError(
+                f"a flow of {settings.levels} levels on vectors of width {settings.width}; expected a width "
+                f"that {2**settings.levels} divides; take fewer levels"
+            )
+        self.settings = settings
+        self.out_features = settings.width
+        self.levels = nn.ModuleList(
+            nn.ModuleList(Step(settings.width // 2**level, settings) for _ in range(settings.depth))
+            for level in range(settings.levels)
+        )
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        with torch.autocast(vectors.device.type, enabled=False):
+            return self._mapped(vectors if vectors.dtype == torch.float64 else vectors.float(), fit=False)
+
+    def fit(self, vectors: Tensor) -> Tensor:
+        """Sets every scaling, in order, by these vectors; returns them mapped, with mean 0 and variance 1."""
+        return self._mapped(vectors, fit=True)
+
+    def inverse(self, latent: Tensor) -> Tensor:
+        """Returns the vectors that the map sends to `latent`; [B, d] to [B, d]."""
+        sizes = [self.settings.width // 2 ** (level + 1) for level in range(len(self.levels))]
+        *done, vectors = latent.split([*sizes[:-1], 2 * sizes[-1]], dim=-1)
+        for number, steps in reversed(list(enumerate(self.levels))):
+            if number < len(self.levels) - 1:
+                vectors = torch.cat([vectors, done[number]], dim=-1)
+            for step in reversed(list(steps)):  # type: ignore[arg-type]
+                vectors = step.inverse(vectors)
+        return vectors
+
+    def log_determinant(self) -> Tensor:
+        """Returns log |det dz/du|, a scalar equal for all vectors: 3 times the sum of the steps' scales."""
+        scales = [step.scaling.scale for steps in self.levels for step in steps]  # type: ignore[union-attr]
+        return SCALE_FACTOR * torch.cat(scales).sum()
+
+    def save(self, folder: Path) -> None:
+        """Writes settings and weights into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / SETTINGS).write_text(self.settings.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        save_file(
+            {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()},
+            folder / WEIGHTS,
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> CouplingFlow:
+        """Returns the flow of a folder that `save` wrote."""
+        flow = cls(FlowSettings.model_validate_json((folder / SETTINGS).read_text(encoding="utf-8")))
+        flow.load_state_dict(load_file(folder / WEIGHTS))
+        return flow
+
+    def _mapped(self, vectors: Tensor, *, fit: bool) -> Tensor:
+        done = []
+        for number, steps in enumerate(self.levels):
+            for step in steps:  # type: ignore[union-attr]
+                vectors = step.fit(vectors) if fit else step(vectors)
+            if number < len(self.levels) - 1:
+                vectors, second = vectors.chunk(2, dim=-1)
+                done.append(second)
+        return torch.cat([*done, vectors], dim=-1)
