@@ -39,6 +39,7 @@ class Tier(Declaration):
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
+    obtain: str | None = Field(None, description="what a user does to fill `folder` where nothing downloads it")
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")
