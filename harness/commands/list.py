@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
 from harness.paths import LEADERBOARDS, PUBLISHED, TABLES
+
+if TYPE_CHECKING:
+    from harness.data.sources import Source
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +29,13 @@ def execute(arguments: argparse.Namespace) -> None:
         print(json.dumps(entries))
         return
     for entry in entries:
-        shown = (entry["name"], entry["words"]) if arguments.coverage else entry.values()
+        shown = (entry["name"], entry["words"]) if arguments.coverage else _shown(entry)
         print("  ".join(str(value) for value in shown))
+
+
+def _shown(entry: dict[str, Any]) -> list[Any]:
+    """Returns what a line says of an entry: all but empty values."""
+    return [value for value in entry.values() if value is not None]
 
 
 def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
@@ -99,6 +107,25 @@ def _coverage() -> list[dict[str, Any]]:
 def _sources() -> list[dict[str, Any]]:
     from harness.data.sources import SOURCES
 
-    return [
-        {"name": name, "kind": source.kind, "tiers": sorted(source.tiers)} for name, source in SOURCES.items()
-    ]
+    return [_source(source) for source in SOURCES.values()]
+
+
+def _source(source: Source) -> dict[str, Any]:
+    """Returns a source with what pins it: hashes are those known before a fetch, of files or their inputs."""
+    from harness.data.locks import LOCKS
+
+    hub, lock = source.tiers.get("hub"), LOCKS.get(source.name)
+    known = set(lock.files if lock else ()).union(*(tier.sha256 for tier in source.tiers.values()))
+    if any(tier.inputs and None not in tier.inputs.values() for tier in source.tiers.values()):
+        known = set(source.files)
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "tiers": sorted(source.tiers),
+        "repository": hub.repo if hub else None,
+        "revision": lock.commit if lock else hub.revision if hub else None,
+        "hashes": len(known),
+        "files": len(source.files),
+        "licence": source.licence,
+        "confirmed": source.confirmed,
+    }

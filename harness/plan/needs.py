@@ -50,7 +50,9 @@ def _packages(params: Params) -> Iterator[Need]:
     if any(file.endswith(SENTENCE_PIECE_FILES) for file in files):
         for package in SENTENCE_PIECES:
             yield _package(package, "the rewriting models' tokenizers", f"pip install {package}")
-    if any(run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()):
+    if any(
+        run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()
+    ):
         yield _package("hanlp", "the roles of MoCo's key view", "pip install hanlp, or name a role_file")
 
 

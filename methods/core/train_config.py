@@ -44,7 +44,9 @@ class TrainConfig(BaseModel):
     patience: int | None = Field(
         ge=1, description="stop after this many epoch ends below the best; null: never"
     )
-    save_every: int = Field(ge=1, description="steps after which a resume point may be written; no effect on results")
+    save_every: int = Field(
+        ge=1, description="steps after which a resume point may be written; no effect on results"
+    )
 
     @model_validator(mode="after")
     def _one_length(self) -> Self:

@@ -41,7 +41,10 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
 
     def of(*names: str) -> dict[str, Need]:
         params = resolve(load_recipes(), names, seeds=1)
-        return {need.what.split()[0].strip(","): need for need in needs_of(params, Estimate(params, read_step_times()))}
+        return {
+            need.what.split()[0].strip(","): need
+            for need in needs_of(params, Estimate(params, read_step_times()))
+        }
 
     return of
 

@@ -106,7 +106,11 @@ def test_a_damaged_file_is_made_again(encoder: SentenceEncoder, damage: str) -> 
     (path,) = kept(encoder)
     whole = path.read_bytes()
     at = len(whole) - 40
-    spoiled = {"cut": whole[:at], "changed": whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :], "empty": b""}
+    spoiled = {
+        "cut": whole[:at],
+        "changed": whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :],
+        "empty": b"",
+    }
     path.write_bytes(spoiled[damage])
     assert as_lists(pieces_of(encoder, TEXTS, 6)) == expected
     assert path.read_bytes() == whole
