@@ -8,11 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.checkout import declared
 from harness.errors import InputError
 from harness.paths import LEADERBOARDS, PUBLISHED, TABLES
+
+if TYPE_CHECKING:
+    from harness.data.sources import Source
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -36,14 +39,17 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def lines_of(entries: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[str]:
     """Returns a line an entry with its values in columns, lists with commas."""
-    rows = [
-        [", ".join(entry[key]) if isinstance(entry[key], list) else str(entry[key]) for key in keys]
-        for entry in entries
-    ]
+    rows = [[_shown(entry[key]) for key in keys] for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value)
+    return "-" if value is None else str(value)
 
 
 def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
@@ -115,7 +121,25 @@ def _coverage() -> list[dict[str, Any]]:
 def _sources() -> list[dict[str, Any]]:
     from harness.data.sources import SOURCES
 
-    return [
-        {"name": name, "kind": source.kind, "licence": source.licence, "tiers": sorted(source.tiers)}
-        for name, source in SOURCES.items()
-    ]
+    return [_source(source) for source in SOURCES.values()]
+
+
+def _source(source: Source) -> dict[str, Any]:
+    """Returns a source with what pins it: hashes are those known before a fetch, of files or their inputs."""
+    from harness.data.locks import LOCKS
+
+    hub, lock = source.tiers.get("hub"), LOCKS.get(source.name)
+    known = set(lock.files if lock else ()).union(*(tier.sha256 for tier in source.tiers.values()))
+    if any(tier.inputs and None not in tier.inputs.values() for tier in source.tiers.values()):
+        known = set(source.files)
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "tiers": sorted(source.tiers),
+        "repository": hub.repo if hub else None,
+        "revision": lock.commit if lock else hub.revision if hub else None,
+        "hashes": len(known),
+        "files": len(source.files),
+        "licence": source.licence,
+        "confirmed": source.confirmed,
+    }

@@ -16,6 +16,7 @@ from harness.paths import PARAMS, SCORES
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
+from harness.plan.needs import needs_of
 from harness.plan.names import table_runs, table_tasks
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
@@ -114,7 +115,7 @@ def check_aim(power: float | None, delta: float | None) -> None:
 
 
 def describe(params: Params) -> str:
-    """Returns a line a system, those of teachers, data and total, and what the estimates rest on."""
+    """Returns a line a system, those of teachers, data and total, what the estimates rest on, what is missing."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]
@@ -129,7 +130,8 @@ def describe(params: Params) -> str:
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
         )
     lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
-    return "\n".join([*lines, *_totals(params, estimate, found)])
+    missing = [f"missing {need.line}" for need in needs_of(params, estimate) if not need.met]
+    return "\n".join([*lines, *_totals(params, estimate, found), *missing])
 
 
 def systems(params: Params, estimate: Estimate) -> list[System]:

@@ -1,4 +1,4 @@
-"""`sentbench readmes`: write the deviations of every method's README from the audit.
+"""`sentbench readmes`: write the table of sources, and the deviations of every method from the audit.
 
 Example: `sentbench readmes --check`
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.checkout import need_checkout
 from harness.errors import InputError
 from harness.files import write_text
-from harness.paths import AUDIT
+from harness.paths import AUDIT, SOURCE_PAGE
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +22,21 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
     need_checkout("writing the READMEs of methods")
-    changed = {path: text for path, text in written_readmes(Path()).items() if read_page(path) != text}
+    pages = {**written_readmes(Path()), SOURCE_PAGE: source_page()}
+    changed = {path: text for path, text in pages.items() if not path.is_file() or read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
         if not arguments.check:
             write_text(path, text)
     return 1 if arguments.check and changed else 0
+
+
+def source_page() -> str:
+    """Returns the table of all sources as it should be."""
+    from harness.commands.list import listing
+    from harness.report.formats.source_table import to_source_table
+
+    return to_source_table(listing("sources"))
 
 
 def read_page(path: Path) -> str:

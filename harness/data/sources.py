@@ -41,6 +41,9 @@ class Tier(Declaration):
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
+    obtain: str | None = Field(
+        None, description="what a user does to fill `folder` where nothing downloads it"
+    )
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")
@@ -65,6 +68,7 @@ class Source(Declaration):
     text: TextForm | None = Field(None, description="form of its sentences; null where it holds none")
     encoding: Literal["utf-8", "latin-1"] = "utf-8"
     licence: str
+    confirmed: str = Field(description="where the licence is stated and what is known of the pin")
     note: str
     rows: dict[RelativePath, int | None] = Field(
         description="delivered file -> lines; null: not text, or not known"

@@ -118,8 +118,15 @@ def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:
 def _bring_from_mirror(tier: Tier, paths: Sequence[str], folder: Path) -> None:
     mirror = mirror_folder()
     if mirror is None:
-        raise Unavailable("SENTBENCH_MIRROR is not set")
-    _take(mirror / tier.folder, paths, folder)
+        raise Unavailable("SENTBENCH_MIRROR is not set" + _advice(tier))
+    try:
+        _take(mirror / tier.folder, paths, folder)
+    except Unavailable as error:
+        raise Unavailable(f"{error}{_advice(tier)}") from None
+
+
+def _advice(tier: Tier) -> str:
+    return f"; {tier.obtain}" if tier.obtain else ""
 
 
 def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:

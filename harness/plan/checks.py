@@ -128,6 +128,9 @@ def _is_word_vectors(params: Params, folder: str) -> bool:
     """Returns whether an encoder is an average of word vectors: those of its backbone, trained or not."""
     if Path(folder).parent == ARTEFACTS:
         return _is_word_vectors(params, params.runs[Path(folder).name].backbone)
+    made = params.backbones.get(Path(folder).name) if Path(folder).parent == BACKBONES else None
+    if made is not None and made.shape is not None:
+        return False  # a BERT that is built over them
     return _origin_of(params, folder).kind == "vectors"
 
 

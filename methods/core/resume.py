@@ -3,6 +3,9 @@
 The state file decides. One rename replaces it, and it says how much of the log and which best encoder belong
 to it. Log lines and encoders are written before that rename, what they replace is removed after it. Whatever
 a killed training left beyond its last state is thus cut off or written again.
+
+A state is copied at one moment and written beside training, which does not wait for the disk. The best encoder
+lies in a folder of its own, so that a state does not repeat it, and is written when there is a better one.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,13 +34,17 @@ class TrainingFolder:
     """The files of one training: `state.pt`, `train.jsonl`, `best-STEP/` and `last/`.
 
     settings: what the training is, as JSON values; a state with other settings is refused.
+    writer: runs the writing of states, one after the other.
     """
 
     directory: Path
     settings: Mapping[str, Any]
+    writer: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="resume"))
     _log_bytes: int = field(default=0, init=False)
     _log_digest: Any = field(default_factory=hashlib.sha256, init=False)
     _best: dict[str, str] = field(default_factory=dict, init=False)
+    _committed: dict[str, str] = field(default_factory=dict, init=False)
+    _pending: tuple[Future[None], dict[str, str]] | None = field(default=None, init=False)
 
     def restore(self, device: str) -> dict[str, Any] | None:
         """Returns the content of the last `commit`, None where there was none; removes what lies beyond it.
@@ -48,12 +56,13 @@ class TrainingFolder:
         state = self._read(device) if os.path.lexists(self.directory / STATE) else None
         if state is None:
             (self.directory / LOG).unlink(missing_ok=True)
+            self._discard_unfinished()
             return None
         self._check_settings(state["settings"])
-        self._best = state["best"]
+        self._best = self._committed = state["best"]
         self._check_best()
         self._cut_log(state["log_bytes"], state["log_sha256"])
-        self._discard_stale()
+        self._discard_unfinished()
         content: dict[str, Any] = state["content"]
         return content
 
@@ -66,7 +75,7 @@ class TrainingFolder:
         self._log_digest.update(lines)
 
     def keep_best(self, encoder: Encoder, step: int) -> None:
-        """Saves the best encoder so far; the one before it stays until the next `commit`."""
+        """Saves the best encoder so far; the one before it stays while a state names it."""
         folder = self.best(step)
         _save_whole(encoder, folder)
         self._best = {
@@ -74,6 +83,7 @@ class TrainingFolder:
             for path in sorted(folder.rglob("*"))
             if path.is_file()
         }
+        self._discard_bests()
 
     def keep_last(self, encoder: Encoder) -> None:
         """Saves the encoder after the last step."""
@@ -84,18 +94,46 @@ class TrainingFolder:
 
         No random state is part of it, for every stream is keyed by the step.
         """
+        self.commit_beside(content)
+        self.settle(wait=True)
+
+    def commit_beside(self, content: Mapping[str, Any]) -> None:
+        """As `commit`, but returns when `content` is copied; `settle` tells whether it was written.
+
+        The tensors of `content` may change from then on. A commit before it is waited for.
+        """
+        self.settle(wait=True)
         state = {
             "settings": json.dumps(self.settings, sort_keys=True),
             "log_bytes": self._log_bytes,
             "log_sha256": self._log_digest.hexdigest(),
             "best": self._best,
-            "content": dict(content),
+            "content": _copied(content),
         }
+        self._pending = self.writer.submit(self._write, state), self._best
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a state is on its way to the disk."""
+        return self._pending is not None and not self._pending[0].done()
+
+    def settle(self, *, wait: bool = False) -> None:
+        """Removes what the state that was written last has replaced; with `wait` once it is written.
+
+        Errors: those of writing it.
+        """
+        if self._pending is None or (self.is_writing and not wait):
+            return
+        (written, best), self._pending = self._pending, None
+        written.result()
+        self._committed = best
+        self._discard_bests()
+
+    def _write(self, state: Mapping[str, Any]) -> None:
         part = self.directory / (STATE + PART)
         torch.save(state, part)
         seal(part)
         os.replace(part, self.directory / STATE)
-        self._discard_stale()
 
     def best(self, step: int) -> Path:
         """Returns the folder of the encoder that was best after `step` steps."""
@@ -145,19 +183,36 @@ class TrainingFolder:
             raise self.refusal(f"{place} is not as the training wrote it")
         os.truncate(place, size)
 
-    def _discard_stale(self) -> None:
-        """Removes best encoders that the state does not name, and what was not written to its end."""
-        current = {name.partition("/")[0] for name in self._best}
-        for stale in (*self.directory.glob(f"{BEST}-[0-9]*"), self.directory / (LAST + PART)):
-            if stale.name not in current:
-                shutil.rmtree(stale, ignore_errors=True)
+    def _discard_unfinished(self) -> None:
+        """Removes what a killed training left beyond its last state."""
+        self._discard_bests()
+        shutil.rmtree(self.directory / (LAST + PART), ignore_errors=True)
         (self.directory / (STATE + PART)).unlink(missing_ok=True)
+
+    def _discard_bests(self) -> None:
+        """Removes best encoders but the best and those that a state names, on disk or on its way there."""
+        named = [self._best, self._committed, self._pending[1] if self._pending else {}]
+        kept = {name.partition("/")[0] for files in named for name in files}
+        for folder in self.directory.glob(f"{BEST}-[0-9]*"):
+            if folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def refusal(self, problem: str) -> InputError:
         """Returns the error for a folder from which this run cannot go on."""
         return InputError(
             f"{problem}; expected this run's resume point; delete {self.directory} to train from the start"
         )
+
+
+def _copied(value: Any) -> Any:
+    """Returns a value with copies of its tensors in main memory; they do not change with training."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("cpu", copy=True)
+    if isinstance(value, Mapping):
+        return {name: _copied(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_copied(entry) for entry in value)
+    return value
 
 
 def _save_whole(encoder: Encoder, folder: Path) -> None:

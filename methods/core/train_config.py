@@ -65,7 +65,9 @@ class TrainConfig(BaseModel):
     patience: Annotated[int, Field(ge=1)] | Patience | None = Field(
         description="stop after this many epoch ends below the best, or by single evaluations; null: never"
     )
-    save_every: int = Field(ge=1, description="steps between two resume points; does not affect results")
+    save_every: int = Field(
+        ge=1, description="steps after which a resume point may be written; no effect on results"
+    )
 
     @model_validator(mode="after")
     def _one_length(self) -> Self:

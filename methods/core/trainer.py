@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -47,6 +48,7 @@ class Trainer:
     evaluate: maps the encoder that the method has watched to numbers for the log; its entry `score` selects
     the best step, of which the exported encoder is kept.
     directory: holds the resume state, the log and the folders `best` and `last`.
+    seconds_between: at least this many pass between two resume points, beside that after the last step.
     """
 
     method: Method
@@ -56,10 +58,12 @@ class Trainer:
     directory: Path
     device: str = "cpu"
     report: Callable[[int, int, Mapping[str, float]], None] = lambda step, total, entry: None
+    seconds_between: float = 300.0
     record: TrainRecord = field(default_factory=TrainRecord, init=False)
     plan: StepPlan = field(init=False)
     folder: TrainingFolder = field(init=False)
     optimizer: AdamW | None = field(default=None, init=False)
+    _committed_at: float = field(default=0.0, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.
@@ -68,6 +72,7 @@ class Trainer:
         damaged or of another run; too few rows; no dev score that is a number.
         """
         self.folder = TrainingFolder(self.directory, self._settings())
+        self._committed_at = time.monotonic()
         rows = self.method.prepare(rows)
         self.method.to(self.device).train()
         self.plan = plan_steps(
@@ -78,18 +83,21 @@ class Trainer:
             epochs=self.config.epochs,
         )
         self.optimizer = build_optimizer(self.method, self.config) if self.plan.total else None
-        if not self._restored():
-            self._finish_step([])
-        for step, batch in self._batches(rows):
-            entry = self._train_step(step, batch)
-            self.record.step = step + 1
-            self._finish_step([entry])
-        if self.record.best_step < 0:
-            raise InputError(
-                "no dev score after the first step is a number, expected one to select weights by; "
-                "lower the learning rate or fix the recipe"
-            )
-        self.folder.keep_last(self._chosen)
+        try:
+            if not self._restored():
+                self._finish_step([])
+            for step, batch in self._batches(rows):
+                entry = self._train_step(step, batch)
+                self.record.step = step + 1
+                self._finish_step([entry])
+            if self.record.best_step < 0:
+                raise InputError(
+                    "no dev score after the first step is a number, expected one to select weights by; "
+                    "lower the learning rate or fix the recipe"
+                )
+            self.folder.keep_last(self._chosen)
+        finally:
+            self.folder.settle(wait=True)
         return self.record
 
     def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[int, Batch]]:
@@ -159,7 +167,7 @@ class Trainer:
         return parts
 
     def _finish_step(self, entries: list[dict[str, Any]]) -> None:
-        """Evaluates where that is due, logs, and makes all of it one resume point, or logs only.
+        """Evaluates where that is due, logs, and makes all of it a resume point where one is due.
 
         Nothing that the step decides is left for after the commit: a training killed here goes on as if it
         had never been stopped.
@@ -173,7 +181,8 @@ class Trainer:
             if self.plan.ends_epoch(record.step):
                 self._count_epochs_below(evaluation["score"])
         self.folder.log(entries)
-        if evaluation is not None or record.step % self.config.save_every == 0:
+        self.folder.settle()
+        if self._resume_point_is_due(evaluated=evaluation is not None):
             self._commit()
         if evaluation is not None:
             self.report(record.step, self.plan.total, evaluation)
@@ -190,6 +199,15 @@ class Trainer:
     def _chosen(self) -> Encoder:
         """The candidate that was best at the last evaluation."""
         return self.method.candidates()[self.record.candidate]
+
+    def _resume_point_is_due(self, *, evaluated: bool) -> bool:
+        """Returns whether to write one: after the last step, else if time has passed and none is on its way."""
+        if self.record.stopped or self.record.step == self.plan.total:
+            return True
+        if not evaluated and self.record.step % self.config.save_every:
+            return False
+        late = time.monotonic() - self._committed_at >= self.seconds_between
+        return late and not self.folder.is_writing
 
     def _evaluation_is_due(self, done: int) -> bool:
         if done in (0, self.plan.total):
@@ -248,7 +266,8 @@ class Trainer:
         }
 
     def _commit(self) -> None:
-        self.folder.commit(
+        self._committed_at = time.monotonic()
+        self.folder.commit_beside(
             {
                 "record": asdict(self.record),
                 "method": self.method.state_dict(),

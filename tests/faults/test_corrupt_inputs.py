@@ -91,7 +91,14 @@ def workshop(
     original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Workshop:
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
-    entry = {"kind": "corpus", "text": "raw", "licence": "none", "note": "made up", "rows": {"words.txt": 3}}
+    entry = {
+        "kind": "corpus",
+        "text": "raw",
+        "licence": "none",
+        "confirmed": "made up",
+        "note": "made up",
+        "rows": {"words.txt": 3},
+    }
     source = Source.model_validate({"name": "tiny", **entry, "tiers": {"mirror": {}}})
     monkeypatch.setitem(SOURCES, "tiny", source)
     monkeypatch.setattr("harness.commands.check.sentinel_problems", list)  # they read the whole of STS-B

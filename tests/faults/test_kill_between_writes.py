@@ -2,6 +2,7 @@
 
 Operations are seen through the interpreter's audit events; writes that torch does in C++ are announced by a
 wrapper. A kill leaves the file that was written last either whole or cut in the middle of what was written.
+Resume points are written at once, or while training is two steps further; in this thread, so that a kill ends all.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
+from methods.core import resume
 from methods.core.trainer import Trainer
-from tests.support.toy import ROWS, toy_trainer
+from tests.support.toy import ROWS, AtOnce, StepsLate, toy_trainer
 
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate"}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -30,17 +32,23 @@ class Killed(BaseException):
 
 @dataclass
 class Killer:
-    """Raises `Killed` before operation number `at`, counted from 0; with `torn` the write before is cut."""
+    """Raises `Killed` before operation number `at`, counted from 0; with `torn` the write before is cut.
+
+    So does every operation after it: what Python does on the way out, a killed process does not.
+    """
 
     at: int
     torn: bool = False
     seen: int = 0
+    dead: bool = False
     written: tuple[Path, int] | None = None
 
     def before(self, path: Path | None) -> None:
         """Is called before each operation; `path` is the file that it is about to write, if it writes one."""
+        if self.dead:
+            raise Killed
         if self.seen == self.at:
-            self.at = -1
+            self.dead = True
             if self.torn and self.written is not None and self.written[0].is_file():
                 place, size = self.written
                 os.truncate(place, (size + place.stat().st_size) // 2)
@@ -93,6 +101,13 @@ def announce(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(announce)
+
+
+@pytest.fixture(autouse=True, params=[AtOnce, StepsLate])
+def resume_points_are_written_in_this_thread(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resume, "ThreadPoolExecutor", lambda *given, **named: request.param())
 
 
 @pytest.fixture(autouse=True)

@@ -84,6 +84,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "kind": "corpus",
         "text": "raw",
         "licence": "none",
+        "confirmed": "made up",
         "note": "made up",
         "rows": {"words.txt": 300},
     }

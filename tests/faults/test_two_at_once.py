@@ -33,7 +33,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror/words.txt").write_text("one\ntwo\nthree\n")
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    entry = {"kind": "corpus", "text": "raw", "licence": "none", "note": "made up", "rows": {"words.txt": 3}}
+    entry = {
+        "kind": "corpus",
+        "text": "raw",
+        "licence": "none",
+        "confirmed": "made up",
+        "note": "made up",
+        "rows": {"words.txt": 3},
+    }
     source = Source.model_validate({"name": "tiny", **entry, "tiers": {"mirror": {}}})
     monkeypatch.setitem(SOURCES, "tiny", source)
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")

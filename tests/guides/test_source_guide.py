@@ -16,6 +16,7 @@ toy-reviews:
   text: senteval
   encoding: latin-1
   licence: none
+  confirmed: made up
   note: three reviews
   rows:
     rt-polarity.pos: 2

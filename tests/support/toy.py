@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,13 @@ class Toy(Method):
 
 
 def toy_trainer(
-    folder: Path, scores: Mapping[int, float], *, start: int = 0, seed: int = 3, **train: Any
+    folder: Path,
+    scores: Mapping[int, float],
+    *,
+    start: int = 0,
+    seed: int = 3,
+    seconds_between: float = 0.0,
+    **train: Any,
 ) -> Trainer:
     """Returns a trainer of a toy whose dev score after so many steps is `scores[steps]`, else 0.
 
@@ -77,6 +84,43 @@ def toy_trainer(
         method,
         config,
         seed,
-        lambda encoder: {"score": scores.get(int(encoder.steps), 0.0)},
-        folder,  # type: ignore[attr-defined]
+        lambda encoder: {"score": scores.get(int(encoder.steps), 0.0)},  # type: ignore[attr-defined]
+        folder,
+        seconds_between=seconds_between,
     )
+
+
+class AtOnce:
+    """A writer of resume points that has written when `submit` returns, as if the disk took no time."""
+
+    def submit(self, write: Callable[..., None], *given: Any) -> Future[None]:
+        written: Future[None] = Future()
+        write(*given)
+        written.set_result(None)
+        return written
+
+
+class Later(Future[None]):
+    """A write that takes place when it is asked for the third time whether it did, or is waited for."""
+
+    def __init__(self, write: Callable[[], None]) -> None:
+        super().__init__()
+        self.write, self.asked = write, 0
+
+    def done(self) -> bool:
+        self.asked += 1
+        if self.asked == 3:
+            self.result()
+        return super().done()
+
+    def result(self, timeout: float | None = None) -> None:
+        if not super().done():
+            self.set_result(None)
+            self.write()
+
+
+class StepsLate:
+    """A writer of resume points that writes while training is two steps further."""
+
+    def submit(self, write: Callable[..., None], *given: Any) -> Later:
+        return Later(lambda: write(*given))

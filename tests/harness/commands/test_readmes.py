@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands.readmes import written_readmes
+from harness.commands.readmes import source_page, written_readmes
+from harness.data.sources import SOURCES
 from harness.errors import InputError
+from harness.paths import SOURCE_PAGE
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats.deviations import INTRO, to_deviations, with_deviations
 from methods.registry import METHODS
@@ -33,6 +35,23 @@ def test_every_readme_is_what_the_audit_says() -> None:
     readmes = written_readmes(ROOT)
     assert len(readmes) == len(METHODS) >= 14
     assert [path for path, text in readmes.items() if path.read_text(encoding="utf-8") != text] == []
+
+
+def test_the_page_of_sources_is_what_the_declarations_say() -> None:
+    page = (ROOT / SOURCE_PAGE).read_text(encoding="utf-8")
+    assert page == source_page()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    assert [row[0].strip("|` ") for row in rows] == list(SOURCES)
+    shown = dict(zip(SOURCES, rows, strict=True))
+    assert shown["bert-base-uncased"][3:6] == [
+        "google-bert/bert-base-uncased",
+        "`86b5e0934494bd15c9632b12f734a8a67f723594`",
+        "2 of 5",
+    ]
+    assert [shown[f"opus-mt-{pair}"][6] for pair in ("en-de", "de-en", "en-fr", "fr-en")] == [
+        "CC-BY-4.0",
+        *["Apache-2.0"] * 3,
+    ]
 
 
 def test_a_section_numbers_the_differences_and_says_how_to_turn_each() -> None:

@@ -32,7 +32,13 @@ def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
     """Adds a source named `tiny` to the table; its one file `words.txt` has three lines unless told."""
 
     def add(tiers: Mapping[str, Any], **changes: Any) -> Source:
-        entry = {"kind": "corpus", "text": "raw", "licence": "none", "note": "made up"}
+        entry = {
+            "kind": "corpus",
+            "text": "raw",
+            "licence": "none",
+            "confirmed": "made up",
+            "note": "made up",
+        }
         source = Source.model_validate(
             {"name": "tiny", "rows": {"words.txt": 3}, **entry, **changes, "tiers": tiers}
         )

@@ -100,7 +100,7 @@ def test_unknown_source_names_the_near_ones() -> None:
 )
 def test_a_contradictory_entry_is_refused(change: dict[str, object]) -> None:
     entry = {
-        "name": "x", "kind": "sts", "licence": "none", "note": "none", "rows": {"a.txt": 1},
+        "name": "x", "kind": "sts", "licence": "none", "confirmed": "made up", "note": "none", "rows": {"a.txt": 1},
         "tiers": {"mirror": {"folder": "x"}},
     }  # fmt: skip
     Source.model_validate(entry)
@@ -110,7 +110,14 @@ def test_a_contradictory_entry_is_refused(change: dict[str, object]) -> None:
 
 def test_table_is_read_in_its_order(tmp_path: Path) -> None:
     declared = {
-        name: {"kind": "sts", "licence": "l", "note": "n", "rows": {"a": None}, "tiers": {"mirror": {}}}
+        name: {
+            "kind": "sts",
+            "licence": "l",
+            "confirmed": "made up",
+            "note": "n",
+            "rows": {"a": None},
+            "tiers": {"mirror": {}},
+        }
         for name in ("b", "a")
     }
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(declared, sort_keys=False), encoding="utf-8")

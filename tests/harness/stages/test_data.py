@@ -23,7 +23,13 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("SENTBENCH_MIRROR", "mirror")
     wheel = {"wheel": "tiny-words==1.0", "folder": "tiny_words", "sha256": {"words.txt": sha256(TEXT)}}
     for name, tiers in {"pinned": {"embedded": wheel}, "loose": {"mirror": {}}}.items():
-        entry = {"kind": "corpus", "licence": "none", "note": "made up", "rows": {"words.txt": 3}}
+        entry = {
+            "kind": "corpus",
+            "licence": "none",
+            "confirmed": "made up",
+            "note": "made up",
+            "rows": {"words.txt": 3},
+        }
         monkeypatch.setitem(SOURCES, name, Source.model_validate({"name": name, **entry, "tiers": tiers}))
     return ["pinned", "loose"]
 

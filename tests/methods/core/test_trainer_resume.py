@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 import torch
 
+from methods.core import resume
 from methods.core.errors import InputError
 from methods.core.method import MethodConfig
 from methods.core.resume import TrainingFolder
 from methods.core.trainer import Trainer
-from tests.support.toy import ROWS, toy_trainer
+from tests.support.toy import ROWS, StepsLate, toy_trainer
 
 SCORES = {3: 2.0, 6: 3.0}
 SETTINGS: dict[str, Any] = {"eval_every": 3, "save_every": 2}
@@ -163,3 +164,89 @@ def test_a_state_whose_weights_do_not_fit_is_refused(folder: Path) -> None:
 
 def test_how_often_it_is_saved_does_not_make_a_run_another(folder: Path) -> None:
     assert trainer(folder, save_every=5).fit(ROWS).best_step == 6
+
+
+@pytest.fixture
+def steps_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resume, "ThreadPoolExecutor", lambda *given, **named: StepsLate())
+
+
+@pytest.fixture
+def states(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The step of every state that is written."""
+    steps: list[int] = []
+    plain = TrainingFolder._write
+
+    def write(folder: TrainingFolder, state: dict[str, Any]) -> None:
+        steps.append(state["content"]["record"]["step"])
+        plain(folder, state)
+
+    monkeypatch.setattr(TrainingFolder, "_write", write)
+    return steps
+
+
+def test_a_run_shorter_than_the_time_between_resume_points_writes_one_after_its_last_step(
+    tmp_path: Path, states: list[int]
+) -> None:
+    trainer(tmp_path, seconds_between=300.0).fit(ROWS)
+    assert states == [8]
+
+
+def test_resume_points_are_written_when_the_time_has_passed(
+    tmp_path: Path, states: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step takes 70 s of this clock: of the steps 2, 3, 4, 6, 8 that may, 3 is the first after 200 s."""
+    made = trainer(tmp_path, seconds_between=200.0)
+    monkeypatch.setattr("methods.core.trainer.time.monotonic", lambda: 70.0 * made.record.step)
+    made.fit(ROWS)
+    assert states == [3, 6, 8]
+
+
+def test_training_does_not_wait_for_a_resume_point_that_is_being_written(
+    tmp_path: Path, states: list[int], steps_late: None
+) -> None:
+    """With one on its way the next is left out, but never that after the last step."""
+    trainer(tmp_path, save_every=1, eval_every=8).fit(ROWS)
+    assert states[0] == 0
+    assert states[-1] == 8
+    assert len(states) < 9
+
+
+@pytest.mark.usefixtures("steps_late")
+def test_a_resume_point_holds_what_was_when_it_was_taken(tmp_path: Path) -> None:
+    weight, moments = torch.arange(3.0), [torch.ones(2)]
+    written = TrainingFolder(tmp_path, {"seed": 3})
+    written.restore("cpu")
+    written.log([{"step": 1}])
+    written.commit_beside({"weight": weight, "moments": moments, "step": 1})
+    weight.zero_()
+    moments[0].add_(5)
+    written.log([{"step": 2}])
+    written.settle(wait=True)
+    again = TrainingFolder(tmp_path, {"seed": 3})
+    content = again.restore("cpu")
+    assert content is not None
+    assert content["weight"].tolist() == [0, 1, 2]
+    assert content["moments"][0].tolist() == [1, 1]
+    assert (tmp_path / "train.jsonl").read_text() == '{"step": 1}\n'
+
+
+def test_no_more_best_encoders_are_kept_than_the_best_and_the_one_a_state_names(tmp_path: Path) -> None:
+    found = []
+    made = toy_trainer(
+        tmp_path, {step: float(step) for step in range(9)}, eval_every=1, seconds_between=300.0
+    )
+    made.report = lambda step, total, entry: found.append({path.name for path in tmp_path.glob("best-*")})
+    made.fit(ROWS)
+    assert found[1:] == [{f"best-{step}"} for step in range(1, 9)]
+
+
+def test_a_resume_point_that_cannot_be_written_ends_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(resume, "seal", full)
+    with pytest.raises(OSError, match="No space left"):
+        trainer(tmp_path).fit(ROWS)

@@ -1,0 +1,140 @@
+"""What a plan needs of a machine beside what `sentbench data fetch` brings: packages, folders, disk, a card."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.data.sources import SOURCES, Source
+from harness.paths import SOURCE_RECORD, data_roots
+from harness.plan.entries import Params, Run
+from harness.plan.estimate import FLOAT_BYTES, Estimate
+from harness.plan.step_times import TRAINING_LENGTH, Cost, Shape
+from harness.rewriting.loading import SENTENCE_PIECES
+
+SENTENCE_PIECE_FILES = (".spm", "spiece.model")
+COPIES_OF_A_RESUME_POINT = 6
+"""Weights on disk while a run trains: the best, the last, one in writing, and parameters with two moments."""
+STATES = 4
+"""Numbers a trained parameter takes: itself, its gradient, two moments."""
+PATIENCE_HOURS = 24.0
+"""A plan of more CPU hours than this needs a card."""
+GIGABYTE = 1e9
+
+
+class Need(NamedTuple):
+    """One thing that a plan needs: whether it is there, what was found, and what provides it."""
+
+    what: str
+    met: bool
+    found: str
+    provide: str
+
+    @property
+    def line(self) -> str:
+        """The need in one line, with what provides it where it is not met."""
+        return f"{self.what}: {self.found}" + ("" if self.met else f"; {self.provide}")
+
+
+def needs_of(params: Params, estimate: Estimate) -> list[Need]:
+    """Returns what a plan needs; nothing is fetched, and the hub is not asked."""
+    return [*_packages(params), *_folders(params), _disk(params, estimate), *_card(params, estimate)]
+
+
+def _packages(params: Params) -> Iterator[Need]:
+    files = [file for name in params.sources for file in SOURCES[name].files]
+    if any(file.endswith(SENTENCE_PIECE_FILES) for file in files):
+        for package in SENTENCE_PIECES:
+            yield _package(package, "the rewriting models' tokenizers", f"pip install {package}")
+    if any(
+        run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()
+    ):
+        yield _package("hanlp", "the roles of MoCo's key view", "pip install hanlp, or name a role_file")
+
+
+def _package(name: str, use: str, provide: str) -> Need:
+    try:
+        return Need(f"{name} for {use}", True, version(name), provide)
+    except PackageNotFoundError:
+        return Need(f"{name} for {use}", False, "not installed", provide)
+
+
+def _folders(params: Params) -> Iterator[Need]:
+    """Yields a need for each source that no download brings, unless it was fetched before."""
+    for name in params.sources:
+        source = SOURCES[name]
+        tiers = {tier for tier in source.tiers if tier in params.tiers}
+        if not tiers & {"embedded", "hub"}:
+            place = _place_of(source)
+            provide = "; or ".join(_provided(source))
+            yield Need(f"{name}, a source of no hub", place is not None, place or "not found", provide)
+
+
+def _place_of(source: Source) -> str | None:
+    """Returns the folder that has all files of a source: fetched, of the system, or of the mirror."""
+    fetched = [root / source.name for root in data_roots() if (root / source.name / SOURCE_RECORD).is_file()]
+    folders = [*fetched]
+    if "system" in source.tiers:
+        folders.append(Path(source.tiers["system"].folder))
+    mirror = os.environ.get("SENTBENCH_MIRROR")
+    if mirror and "mirror" in source.tiers:
+        folders.append(Path(mirror) / source.tiers["mirror"].folder)
+    return next((str(place) for place in folders if all((place / f).is_file() for f in source.files)), None)
+
+
+def _provided(source: Source) -> Iterator[str]:
+    for tier in source.tiers.values():
+        if tier.package:
+            yield f"apt-get install {tier.package}"
+        elif tier.obtain:
+            yield tier.obtain
+
+
+def _disk(params: Params, estimate: Estimate) -> Need:
+    shapes = [estimate.shape(run.backbone_name) for run in params.runs.values()]
+    largest = max((shape.parameters for shape in shapes if shape), default=0)
+    costs = [estimate.run(run) for run in params.runs.values()]
+    total = [cost.disk for cost in (*costs, estimate.teachers(), estimate.data()) if cost]
+    wanted = sum(total) + COPIES_OF_A_RESUME_POINT * FLOAT_BYTES * largest
+    free = shutil.disk_usage(Path()).free
+    found = f"{free / GIGABYTE:,.0f} GB free, {wanted / GIGABYTE:,.0f} GB estimated"
+    return Need("disk", free >= wanted, found, "free some, or plan fewer runs with --seeds or --backbone")
+
+
+def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
+    """Yields the need of a card where a CPU would take days."""
+    total = Cost()
+    for run in params.runs.values():
+        total = total.plus(estimate.run(run) or Cost())
+    if total.cpu_hours < PATIENCE_HOURS:
+        return
+    wanted = max(_training_bytes(run, estimate.shape(run.backbone_name)) for run in params.runs.values())
+    import torch
+
+    least = f"at least {wanted / GIGABYTE:,.0f} GB estimated for the largest run"
+    provide = "run the plan on a machine with such a card, or fewer of its systems with --backbone"
+    if not torch.cuda.is_available():
+        found = f"no CUDA device ({total.cpu_hours:,.0f} CPU hours without one), {least}"
+        yield Need("card", False, found, provide)
+        return
+    name, memory = torch.cuda.get_device_name(), torch.cuda.get_device_properties(0).total_memory
+    yield Need("card", memory >= wanted, f"{name} with {memory / GIGABYTE:,.0f} GB, {least}", provide)
+
+
+def _training_bytes(run: Run, shape: Shape | None) -> float:
+    """Returns the least memory that training a run takes: weights with their states, activations of two views.
+
+    Activations of a layer as Korthikanti et al. (2022) count them, in fp32: 68 bytes a token and unit of width,
+    10 for each head and pair of tokens, heads of width 64. Queues, teachers and peers are not counted.
+    """
+    if shape is None:
+        return 0.0
+    length = min(int(run.config.get("max_length", TRAINING_LENGTH)), TRAINING_LENGTH)
+    tokens = 2 * int(run.train["batch_size"]) * length
+    heads = max(1, shape.width // 64)
+    activations = tokens * shape.layers * (68 * shape.width + 10 * heads * length)
+    return STATES * FLOAT_BYTES * shape.parameters + activations

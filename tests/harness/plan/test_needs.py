@@ -1,0 +1,158 @@
+"""What a plan needs beside data is found or named in one line with what provides it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+
+from harness.cli import main
+from harness.data.sources import SOURCES
+from harness.plan import needs
+from harness.plan.estimate import Estimate
+from harness.plan.needs import Need, needs_of
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
+from harness.plan.step_times import read_step_times
+
+ROOT = Path(__file__).parents[3]
+Found = Callable[..., dict[str, Need]]
+
+
+class Usage(NamedTuple):
+    free: float
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
+    """The needs of a plan by their first word, in a folder without data, mirror and card, with all disk."""
+    monkeypatch.chdir(tmp_path)
+    for room in ("recipes", "leaderboards"):
+        Path(room).symlink_to(ROOT / room)
+    for name in ("SENTBENCH_MIRROR", "SENTBENCH_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(1e15))
+
+    def of(*names: str) -> dict[str, Need]:
+        params = resolve(load_recipes(), names, seeds=1)
+        return {
+            need.what.split()[0].strip(","): need
+            for need in needs_of(params, Estimate(params, read_step_times()))
+        }
+
+    return of
+
+
+def no_package(name: str) -> str:
+    raise needs.PackageNotFoundError(name)
+
+
+def test_the_small_plan_needs_disk_alone(found: Found) -> None:
+    assert {what: need.met for what, need in found("small").items()} == {"disk": True}
+
+
+def test_back_translation_needs_sentencepiece_and_protobuf(
+    found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(needs, "version", no_package)
+    missing = found("sct/sct-bert-tiny")
+    for package in ("sentencepiece", "protobuf"):
+        assert missing[package].line == (
+            f"{package} for the rewriting models' tokenizers: not installed; pip install {package}"
+        )
+    monkeypatch.setattr(needs, "version", lambda name: "1.2")
+    there = found("sct/sct-bert-tiny")["sentencepiece"]
+    assert there.met
+    assert there.line == "sentencepiece for the rewriting models' tokenizers: 1.2"
+
+
+def test_roles_need_hanlp_unless_a_file_brings_them(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(needs, "version", no_package)
+    assert "pip install hanlp, or name a role_file" in found("ptbert/moco-srl")["hanlp"].line
+    assert "hanlp" not in found("ptbert/moco")
+
+
+@pytest.mark.parametrize(
+    ("plan", "source", "provide"),
+    [
+        ("sct/sct-aug-synonym-bert-tiny", "wordnet", "apt-get install wordnet-base"),
+        ("sct/sct-bert-tiny", "askubuntu", "useb.downloading .* data-eval/askubuntu to .SENTBENCH_MIRROR"),
+        ("sct/sct-bert-tiny", "scidocs", "useb.downloading .* data-eval/scidocs to .SENTBENCH_MIRROR"),
+    ],
+)
+def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_data(
+    found: Found, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, source: str, provide: str
+) -> None:
+    nowhere = SOURCES[source].tiers.get("system")
+    if nowhere:
+        changed = {**SOURCES[source].tiers, "system": nowhere.model_copy(update={"folder": "/nowhere"})}
+        monkeypatch.setitem(SOURCES, source, SOURCES[source].model_copy(update={"tiers": changed}))
+    need = found(plan)[source]
+    assert not need.met
+    assert need.line.startswith(f"{source}, a source of no hub: not found; ")
+    assert re.search(provide, need.line)
+
+    place = tmp_path / "mirror" / SOURCES[source].tiers["mirror"].folder
+    place.mkdir(parents=True)
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
+    assert not found(plan)[source].met
+    for file in SOURCES[source].files:
+        (place / file).write_text("x")
+    assert found(plan)[source].found == str(place)
+
+
+def test_a_disk_that_is_too_small_is_named_with_both_sizes(
+    found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(3e9))
+    need = found("baselines/simcse")["disk"]
+    assert not need.met
+    assert need.found.startswith("3 GB free, ")
+    assert "--seeds or --backbone" in need.line
+
+
+@pytest.mark.parametrize(("memory", "met"), [(4e9, False), (80e9, True)])
+def test_days_on_a_cpu_need_a_card_with_the_memory_of_the_largest_run(
+    found: Found, monkeypatch: pytest.MonkeyPatch, memory: float, met: bool
+) -> None:
+    """SimCSE on BERT-base: 1.75 GB of weights with their states, 2.8 GB of activations; see the next test."""
+    assert not found("baselines/simcse")["card"].met
+    properties: Any = type("Properties", (), {"total_memory": memory})
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: properties)
+    need = found("baselines/simcse")["card"]
+    assert need.met is met
+    assert need.found == f"Card with {memory / 1e9:.0f} GB, at least 4 GB estimated for the largest run"
+
+
+def test_training_memory_is_worked_by_hand(found: Found) -> None:
+    """16 bytes for each of 108,891,648 parameters; 2 x 64 x 32 tokens, 12 layers, 68 x 768 + 10 x 12 x 32 each."""
+    params = resolve(load_recipes(), ["baselines/simcse"], seeds=1)
+    run = params.runs["simcse__bert-base-uncased__s0"]
+    shape = Estimate(params, read_step_times()).shape("bert-base-uncased")
+    assert shape is not None
+    activations = 4096 * 12 * (68 * 768 + 10 * 12 * 32)
+    assert needs._training_bytes(run, shape) == 16 * shape.parameters + activations
+    assert needs._training_bytes(run, shape) == pytest.approx(4.5e9, rel=0.02)
+
+
+def test_doctor_ends_with_1_where_a_need_is_not_met_and_plan_names_the_same(
+    found: Found, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found("small")["disk"].met
+    assert main(["plan", "small", "--seeds", "1"]) == 0
+    assert "missing" not in capsys.readouterr().out
+    assert main(["doctor"]) == 0
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(1e6))
+    assert main(["doctor"]) == 1
+    (line,) = capsys.readouterr().out.splitlines()[1:]
+    assert line.split(maxsplit=1) == ["missing", found("small")["disk"].line]
+    assert main(["plan", "small", "--seeds", "1", "--dry-run"]) == 0
+    assert f"missing {found('small')['disk'].line}" in capsys.readouterr().out
