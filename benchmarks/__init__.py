@@ -18,5 +18,6 @@ BENCHMARKS = (
     "transfer",
     "start",
     "pipeline",
+    "launch",
 )
 """Modules of this package that `python -m benchmarks` runs, in this order."""

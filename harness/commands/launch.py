@@ -1,44 +1,121 @@
-"""`sentbench launch`: run the pipeline's stages side by side."""
+"""`sentbench launch`: run the pipeline's stages side by side, here, on Ray or on Slurm."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
+from collections import Counter
 
 from harness.errors import InputError
 from harness.launch.driver import Driver, log_of
 from harness.launch.local import LocalEngine, visible_cards
-from harness.launch.pipeline import open_pipeline
-from harness.launch.progress import Progress
+from harness.launch.pipeline import Pipeline, open_pipeline
+from harness.launch.progress import Progress, duration
+from harness.launch.work import Engine
 from harness.launch.worker import PRELOADED, is_ours
+
+CARDS = (1, 8, 64)
+"""Cards for which an estimate is given: one, a machine of them, a cluster."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "targets", nargs="*", metavar="TARGET", help="stages with all they need, else all stages"
+        "targets", nargs="*", metavar="TARGET", help="stages, with all they need; else all stages"
     )
-    parser.add_argument("--on", choices=["local"], default="local", help="what runs the stages")
+    parser.add_argument(
+        "--on", choices=["local", "ray", "slurm"], default="local", help="what runs the stages"
+    )
     parser.add_argument("--jobs", type=int, metavar="N", help="stages at once")
     parser.add_argument(
+        "--gpus-per-run", type=float, metavar="G", help="cards a stage takes: 0.5 is half a card"
+    )
+    parser.add_argument("--cpus-per-run", type=float, metavar="C", help="processors a stage takes")
+    parser.add_argument(
         "--retries", type=int, default=5, metavar="N", help="further attempts where the system ended a stage"
+    )
+    parser.add_argument("--address", metavar="A", help="of a Ray cluster, `auto` for the one of this machine")
+    parser.add_argument(
+        "--slurm", default="", metavar="NAME=VALUE,...", help="options of sbatch, time in minutes"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would run and how long it would take"
     )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Runs what has changed and records it as `dvc repro` does; returns 1 if anything failed or was ended."""
-    cards = visible_cards()
-    jobs = arguments.jobs or len(cards) or len(os.sched_getaffinity(0))
-    check_number("--jobs", jobs, least=1)
-    check_number("--retries", arguments.retries, least=0)
+    check_numbers(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
+        if arguments.dry_run:
+            print(forecast(pipeline, arguments.jobs))
+            return 0
+        engine = engine_of(arguments, pipeline)
         kinds = {name: name.partition("@")[0] for name in pipeline.order}
-        preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
-        engine = LocalEngine(jobs, cards, preloaded)
-        driver = Driver(pipeline, engine, arguments.retries, Progress(kinds, jobs))
+        driver = Driver(pipeline, engine, arguments.retries, Progress(kinds, engine.slots))
         driver.run()
     return report(driver)
+
+
+def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
+    """Returns the engine that the arguments name; InputError if it cannot be had."""
+    if arguments.on == "ray":
+        from harness.launch.on_ray import RayEngine
+
+        return RayEngine(
+            arguments.address, arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
+        )
+    if arguments.on == "slurm":
+        from harness.launch.on_slurm import SlurmEngine, read_options
+
+        return SlurmEngine(
+            read_options(arguments.slurm),
+            arguments.jobs,
+            arguments.cpus_per_run or 1.0,
+            1.0 if arguments.gpus_per_run is None else arguments.gpus_per_run,
+        )
+    cores, cards = len(os.sched_getaffinity(0)), visible_cards()
+    most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
+    if cards and arguments.gpus_per_run != 0:
+        most = min(most, max(1, math.floor(len(cards) / (arguments.gpus_per_run or 1.0))))
+    preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
+    return LocalEngine(arguments.jobs or most, cards, preloaded)
+
+
+def forecast(pipeline: Pipeline, jobs: int | None) -> str:
+    """Returns what would run and, by engine, how long the plan's runs among it would take."""
+    from harness.commands import read_plan
+    from harness.plan.estimate import Estimate
+    from harness.plan.packing import hours_at_once, packing
+    from harness.plan.step_times import read_step_times
+
+    names = pipeline.to_run()
+    kinds = Counter(name.partition("@")[0] for name in names)
+    lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counted(kinds)}"]
+    if not kinds["train"]:
+        return lines[0]
+    params = read_plan()
+    estimate = Estimate(params, read_step_times())
+    keys = [key for key in params.runs if f"train@{key}" in names]
+    costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
+    if not costs:
+        return lines[0]
+    cores = jobs or len(os.sched_getaffinity(0))
+    here = hours_at_once([cost.cpu_hours for cost in costs], cores)
+    lines.append(f"--on local, {cores} runs at once on this machine's CPU: about {duration(here * 3600)}")
+    for cards in [jobs] if jobs else CARDS:
+        hours = hours_at_once([cost.gpu_hours for cost in costs], cards)
+        lines.append(f"--on ray or slurm, {cards} runs at once on cards: about {duration(hours * 3600)}")
+    unknown = len(keys) - len(costs)
+    lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
+    return "\n".join([*lines, packing(keys)])
+
+
+def counted(kinds: Counter[str]) -> str:
+    """Returns `4 train, 2 evaluate` for counts of stages by kind."""
+    return ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
 
 
 def report(driver: Driver) -> int:
@@ -56,7 +133,12 @@ def report(driver: Driver) -> int:
     return 1
 
 
-def check_number(option: str, number: float, *, least: float) -> None:
-    """Raises InputError unless a number of the command line is at least `least`."""
-    if number < least:
-        raise InputError(f"{option} {number}: expected at least {least}; correct the number")
+def check_numbers(arguments: argparse.Namespace) -> None:
+    """Raises InputError unless every number of the command line is one that a launch can have."""
+    limits = {"jobs": 1, "retries": 0, "cpus_per_run": 0.01, "gpus_per_run": 0}
+    for name, least in limits.items():
+        number = getattr(arguments, name)
+        if number is not None and not (least <= number < math.inf):
+            raise InputError(
+                f"--{name.replace('_', '-')} {number}: expected at least {least}; correct the number"
+            )

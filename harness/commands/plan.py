@@ -16,8 +16,9 @@ from harness.paths import PARAMS, SCORES
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.needs import needs_of
 from harness.plan.names import table_runs, table_tasks
+from harness.plan.needs import needs_of
+from harness.plan.packing import packing
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
@@ -172,6 +173,7 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.tiers)}",
         *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
+        packing(params.runs),
         NOT_COUNTED,
     ]
     if unknown:

@@ -32,7 +32,8 @@ def words_of(command: str) -> list[str] | None:
 def run_commands(work: Work, device: str, *, driver: int | None = None) -> int:
     """Returns the exit code of the last command of a work that ran, minus the signal if one ended it.
 
-    driver: what becomes readable when the driver has ended; the commands and all that they started end then.
+    driver: what becomes readable when the driver has ended. This process and all of its group end then, so it
+    leads a group of its own.
     """
     with logged(work, device):
         code = 0
@@ -67,13 +68,14 @@ def logged(work: Work, device: str) -> Iterator[None]:
     """Appends what this process and its children print in the block to the log of a work."""
     work.log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    with work.log.open("a", encoding="utf-8") as log, redirected(log.fileno()):
+    with work.log.open("a", encoding="utf-8", buffering=1) as log:
         now = time.strftime("%Y-%m-%d %H:%M:%S")
-        print(f"== attempt {work.attempt} on {socket.gethostname()}, {device}, {now}", flush=True)
+        log.write(f"== attempt {work.attempt} on {socket.gethostname()}, {device}, {now}\n")
         try:
-            yield
+            with redirected(log.fileno()):
+                yield
         finally:
-            print(f"== ended after {time.monotonic() - started:.1f} s", flush=True)
+            log.write(f"== ended after {time.monotonic() - started:.1f} s\n")
 
 
 @contextmanager

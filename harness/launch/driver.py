@@ -12,9 +12,9 @@ from pathlib import Path
 from types import FrameType
 
 from harness.launch.commands import last_line
-from harness.launch.pipeline import Pipeline, StageError
+from harness.launch.pipeline import CHANGED, Pipeline, StageError
 from harness.launch.progress import Progress
-from harness.launch.work import Ended, Engine, Work
+from harness.launch.work import Ended, Engine, LastingEngine, Work
 from harness.paths import cache
 
 TICK = 0.5
@@ -69,25 +69,32 @@ class Driver:
         over = []
         while ready and len(self._running) < self.engine.slots and not self.interrupted:
             name = ready.pop(0)
+            work = self._work(name)
             try:
-                begun = self.pipeline.begin(name)
+                if isinstance(self.engine, LastingEngine) and self.engine.adopt(name, work.inputs):
+                    self.pipeline.adopt(name)
+                    self._start(work)
+                    continue
+                state = self.pipeline.begin(name)
             except StageError as error:
                 self._fail(name, str(error))
                 continue
-            if isinstance(begun, str):
-                self.progress.end(name, begun)
+            if state == CHANGED:
+                self._submit(work)
+            else:
+                self.progress.end(name, state)
                 over.append(name)
-                continue
-            self._submit(
-                Work(
-                    name,
-                    begun,
-                    folder=self.pipeline.folder(name),
-                    log=log_of(name).absolute(),
-                    environment=self.pipeline.environment(name),
-                )
-            )
         return over
+
+    def _work(self, name: str) -> Work:
+        return Work(
+            name,
+            self.pipeline.commands[name],
+            folder=self.pipeline.folder(name),
+            log=log_of(name).absolute(),
+            environment=self.pipeline.environment(name),
+            inputs=self.pipeline.inputs(name) if isinstance(self.engine, LastingEngine) else "",
+        )
 
     def _wait(self) -> list[str]:
         """Returns the stages that have ended well since the last call."""
@@ -113,9 +120,12 @@ class Driver:
         return True
 
     def _submit(self, work: Work) -> None:
+        self._start(work)
+        self.engine.submit(work)
+
+    def _start(self, work: Work) -> None:
         self._running[work.stage] = work
         self.progress.start(work.stage)
-        self.engine.submit(work)
 
     def _fail(self, name: str, reason: str) -> None:
         self.failed[name] = reason

@@ -14,11 +14,9 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
-from harness.launch.work import Ended, Work
+from harness.launch.work import PASSIVE, Ended, Work
 from harness.launch.worker import PRELOADED, run_work
 
-PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
-"""Threads of OpenMP that have nothing to do sleep: they would spin in the time of another worker."""
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 """Asking for a card without starting CUDA, which does not outlive a fork."""
 GRACE = 5.0

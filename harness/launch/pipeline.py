@@ -7,6 +7,9 @@ repro` records it.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 import os
 import time
 from collections import OrderedDict
@@ -19,6 +22,8 @@ from harness.errors import InputError
 from harness.files import atomic_path
 from harness.launch.rwlock import check_rwlock
 
+CHANGED = "changed"
+"""What `begin` says of a stage that has to run."""
 TESTED = "3.67"
 """The release of DVC whose internals are used here; the next one may have changed any of them."""
 PERIOD, COSTS = 30.0, 10.0
@@ -41,6 +46,7 @@ class Pipeline:
         planned = plan_repro(active, wanted) if wanted is None or wanted else []
         self._stages: dict[str, Any] = {stage.addressing: stage for stage in planned}
         self._upstream = {name: list(active.successors(stage)) for name, stage in self._stages.items()}
+        self.commands = {name: _commands(stage) for name, stage in self._stages.items()}
         self._before: dict[str, list[Any]] = {}
         self._pending: list[Any] = []
         self._known: dict[str, frozenset[str]] = {}
@@ -51,16 +57,11 @@ class Pipeline:
         """Each stage, in the order of `dvc repro`, with the stages that it needs."""
         return {name: {stage.addressing for stage in needs} for name, needs in self._upstream.items()}
 
-    @property
-    def commands(self) -> dict[str, tuple[str, ...]]:
-        """The commands of each stage that has any."""
-        return {name: _commands(stage) for name, stage in self._stages.items() if stage.cmd}
+    def begin(self, name: str) -> str:
+        """Returns `changed` for a stage whose commands have to run; its old outputs are removed then.
 
-    def begin(self, name: str) -> tuple[str, ...] | str:
-        """Returns the commands that a stage has to run, its old outputs removed, or why there is none to run.
-
-        That is `unchanged`, `restored` from DVC's run cache, or `done` for a stage without a command, such
-        as a file under `dvc add`. Errors: StageError if a dependency is missing.
+        Else it is `unchanged`, `restored` from DVC's run cache, or `done` without a command, such as a file
+        under `dvc add`. Errors: StageError if a dependency is missing.
         """
         from dvc.stage.cache import RunCacheNotFoundError
 
@@ -76,9 +77,44 @@ class Pipeline:
             except RunCacheNotFoundError:
                 stage.save_deps()
                 self._before[name] = _hashes(stage.deps)
-                return _commands(stage)
+                return CHANGED
             self._record(stage)
             return "restored"
+
+    def to_run(self) -> list[str]:
+        """Returns the stages that have changed, and those that need one of them; changes nothing.
+
+        One of the latter may turn out to be as it was, and one that the run cache has is not run either.
+        Errors: InputError if a stage's state cannot be read.
+        """
+        found: dict[str, None] = {}
+        for name, needs in self.order.items():
+            stage = self._stages[name]
+            try:
+                with _stage_errors():
+                    if found.keys() & needs or stage.changed(upstream=self._upstream[name]):
+                        found[name] = None
+            except StageError as error:
+                raise InputError(f"{name}: {error}; `dvc status` says more") from error
+        return list(found)
+
+    def inputs(self, name: str) -> str:
+        """Returns a hash of a stage's commands and all that it depends on, empty if any of it is missing."""
+        from dvc.exceptions import DvcException
+
+        stage = self._stages[name]
+        try:
+            found = [stage.cmd, *(f"{dep.def_path} {dep.get_hash()}" for dep in stage.deps)]
+        except (DvcException, OSError):
+            return ""
+        return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+
+    def adopt(self, name: str) -> None:
+        """Takes a stage as begun that an earlier launch began with the inputs that are there now."""
+        stage = self._stages[name]
+        with _stage_errors():
+            stage.save_deps()
+            self._before[name] = _hashes(stage.deps)
 
     def finish(self, name: str) -> None:
         """Records a stage whose commands have ended well.
@@ -173,6 +209,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
     from dvc.repo import Repo, lock_repo
 
     with ExitStack() as stack:
+        stack.enter_context(_quiet())
         try:
             repo = stack.enter_context(Repo())
             stack.enter_context(lock_repo(repo))
@@ -192,6 +229,18 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             pipeline.dump()
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Leaves DVC's notes and progress bars out while the block runs: the launch has a line of its own."""
+    logger = logging.getLogger("dvc")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 def check_release() -> None:
     """Raises InputError unless DVC is of the release whose internals are used here."""
     from dvc import __version__
@@ -204,7 +253,7 @@ def check_release() -> None:
 
 
 def _commands(stage: Any) -> tuple[str, ...]:
-    return tuple(stage.cmd if isinstance(stage.cmd, list) else stage.cmd.splitlines())
+    return tuple(stage.cmd if isinstance(stage.cmd, list) else (stage.cmd or "").splitlines())
 
 
 def _hashes(deps: Sequence[Any]) -> list[Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
 """Stages of dvc.yaml that compute with no network, so that they are given no graphics card."""
+PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
+"""Threads of OpenMP that have nothing to do sleep: they would spin in the time of another stage."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Work:
     """Where all attempts write what they print, one after the other."""
     environment: dict[str, str] = field(default_factory=dict)
     """Variables that the commands have beside those of the engine."""
+    inputs: str = ""
+    """Hash of the commands and of all that they read, for engines whose works outlive the driver."""
     attempt: int = 1
 
     @property
@@ -59,3 +63,11 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Ends all that runs and returns when nothing of it is left."""
+
+
+@runtime_checkable
+class LastingEngine(Engine, Protocol):
+    """An engine whose works outlive the driver."""
+
+    def adopt(self, stage: str, inputs: str) -> bool:
+        """Returns whether a work of an earlier launch has the same inputs; `wait` will return its end."""

@@ -33,7 +33,7 @@ PRELOADED = [
 
 def is_ours(commands: Sequence[str]) -> bool:
     """Returns whether all of a stage's commands are commands of this project that no shell has to read."""
-    return all((words_of(command) or [""])[0] == OURS for command in commands)
+    return bool(commands) and all((words_of(command) or [""])[0] == OURS for command in commands)
 
 
 def run_work(work: Work, device: str) -> None:

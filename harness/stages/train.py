@@ -64,10 +64,23 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
             "train_seconds": round(time.monotonic() - started, 1),
             "steps": trainer.record.step,
             "device": device,
+            **card_memory(device),
         }
         write_json(parts[cost_file], sealed(cost))
     shutil.rmtree(state, ignore_errors=True)
     return folder
+
+
+def card_memory(device: str) -> dict[str, int]:
+    """Returns the most bytes that this process has held of its card, and the card's bytes; {} on a CPU."""
+    import torch
+
+    if device == "cpu":
+        return {}
+    return {
+        "peak_memory": torch.cuda.max_memory_reserved(),
+        "card_memory": torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory,
+    }
 
 
 def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:

@@ -237,6 +237,7 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
+    "harness/launch/extras": "imports a library",
     "harness/report/pages/declared": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",
     "methods/registry": "finds methods: harness.identity.training_roots",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness.cli import main
+from harness.launch.pipeline import CHANGED, open_pipeline
 from tests.harness.launch.toy_pipeline import (
+    ROOT,
     repro,
     runs,
     stage,
@@ -172,3 +176,60 @@ def test_a_killed_driver_leaves_nothing_running_and_nothing_is_trained_twice(tmp
     again = start_launch(folder)
     assert again.wait(60) == 0
     assert runs(folder) == ["quick", "slow", "slow"]
+
+
+def test_a_dry_run_says_what_would_run_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", FAN))
+    assert main(["launch", "c"]) == 0
+    before = {path: path.read_bytes() for path in (Path("dvc.lock"), Path("a.txt"), Path("c.txt"))}
+    capsys.readouterr()
+    assert main(["launch", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "3 of 5 stages would run: 1 b, 1 d, 1 last\n"
+    assert {path: path.read_bytes() for path in before} == before
+    assert runs(Path()) == ["a", "c"]
+
+
+def test_scores_outside_the_cache_are_restored_because_they_are_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stage `evaluate` declares its scores so; as plain outputs they would be made again."""
+    scored = {**stage("scored"), "metrics": [{"scored.txt": {"cache": False}}]}
+    del scored["outs"]
+    plain = {**stage("plain"), "outs": [{"plain.txt": {"cache": False}}]}
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", {"scored": scored, "plain": plain}))
+    assert main(["launch"]) == 0
+    Path("dvc.lock").unlink()
+    assert main(["launch"]) == 0
+    assert sorted(runs(Path())) == ["plain", "plain", "scored"]
+    assert Path("scored.txt").read_text() == "words\n"
+    evaluate = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["evaluate"]["do"]
+    assert {next(iter(out)) for part in ("metrics", "plots") for out in evaluate[part]} == {
+        "reports/scores/${key}.json",
+        "reports/curves/${key}.jsonl",
+    }
+
+
+@pytest.mark.slow
+def test_2000_stages_with_nothing_to_do_take_less_than_a_minute_of_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = {"cmd": "false", "deps": ["source.txt"], "outs": ["made/${item}"]}
+    folder = write_pipeline(tmp_path / "toy", {"x": {"foreach": list(range(2000)), "do": each}})
+    monkeypatch.chdir(folder)
+    (folder / "made").mkdir()
+    with open_pipeline() as pipeline:
+        for name in pipeline.order:
+            assert pipeline.begin(name) == CHANGED
+            (folder / "made" / name.partition("@")[2]).write_text(name)
+            pipeline.finish(name)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    launch = start_launch(folder)
+    _, shown = launch.communicate(timeout=600)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert launch.returncode == 0, shown
+    assert "2000 of 2000 stages, 2000 unchanged" in shown
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{seconds:.1f} s of processor")
+    assert seconds < 60

@@ -15,7 +15,7 @@ from harness.cli import main
 from harness.errors import InputError
 from harness.launch import driver, pipeline
 from harness.launch.driver import priorities
-from harness.launch.pipeline import check_release, open_pipeline
+from harness.launch.pipeline import CHANGED, check_release, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.rwlock import check_rwlock
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
@@ -97,13 +97,13 @@ def test_dvc_lock_is_written_now_and_then_and_at_the_end(
     lock = Path("dvc.lock")
     with open_pipeline() as opened:
         for name in "ab":
-            assert isinstance(opened.begin(name), tuple)
+            assert opened.begin(name) == CHANGED
             Path(f"{name}.txt").write_text("made\n")
             opened.finish(name)
             opened.dump(at_once=False)
             assert lock.exists() is (name == "b")
             now[0] += pipeline.PERIOD + 1
-        assert isinstance(opened.begin("c"), tuple)
+        assert opened.begin("c") == CHANGED
         Path("c.txt").write_text("made\n")
         opened.finish("c")
         assert "c:" not in lock.read_text()

@@ -1,0 +1,112 @@
+"""Engine `ray`: a task for each stage on a Ray cluster, or on this machine where no address is given."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.launch.commands import run_commands
+from harness.launch.extras import imported
+from harness.launch.work import PASSIVE, Ended, Work
+
+ROOT = Path(__file__).parents[2]
+GRACE = 10.0
+"""Seconds that cancelled tasks have to be gone."""
+
+
+class RayEngine:
+    """Works as Ray tasks; the project's folder lies under the same path on every node."""
+
+    def __init__(self, address: str | None, jobs: int | None, cpus: float, cards: float | None) -> None:
+        """cpus, cards: what a stage takes of a node; a share of a card lets several stages share it.
+
+        Errors: InputError if Ray is not installed, the cluster cannot be reached, or no node is large enough.
+        """
+        self._ray = ray = imported("ray", extra="launch-ray")
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        try:
+            ray.init(
+                address=address or "local",
+                runtime_env={"env_vars": {"PYTHONPATH": path}},
+                log_to_driver=False,
+                logging_level="error",
+            )
+        except ConnectionError:
+            raise InputError(
+                f"--address {address}: no Ray cluster answers, expected one; start it with `ray start --head`"
+            ) from None
+        self._cpus, self._cards = cpus, cards_of(ray.nodes(), cpus, cards)
+        self.slots = jobs or max(1, int(ray.cluster_resources()["CPU"] // cpus))
+        self._running: dict[str, Any] = {}
+
+    def submit(self, work: Work) -> None:
+        """Queues a work; a try that failed is the driver's to repeat, so that attempts are counted once."""
+        options = {"num_cpus": self._cpus, "num_gpus": self._cards if work.wants_card else 0}
+        task = self._ray.remote(run_on_node).options(name=work.stage, max_retries=0, **options)
+        self._running[work.stage] = task.remote(work, max(1, int(self._cpus)))
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Returns the works whose tasks have ended, and those whose worker or node is gone."""
+        stages = {task: stage for stage, task in self._running.items()}
+        ready, _ = self._ray.wait(list(stages), num_returns=len(stages), timeout=0)
+        if not ready:
+            ready, _ = self._ray.wait(list(stages), num_returns=1, timeout=seconds)
+        return [self._end(stages[task]) for task in ready]
+
+    def close(self) -> None:
+        """Cancels all tasks, waits until they are gone and leaves the cluster."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            self._ray.cancel(task, force=True)
+        if tasks:
+            self._ray.wait(tasks, num_returns=len(tasks), timeout=GRACE)
+        self._ray.shutdown()
+
+    def _end(self, stage: str) -> Ended:
+        task = self._running.pop(stage)
+        try:
+            code = self._ray.get(task)
+        except self._ray.exceptions.RayError as error:
+            return Ended(stage, None, f"{type(error).__name__}: {str(error).splitlines()[0]}")
+        return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
+
+
+def cards_of(nodes: list[dict[str, Any]], cpus: float, cards: float | None) -> float:
+    """Returns the cards that a stage takes: those asked for, else one where any node has one.
+
+    Errors: InputError if no node has the processors and cards that one stage takes.
+    """
+    free = [node["Resources"] for node in nodes if node["Alive"]]
+    wanted = cards if cards is not None else float(any(node.get("GPU") for node in free))
+    if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= wanted for node in free):
+        largest = max(free, key=lambda node: (node.get("GPU", 0), node.get("CPU", 0)), default={})
+        raise InputError(
+            f"a stage takes {cpus:g} CPUs and {wanted:g} GPUs, a node at most {largest.get('CPU', 0):g} "
+            f"and {largest.get('GPU', 0):g}; correct --cpus-per-run or --gpus-per-run"
+        )
+    return wanted
+
+
+def run_on_node(work: Work, threads: int) -> int:
+    """Returns the exit code of a work that this worker of Ray runs, minus the signal if one ended it.
+
+    What it starts ends with this worker, and this worker with its node: a node that is taken to be dead
+    leaves no process of a stage that runs elsewhere by then.
+    """
+    import ray
+
+    if os.getpgid(0) != os.getpid():
+        os.setsid()
+    cards = ",".join(map(str, ray.get_gpu_ids()))
+    settings = {"CUDA_VISIBLE_DEVICES": cards, "OMP_NUM_THREADS": str(threads), **PASSIVE}
+    os.chdir(work.folder)
+    node = os.pidfd_open(os.getppid())
+    try:
+        work = replace(work, environment={**settings, **work.environment})
+        where = f"Ray node {ray.get_runtime_context().get_node_id()[:8]}"
+        return run_commands(work, f"{where}, card {cards or 'none'}", driver=node)
+    finally:
+        os.close(node)

@@ -1,0 +1,194 @@
+"""Engine `slurm`: a job for each stage through submitit, those that start together as one array.
+
+Jobs outlive the driver. Their numbers are kept in a file, so that the next launch waits for a job that is
+there and does not start a second process of its stage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.files import write_json
+from harness.launch.commands import run_commands
+from harness.launch.extras import imported
+from harness.launch.work import PASSIVE, Ended, Work
+from harness.paths import cache
+
+PERIOD = 2.0
+"""Seconds between two looks at the files of the jobs."""
+GRACE = 60.0
+"""Seconds that cancelled jobs have to be gone."""
+MOST = 1000
+"""Works that are handed to Slurm at once, where no number is given: a usual limit of an array."""
+
+
+class SlurmEngine:
+    """Works as Slurm jobs; the project's folder lies under the same path on every node."""
+
+    def __init__(
+        self,
+        options: Mapping[str, str],
+        jobs: int | None,
+        cpus: float,
+        cards: float,
+        *,
+        cluster: str = "slurm",
+    ) -> None:
+        """options: of sbatch by name, `time` in minutes. cpus, cards: what a stage takes of a node.
+
+        Errors: InputError if submitit is not installed, this is no Slurm cluster, or it knows no such option.
+        """
+        submitit = imported("submitit", extra="launch-slurm")
+        self.slots = jobs or MOST
+        self._folder = cache() / "launch" / "slurm"
+        self._job = submitit.SlurmJob if cluster == "slurm" else submitit.LocalJob
+        self._lost = submitit.core.utils.UncompletedJobError
+        try:
+            self._executors = {
+                wants_card: submitit.AutoExecutor(folder=self._folder, cluster=cluster)
+                for wants_card in (True, False)
+            }
+            for wants_card, executor in self._executors.items():
+                executor.update_parameters(
+                    **parameters(options, cpus, cards if wants_card else 0, self.slots, cluster)
+                )
+        except RuntimeError as error:
+            raise InputError(
+                f"--on slurm: {' '.join(str(error).split())}; run it on a node of a cluster"
+            ) from None
+        except NameError as error:
+            raise InputError(f"--slurm: {' '.join(str(error).split())}") from None
+        self._queued: list[Work] = []
+        self._running: dict[str, Any] = {}
+        self._kept: dict[str, dict[str, str]] = {}
+        if self._record.is_file():
+            self._kept = json.loads(self._record.read_text(encoding="utf-8"))
+
+    def submit(self, work: Work) -> None:
+        """Queues a work for the next array."""
+        self._queued.append(work)
+
+    def adopt(self, stage: str, inputs: str) -> bool:
+        """Returns whether a job of an earlier launch runs this stage, or has run it, on the same inputs.
+
+        Its end will be among those that `wait` returns. A job on other inputs is cancelled.
+        """
+        kept = self._kept.get(stage)
+        if kept is None:
+            return False
+        job = self._job(folder=self._folder, job_id=kept["job"])
+        if kept["inputs"] != inputs:
+            self._cancel({stage: job})
+            return False
+        self._running[stage] = job
+        return True
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Hands over what is queued; returns the works whose jobs have ended."""
+        self._hand_over()
+        deadline = time.monotonic() + seconds
+        while True:
+            done = [stage for stage, job in self._running.items() if job.done()]
+            if done or time.monotonic() >= deadline:
+                return [self._end(stage) for stage in done]
+            time.sleep(min(PERIOD, max(0.0, deadline - time.monotonic())))
+
+    def close(self) -> None:
+        """Cancels all jobs and waits until they are gone; one that is not is left to the next launch."""
+        self._queued.clear()
+        self._cancel(self._running)
+        self._running.clear()
+
+    @property
+    def _record(self) -> Path:
+        return self._folder / "jobs.json"
+
+    def _hand_over(self) -> None:
+        for wants_card, executor in self._executors.items():
+            works = [work for work in self._queued if work.wants_card is wants_card]
+            if not works:
+                continue
+            with executor.batch():
+                jobs = [executor.submit(run_in_job, work) for work in works]
+            for work, job in zip(works, jobs, strict=True):
+                self._running[work.stage] = job
+                self._kept[work.stage] = {"job": job.job_id, "inputs": work.inputs}
+            write_json(self._record, self._kept)
+        self._queued.clear()
+
+    def _end(self, stage: str) -> Ended:
+        job = self._running.pop(stage)
+        self._forget(stage)
+        state = str(job.state)
+        if state != "COMPLETED" and not job.paths.result_pickle.exists():
+            return Ended(stage, None, f"Slurm job {job.job_id}: {state}")
+        try:
+            code = job.result()
+        except self._lost:
+            return Ended(stage, None, f"Slurm job {job.job_id}: {state}, without a result")
+        return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
+
+    def _cancel(self, jobs: Mapping[str, Any]) -> None:
+        for job in jobs.values():
+            job.cancel()
+        deadline = time.monotonic() + GRACE
+        left = dict(jobs)
+        while left and time.monotonic() < deadline:
+            for stage in [stage for stage, job in left.items() if job.done(force_check=True)]:
+                del left[stage]
+                self._forget(stage)
+            if left:
+                time.sleep(PERIOD)
+
+    def _forget(self, stage: str) -> None:
+        del self._kept[stage]
+        write_json(self._record, self._kept)
+
+
+def parameters(
+    options: Mapping[str, str], cpus: float, cards: float, slots: int, cluster: str
+) -> dict[str, Any]:
+    """Returns what submitit asks of Slurm; InputError if a number is not whole, for Slurm gives none."""
+    if cpus != int(cpus) or cards != int(cards):
+        raise InputError(
+            f"a stage takes {cpus:g} CPUs and {cards:g} GPUs, Slurm gives whole ones; to share a card run "
+            "Ray inside one allocation, as README.md shows"
+        )
+    minutes = options.get("time", "60")
+    if not minutes.isdecimal():
+        raise InputError(f"--slurm time={minutes}: expected whole minutes; write for example time=240")
+    found: dict[str, Any] = {"name": "sentbench", "timeout_min": int(minutes), "cpus_per_task": int(cpus)}
+    if cards:
+        found["gpus_per_node"] = int(cards)
+    if cluster == "slurm":
+        found["slurm_array_parallelism"] = slots
+        found |= {f"slurm_{name}": value for name, value in options.items() if name != "time"}
+    return found
+
+
+def read_options(text: str) -> dict[str, str]:
+    """Returns the options in `partition=gpu,time=240`; InputError if the text has another form."""
+    pairs = [pair.partition("=") for pair in text.split(",") if pair]
+    for name, _, value in pairs:
+        if not re.fullmatch(r"[a-z][a-z_]*", name) or not value:
+            raise InputError(
+                f"--slurm {text}: expected NAME=VALUE, separated by commas; for example time=240"
+            )
+    return {name: value for name, _, value in pairs}
+
+
+def run_in_job(work: Work) -> int:
+    """Returns the exit code of a work that this job runs, minus the signal if one ended it."""
+    threads = os.environ.get("SLURM_CPUS_PER_TASK", "1")
+    settings = {"OMP_NUM_THREADS": threads, **PASSIVE, **work.environment}
+    os.chdir(work.folder)
+    number = os.environ.get("SLURM_JOB_ID", "?")
+    return run_commands(replace(work, environment=settings), f"Slurm job {number}")

@@ -1,0 +1,43 @@
+"""How many runs share a card, and how long runs take side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness.paths import COSTS
+
+USABLE = 0.9
+"""The share of a card's memory that runs may fill together."""
+CONTEXT = 600 * 2**20
+"""Bytes that each process takes of a card beside what it allocates: an assumption, not measured here."""
+NOT_MEASURED = "runs a card: 1, for no training of this plan was measured on a GPU"
+
+
+def runs_a_card(keys: Iterable[str], folder: Path = COSTS) -> int | None:
+    """Returns how many of the largest of these runs fit on the card that they were trained on.
+
+    None if no training of them was measured on a card: `sentbench train` notes its peak there.
+    """
+    fitting = []
+    for key in keys:
+        path = folder / f"{key}.train.json"
+        cost = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if "peak_memory" in cost:
+            fitting.append(int(USABLE * cost["card_memory"] / (cost["peak_memory"] + CONTEXT)))
+    return max(1, min(fitting)) if fitting else None
+
+
+def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
+    """Returns the line of a plan that says how many runs share a card."""
+    number = runs_a_card(keys, folder)
+    if number is None:
+        return NOT_MEASURED
+    share = int(100 / number) / 100
+    return f"runs a card: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
+
+
+def hours_at_once(hours: Sequence[float], slots: int) -> float:
+    """Returns what works of these hours take where `slots` of them run at once: no schedule is faster."""
+    return max(max(hours), sum(hours) / slots) if hours else 0.0

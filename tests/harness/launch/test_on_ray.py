@@ -1,0 +1,143 @@
+"""Stages on a Ray cluster of two simulated nodes."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.errors import InputError
+from harness.launch.extras import imported
+from harness.launch.on_ray import cards_of
+from tests.harness.launch.toy_pipeline import (
+    repro,
+    runs,
+    stage,
+    start_launch,
+    wait_for,
+    wait_until_gone,
+    write_pipeline,
+)
+
+TRAINING = """
+import fcntl, pathlib, sys, time
+key = sys.argv[1]
+state, live = pathlib.Path(f"state-{key}"), open(f"live-{key}", "w")
+fcntl.flock(live, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a second live process of a key fails
+step = int(state.read_text()) if state.exists() else 0
+with open(f"starts-{key}", "a") as file:
+    file.write(f"{step}\\n")
+while step < 40:
+    time.sleep(0.05)
+    step += 1
+    state.with_suffix(".part").write_text(str(step))
+    state.with_suffix(".part").replace(state)
+pathlib.Path(f"{key}.txt").write_text(f"trained {key} for {step} steps\\n")
+"""
+
+
+def with_trainings(folder: Path) -> Path:
+    """Returns a project with two trainings of 2 s, which resume and refuse a second process of their key."""
+    command = f"{sys.executable} train.py ${{item}}"
+    each = {"cmd": command, "deps": ["train.py"], "outs": ["${item}.txt"]}
+    write_pipeline(folder, {"train": {"foreach": ["a", "b"], "do": each}})
+    (folder / "train.py").write_text(TRAINING)
+    return folder
+
+
+def test_an_engine_that_is_not_installed_names_its_extra() -> None:
+    with pytest.raises(InputError, match=r"no_such_package is not installed.*'\.\[launch-x\]'"):
+        imported("no_such_package", extra="launch-x")
+
+
+def test_a_stage_takes_a_card_where_there_is_one_and_what_no_node_has_is_refused() -> None:
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 4.0}},
+        {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
+    ]
+    assert cards_of(nodes, 4, None) == 0
+    with pytest.raises(InputError, match="takes 8 CPUs and 0 GPUs, a node at most 4 and 0"):
+        cards_of(nodes, 8, None)
+    with pytest.raises(InputError, match=r"takes 1 CPUs and 0\.5 GPUs"):
+        cards_of(nodes, 1, 0.5)
+    nodes[1]["Alive"] = True
+    assert cards_of(nodes, 4, None) == 1
+    assert cards_of(nodes, 4, 0.25) == 0.25
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    pytest.importorskip("ray", reason="Ray is not installed: the extra launch-ray")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    yield cluster
+    cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_stages_on_ray_are_recorded_as_by_a_serial_repro(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without an address Ray runs on this machine; a card is nobody's here, so none is seen."""
+    pytest.importorskip("ray", reason="Ray is not installed: the extra launch-ray")
+    stages = {
+        "a": stage("a", command='test "$(printenv CUDA_VISIBLE_DEVICES || echo unset)" = ""'),
+        "b": stage("b", ("a.txt",)),
+        "bad": stage("bad", ("a.txt",), "exit 3"),
+    }
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", stages))
+    assert main(["launch", "--on", "ray", "--cpus-per-run", "0.5"]) == 1
+    assert "failed: bad: exit code 3" in capsys.readouterr().err
+    assert sorted(runs(Path())) == ["a", "b", "bad"]
+    serial = write_pipeline(tmp_path / "serial", {name: stages[name] for name in ("a", "b")})
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    repro(serial)
+    assert Path("dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_run_whose_node_is_killed_resumes_on_the_other_and_ends_with_the_same_bytes(
+    tmp_path: Path, cluster: Any
+) -> None:
+    folder = with_trainings(tmp_path / "toy")
+    first, _ = cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    launch = start_launch(folder, "--on", "ray", "--address", cluster.address)
+    for key in "ab":
+        wait_for(folder / f"starts-{key}")
+    wait_for(folder / "state-a")
+    time.sleep(0.5)
+    cluster.remove_node(first, allow_graceful=False)
+    _, told = launch.communicate(timeout=120)
+    assert launch.returncode == 0, told
+    starts = {key: [int(step) for step in (folder / f"starts-{key}").read_text().split()] for key in "ab"}
+    assert sorted(map(len, starts.values())) == [1, 2]
+    assert min(max(steps) for steps in starts.values()) == 0
+    assert max(max(steps) for steps in starts.values()) > 0
+    serial = with_trainings(tmp_path / "serial")
+    repro(serial)
+    assert (folder / "dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
+    retried = max(starts, key=lambda key: len(starts[key]))
+    log = (folder / f".cache/launch/train@{retried}.log").read_text()
+    assert len(set(re.findall(r"== attempt \d on .*, Ray node (\w+)", log))) == 2
+
+
+@pytest.mark.slow
+def test_a_killed_driver_leaves_no_process_on_any_node(tmp_path: Path, cluster: Any) -> None:
+    slow = stage("slow", command="echo $$ > process; sleep 60 & echo $! > child; wait")
+    folder = write_pipeline(tmp_path / "toy", {"slow": slow})
+    cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    launch = start_launch(folder, "--on", "ray", "--address", cluster.address)
+    wait_for(folder / "child")
+    launch.send_signal(signal.SIGKILL)
+    launch.wait()
+    wait_until_gone(int((folder / "process").read_text()), int((folder / "child").read_text()))

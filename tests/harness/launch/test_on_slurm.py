@@ -1,0 +1,178 @@
+"""Stages as Slurm jobs, with submitit's own mock of a cluster; this process runs what a job would run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.errors import InputError
+from harness.launch.driver import Driver
+from harness.launch.on_slurm import SlurmEngine, parameters, read_options
+from harness.launch.pipeline import open_pipeline
+from harness.launch.progress import Progress
+from harness.launch.work import Ended
+from tests.harness.launch.toy_pipeline import repro, runs, stage, write_pipeline
+
+STAGES = {name: stage(name) for name in "ab"} | {"c": stage("c", ("a.txt", "b.txt"))}
+
+
+def test_options_are_names_with_values() -> None:
+    assert read_options("partition=gpu,time=240") == {"partition": "gpu", "time": "240"}
+    assert read_options("") == {}
+    for text in ("gpu", "time=", "=x", "Partition=gpu"):
+        with pytest.raises(InputError, match="expected NAME=VALUE, separated by commas"):
+            read_options(text)
+
+
+def test_a_job_has_whole_processors_and_cards_and_minutes() -> None:
+    assert parameters({"partition": "gpu", "time": "240"}, 4, 1, 8, "slurm") == {
+        "name": "sentbench",
+        "timeout_min": 240,
+        "cpus_per_task": 4,
+        "gpus_per_node": 1,
+        "slurm_array_parallelism": 8,
+        "slurm_partition": "gpu",
+    }
+    with pytest.raises(InputError, match="Slurm gives whole ones; to share a card run Ray inside"):
+        parameters({}, 1, 0.5, 8, "slurm")
+    with pytest.raises(InputError, match="time=4h: expected whole minutes"):
+        parameters({"time": "4h"}, 1, 1, 8, "slurm")
+
+
+@pytest.fixture(scope="module")
+def serial_lock(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The dvc.lock that a serial `dvc repro` writes."""
+    folder = write_pipeline(tmp_path_factory.mktemp("serial") / "toy", STAGES)
+    repro(folder)
+    return (folder / "dvc.lock").read_bytes()
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A mock of Slurm, in whose first array the two first stages of a pipeline are jobs 12_0 and 12_1."""
+    pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
+    from submitit.slurm.test_slurm import mocked_slurm
+
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", STAGES))
+    with mocked_slurm() as mock:
+        yield mock
+
+
+class Cluster(SlurmEngine):
+    """The engine with a cluster whose jobs run when the driver looks at them, as `happens` says by job."""
+
+    def __init__(self, mock: Any, happens: dict[str, str]) -> None:
+        super().__init__({"partition": "gpu"}, 4, 2, 1)
+        self.mock, self.happens, self.seen = mock, happens, []
+
+    def wait(self, seconds: float) -> list[Ended]:
+        self._hand_over()
+        for job in list(self._running.values()):
+            state = self.happens.get(job.job_id, "COMPLETED")
+            self.seen.append((job.job_id, state))
+            if state == "COMPLETED":
+                self.run(job)
+            self.mock.job_sacct.pop(job.job_id.split("_")[0], None)
+            self.mock.set_job_state(job.job_id, state)
+            job.watcher.update()
+        return super().wait(0)
+
+    def run(self, job: Any) -> None:
+        from submitit.core import submission
+
+        if not job.paths.result_pickle.exists():
+            with self.mock.job_context(job.job_id):
+                submission.process_job(job.paths.folder)
+
+
+def launched(engine: SlurmEngine) -> Driver:
+    with open_pipeline() as pipeline:
+        kinds = dict.fromkeys(pipeline.order, "toy")
+        driver = Driver(pipeline, engine, 1, Progress(kinds, engine.slots))
+        driver.run()
+    return driver
+
+
+def test_stages_that_start_together_are_one_array_and_are_recorded_as_by_repro(
+    slurm: Any, serial_lock: bytes
+) -> None:
+    engine = Cluster(slurm, {})
+    assert not launched(engine).failed
+    assert [job for job, _ in engine.seen] == ["12_0", "12_1", "13"]
+    script = next(Path(".cache/launch/slurm").glob("12_submission.sh")).read_text()
+    wanted = ["--array=0-1%2", "--partition=gpu", "--cpus-per-task=2", "--gpus-per-node=1", "--time=60"]
+    assert [option for option in wanted if f"#SBATCH {option}\n" not in script] == []
+    assert Path("dvc.lock").read_bytes() == serial_lock
+    assert "Slurm job 12_1" in Path(".cache/launch/b.log").read_text()
+
+
+def test_a_job_whose_node_failed_is_handed_over_again(slurm: Any) -> None:
+    engine = Cluster(slurm, {"12_0": "NODE_FAIL"})
+    assert not launched(engine).failed
+    assert [job for job, _ in engine.seen][2:] == ["13", "14"]
+    assert runs(Path()) == ["b", "a", "c"]
+
+
+def test_a_job_that_fails_again_and_again_fails_with_its_state(slurm: Any) -> None:
+    states = {"12_0": "NODE_FAIL", "13": "OUT_OF_MEMORY"}
+    assert launched(Cluster(slurm, states)).failed == {"a": "Slurm job 13: OUT_OF_MEMORY"}
+
+
+def killed_after_handing_over(slurm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch that is killed when both jobs of its first array run."""
+    engine = Cluster(slurm, {})
+
+    def dies(job: Any) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(engine, "close", lambda: None)
+    monkeypatch.setattr(engine, "run", dies)
+    with pytest.raises(ProcessLookupError):
+        launched(engine)
+
+
+def test_the_next_launch_waits_for_the_jobs_that_are_there(
+    slurm: Any, serial_lock: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_after_handing_over(slurm, monkeypatch)
+    engine = Cluster(slurm, {})
+    assert not launched(engine).failed
+    assert [job for job, _ in engine.seen] == ["12_0", "12_1", "13"]
+    assert runs(Path()) == ["a", "b", "c"]
+    assert Path("dvc.lock").read_bytes() == serial_lock
+    assert Path(".cache/launch/slurm/jobs.json").read_text() == "{}\n"
+
+
+def test_a_job_on_other_inputs_is_cancelled_before_its_stage_runs_again(
+    slurm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_after_handing_over(slurm, monkeypatch)
+    Path("source.txt").write_text("other words\n")
+    cancelled = []
+
+    def scancel(words: list[str]) -> str:
+        cancelled.append(words[0])
+        slurm.set_job_state("12", "CANCELLED", array=2)
+        return ""
+
+    monkeypatch.setattr(slurm, "scancel", scancel)
+    engine = Cluster(slurm, {})
+    assert not launched(engine).failed
+    assert cancelled == ["12_0", "12_1"]
+    assert [job for job, _ in engine.seen] == ["13_0", "13_1", "14"]
+    assert Path("c.txt").read_text() == "other words\n" * 2
+
+
+def test_without_slurm_the_launch_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
+    monkeypatch.chdir(write_pipeline(tmp_path / "toy", STAGES))
+    assert main(["launch", "--on", "slurm"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert "srun" in shown
