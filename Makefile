@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 export PATH := $(BIN):$(PATH)
 export PYTHONHASHSEED := 0
 
-.PHONY: help reproduce test test-mirror check bench bench-short clean
+.PHONY: help reproduce test test-mirror check docs bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, types and the default tests (CPU, offline)"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make check       compare the scores with leaderboards/bands.yaml"
+	@echo "make docs        the documents as pages, in docs/_build"
 	@echo "make bench       speed measurements; never part of a test"
 	@echo "make bench-short the same at small sizes: do all sides agree?"
 
@@ -44,6 +45,11 @@ test-mirror: $(READY)
 
 check: $(READY)
 	@sentbench check
+
+docs: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
+	@python -m sphinx -q -W -b html docs docs/_build
+	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 bench: $(READY)
 	@python -m benchmarks

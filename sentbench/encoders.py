@@ -43,7 +43,7 @@ def load(
     quiet()
     encoder = read_encoder(Path(folder), pooling=pooling)
     encoder.to(resolve_device(device))
-    return encoder  # type: ignore[no-any-return]
+    return encoder
 
 
 def encode(model: Model, texts: Iterable[str]) -> np.ndarray:

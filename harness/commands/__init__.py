@@ -60,11 +60,12 @@ def maker_of(folder: Path) -> str:
         from harness.plan.entries import read_params
 
         params = read_params()
-        known = {DATA: params.sources, BACKBONES: params.backbones, ARTEFACTS: params.runs}[folder.parent]
+        names = {DATA: [*params.sources], BACKBONES: [*params.backbones], ARTEFACTS: [*params.runs]}
+        known = names[folder.parent]
         if folder.name in known:
             makes = f"`dvc repro {rooms[folder.parent]}@{folder.name}` makes it"
             return f"{makes}, and `make reproduce` the whole plan"
-        return f"the plan has no {folder.name!r}{near_matches(folder.name, [*known])}; correct the name"
+        return f"the plan has no {folder.name!r}{near_matches(folder.name, known)}; correct the name"
     if folder.parent in rooms and not is_checkout():
         return "the plan of a checkout makes such folders; change to a checkout, or name a folder of yours"
     beside = (

@@ -14,6 +14,7 @@ from harness.commands import FORMATS
 from harness.errors import InputError
 
 if TYPE_CHECKING:
+    from harness.report.formats.annotations import Level
     from harness.report.tables.moves import Move
 
 FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}
@@ -53,13 +54,13 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_json(moves, names)))
     elif arguments.format == "github":
-        print("\n".join(annotations(moves, failing)))
+        print("\n".join(annotated(moves, failing)))
     else:
         print(to_pull_request(moves, names), end="")
     return int(any(move.finding in failing for move in moves))
 
 
-def annotations(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
+def annotated(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
     """Returns an annotation for each score that moved beyond noise or is gone, and the summary."""
     from harness.report.formats.annotations import annotation
     from harness.report.formats.moves import summary
@@ -71,7 +72,7 @@ def annotations(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
         key = move.key
         change = "is gone" if move.change is None else f"{100 * move.change:+.2f} points"
         noise = "" if move.noise is None else f", noise \u00b1{100 * move.noise:.2f}"
-        level = "error" if move.finding in failing else "warning"
+        level: Level = "error" if move.finding in failing else "warning"
         title = f"{key.system}@{key.backbone} {key.task}: {move.finding}"
         found.append(annotation(level, title, f"{key.metric} {change}{noise} ({key.selection})"))
     return [*found, annotation("notice", "scores compared", summary(moves))]

@@ -75,11 +75,13 @@ def compare_systems(
     found = []
     for name in (name for name in ours if name in theirs):
         differences = paired_differences(ours[name], theirs[name])
-        means = [statistics.mean(list(side[name].values())) for side in (ours, theirs)]
+        first_mean, second_mean = (statistics.mean([*side[name].values()]) for side in (ours, theirs))
         over_pairs = (pairs or {}).get(name)
         interval = seeds_interval(differences)
-        difference = statistics.mean(differences) if differences else means[0] - means[1]
-        found.append(Difference(name, *means, difference, len(differences), interval, over_pairs))
+        difference = statistics.mean(differences) if differences else first_mean - second_mean
+        found.append(
+            Difference(name, first_mean, second_mean, difference, len(differences), interval, over_pairs)
+        )
     return found
 
 
@@ -134,4 +136,5 @@ def to_json(found: Sequence[Difference], names: tuple[str, str]) -> dict[str, An
         }
         for one in found
     ]
-    return {"first": names[0], "second": names[1], **tally(found), "tasks": tasks}
+    counts = {str(outcome): count for outcome, count in tally(found).items()}
+    return {"first": names[0], "second": names[1], **counts, "tasks": tasks}

@@ -227,6 +227,10 @@ REPORT = (
 )
 """Modules or rooms that the report is made by."""
 NOT_REPORT = (
+    "harness/report/bootstrap",
+    "harness/report/system_pairs",
+    "harness/report/formats/annotations",
+    "harness/report/formats/scores",
     "harness/report/formats/card",
     "harness/report/formats/deviations",
     "harness/report/formats/moves",

@@ -1,0 +1,136 @@
+"""The documents: links lead somewhere, commands exist, the notebook runs, and they build as pages."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import sentbench
+from harness.cli import command_files, parser_of
+from tests.harness.test_cli import write_stsb
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
+COMMAND = re.compile(r"^ {4}(sentbench .+)$|`(sentbench [^`]+)`", flags=re.M)
+PLACEHOLDERS = re.compile(r"\b[A-Z]{3,}\b")
+
+
+def prose(page: Path) -> str:
+    """Returns a page without its fenced code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchor(heading: str) -> str:
+    """Returns the anchor that GitHub and Sphinx give a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return {anchor(line.lstrip("#")) for line in lines if line.startswith("#")}
+
+
+def broken_links(page: Path) -> list[str]:
+    """Returns the links of a page that lead to no file, or to no heading of it."""
+    found = []
+    for link in LINK.findall(prose(page)):
+        if link.startswith(("https://", "http://")):
+            continue
+        name, _, heading = link.partition("#")
+        target = (page.parent / name) if name else page
+        if not target.exists() or (heading and heading not in anchors(target)):
+            found.append(link)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+    assert len(PAGES) >= 10
+    assert broken_links(page) == []
+
+
+def test_a_broken_link_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A head\n[a](page.md#a-head) [b](page.md#no-head) [c](none.md) [d](#a-head) [e](https://x.y)\n"
+    )
+    assert broken_links(page) == ["page.md#no-head", "none.md"]
+
+
+def test_every_page_of_the_documents_is_reached_from_the_first_and_from_the_readme() -> None:
+    names = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert len(names) >= 6
+    assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(prose(ROOT / "docs/index.md"))}
+    assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(prose(ROOT / "README.md"))}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> None:
+    """Names in capitals stand for something; a line of several commands is cut at its signs. Within a sentence
+    a command may be named without its arguments."""
+    for one, other in COMMAND.findall(prose(page)):
+        words = shlex.split(re.split(r" &&| \||\$\(", one or other)[0])[1:]
+        if not words or words[0].startswith("-"):
+            continue
+        assert words[0] in command_files(), f"{page.name}: {words}"
+        if one and not PLACEHOLDERS.search(one):
+            module = import_module(f"harness.commands.{words[0].replace('-', '_')}")
+            parser_of(words[0], module).parse_args(words[1:])
+
+
+def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = json.loads((ROOT / "docs/tour.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert len(cells) == 10
+    assert all(not cell.get("outputs") for cell in cells)
+    write_stsb(tmp_path / "data/stsb")
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    known: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), known)
+    assert "others find less" in capsys.readouterr().out
+    assert list(known["scores"]["task"].unique()) == ["STSB", "STSB-dev"]
+    assert -100 <= known["average"] <= 100
+    assert not list(Path().iterdir())
+
+
+def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
+    pytest.importorskip("furo", reason="the extra `docs` is not installed")
+    build = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "-n",
+        "-b",
+        "html",
+        str(ROOT / "docs"),
+        str(tmp_path),
+    ]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "not settled" in (tmp_path / "verdicts.html").read_text(encoding="utf-8")
+
+
+def test_the_citation_and_the_changelog_are_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["version"] == sentbench.__version__
+    assert f"\n## {sentbench.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

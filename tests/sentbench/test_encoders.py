@@ -1,0 +1,138 @@
+"""`sentbench.load`, `encode` and `evaluate`: any model, one set of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import sentbench
+from tests.harness.test_cli import write_stsb
+from tests.support import tiny
+
+TEXTS = ["a man runs", "the dog sleeps", "a man runs"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a tiny encoder; STS-B of eight pairs a split is among the data."""
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    write_stsb(tmp_path / "data/stsb")
+    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
+    return tmp_path / "encoder"
+
+
+def letters(texts: Sequence[str]) -> np.ndarray:
+    """A model that counts letters: equal texts have equal vectors."""
+    return np.array([[text.count(letter) + 0.1 for letter in "abcdefghij"] for text in texts])
+
+
+class Counting:
+    """A model with `encode`, as sentence-transformers has it, that answers in a way of its own."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer, self.asked = answer, 0
+
+    def encode(self, texts: list[str]) -> Any:
+        self.asked += 1
+        assert isinstance(texts, list)
+        return self.answer(letters(texts))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        letters,
+        Counting(lambda found: found),
+        Counting(lambda found: found.tolist()),
+        Counting(torch.tensor),
+        Counting(lambda found: torch.tensor(found, requires_grad=True)),
+    ],
+    ids=["function", "array", "lists", "tensor", "tensor with a graph"],
+)
+def test_any_model_gives_the_same_scores(folder: Path, model: Any) -> None:
+    expected = sentbench.evaluate(letters, "STSB", text="raw")
+    found = sentbench.evaluate(model, ["STSB"], text="raw")
+    assert list(found.columns) == ["task", "metric", "setting", "value", "n"]
+    assert found["value"].tolist() == pytest.approx(expected["value"].tolist(), abs=1e-6)
+    assert set(found["n"]) == {8}
+    assert getattr(model, "asked", 1) == 1
+
+
+def test_a_folder_its_encoder_and_sentence_transformers_score_as_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    from harness.commands.evaluate import scores_of
+
+    stored = {(line.task, line.metric): line.value for line in scores_of(folder, ["STSB"], text="raw")}
+    for model in (
+        folder,
+        str(folder),
+        sentbench.load(folder),
+        SentenceTransformer(str(folder), device="cpu"),
+    ):
+        frame = sentbench.evaluate(model, "STSB", text="raw")
+        for row in frame.itertuples():
+            assert row.value == pytest.approx(stored[row.task, row.metric], abs=2e-3)  # fp16 in the store
+
+
+def test_intervals_are_columns_and_hold_the_score(folder: Path) -> None:
+    frame = sentbench.evaluate(letters, "STSB, STSB-dev", text="raw", intervals=True)
+    assert list(frame.columns) == ["task", "metric", "setting", "value", "n", "low", "high"]
+    assert len(frame) == 4
+    assert ((frame["low"] <= frame["value"]) & (frame["value"] <= frame["high"])).all()
+    alone = sentbench.evaluate(letters, "STSB", text="raw", intervals=True)
+    pd.testing.assert_frame_equal(alone, frame[frame["task"] == "STSB"].reset_index(drop=True))
+
+
+def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
+    vectors = sentbench.encode(folder, TEXTS)
+    assert vectors.shape == (3, sentbench.load(folder).dim)
+    assert np.array_equal(vectors[0], vectors[2])
+    assert np.array_equal(sentbench.encode(letters, iter(TEXTS)), letters(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (7, "7 is no model"),
+        (Counting, "is no model"),
+        ("nowhere", "nowhere: no such folder"),
+        (lambda texts: letters(texts)[1:], "expected"),
+        (lambda texts: letters(texts) * np.nan, "finite"),
+        (lambda texts: [[1.0]] + [[1.0, 2.0]] * (len(texts) - 1), "vectors of one width"),
+        (lambda texts: "text", "not one array of numbers"),
+        (lambda texts: None, "not one array of numbers"),
+        (lambda texts: [{"a": 1}] * len(texts), "not one array of numbers"),
+    ],
+)
+def test_what_is_no_model_or_gives_no_vectors_is_one_line(folder: Path, model: Any, message: str) -> None:
+    for call in (
+        lambda: sentbench.evaluate(model, "STSB", text="raw"),
+        lambda: sentbench.encode(model, TEXTS),
+    ):
+        with pytest.raises(sentbench.InputError, match=message) as told:
+            call()
+        assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "text", "message"),
+    [
+        ("STSBB", "raw", "did you mean STSB"),
+        ("", "raw", "no task is named"),
+        ([], "raw", "no task is named"),
+        ("STSB", "plain", "plain"),
+    ],
+)
+def test_wrong_tasks_and_texts_are_one_line(folder: Path, tasks: Any, text: str, message: str) -> None:
+    with pytest.raises(sentbench.InputError, match=message):
+        sentbench.evaluate(letters, tasks, text=text)
