@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ import torch
 
 from methods.core import streams
 from methods.core.folders import load_encoder
+from methods.core.trainer import Trainer
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
@@ -28,6 +29,19 @@ every_trained = pytest.mark.parametrize(
     "sample", TRAINED, ids=lambda sample: f"{sample.method}-{sample.label}"
 )
 
+STOPS = (1, 2, 4)
+KILLS = [
+    pytest.param(
+        sample,
+        stop,
+        id=f"{sample.method}-{sample.label}-{stop}",
+        marks=[] if order == number % len(STOPS) else [pytest.mark.slow],
+    )
+    for number, sample in enumerate(TRAINED)
+    for order, stop in enumerate(STOPS)
+]
+"""Steps after which each sample is killed: in the default run one of them, in turn."""
+
 
 @pytest.fixture(scope="session")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
@@ -35,10 +49,42 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Groun
     return Grounds(tmp_path_factory.mktemp("ground")).of
 
 
-def fit(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Any:
+def fit(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Trainer:
     trainer = tiny.trainer(make(sample, base, seed), folder, seed=seed, steps=steps_of(sample))
     trainer.fit(base.rows)
     return trainer
+
+
+class Whole(NamedTuple):
+    """A sample's uninterrupted training and the bytes that it left."""
+
+    trainer: Trainer
+    best: dict[str, bytes]
+    last: dict[str, bytes]
+    log: bytes
+
+
+def left_by(trainer: Trainer) -> Whole:
+    """Returns a training that ended with what it left."""
+    folders = folder_bytes(trainer.best_folder), folder_bytes(trainer.last_folder)
+    return Whole(trainer, *folders, (trainer.directory / "train.jsonl").read_bytes())
+
+
+@pytest.fixture(scope="session")
+def whole(
+    ground: Callable[[Sample], Ground], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Sample], Whole]:
+    """Returns the training of a sample that several laws look at; each is run once."""
+    done: dict[tuple[str, str], Whole] = {}
+    top = tmp_path_factory.mktemp("whole")
+
+    def of(sample: Sample) -> Whole:
+        name = (sample.method, sample.label)
+        if name not in done:
+            done[name] = left_by(fit(sample, ground(sample), top / str(len(done))))
+        return done[name]
+
+    return of
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
@@ -76,26 +122,25 @@ def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground
 
 @every_sample
 def test_law_2_same_seed_same_bytes_other_seed_other_bytes(
-    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole], tmp_path: Path
 ) -> None:
-    base = ground(sample)
-    first, second = (fit(sample, base, tmp_path / name) for name in "ab")
-    assert first.record == second.record
-    assert folder_bytes(first.best_folder) == folder_bytes(second.best_folder)
-    assert folder_bytes(first.last_folder) == folder_bytes(second.last_folder)
-    assert (tmp_path / "a/train.jsonl").read_bytes() == (tmp_path / "b/train.jsonl").read_bytes()
+    base, first = ground(sample), whole(sample)
+    second = left_by(fit(sample, base, tmp_path / "b"))
+    assert second.trainer.record == first.trainer.record
+    assert second[1:] == first[1:]
     if sample.trained:
-        other = fit(sample, base, tmp_path / "c", seed=4)
-        assert folder_bytes(other.last_folder) != folder_bytes(first.last_folder)
+        assert left_by(fit(sample, base, tmp_path / "c", seed=4)).last != first.last
 
 
-@every_trained
-@pytest.mark.parametrize("stop", [1, 2, 4])
+@pytest.mark.parametrize(("sample", "stop"), KILLS)
 def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
-    sample: Sample, stop: int, ground: Callable[[Sample], Ground], tmp_path: Path
+    sample: Sample,
+    stop: int,
+    ground: Callable[[Sample], Ground],
+    whole: Callable[[Sample], Whole],
+    tmp_path: Path,
 ) -> None:
     base = ground(sample)
-    whole = fit(sample, base, tmp_path / "whole")
 
     class Killed(Exception):
         pass
@@ -109,24 +154,22 @@ def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
     method = make(sample, base)
     method.__class__ = Dying
     with pytest.raises(Killed):
-        tiny.trainer(method, tmp_path / "cut").fit(base.rows)
-    resumed = tiny.trainer(make(sample, base, seed=99), tmp_path / "cut")
+        tiny.trainer(method, tmp_path).fit(base.rows)
+    resumed = tiny.trainer(make(sample, base, seed=99), tmp_path)
     resumed.fit(base.rows)
-    assert resumed.record == whole.record
-    assert folder_bytes(resumed.best_folder) == folder_bytes(whole.best_folder)
-    assert folder_bytes(resumed.last_folder) == folder_bytes(whole.last_folder)
-    assert (tmp_path / "cut/train.jsonl").read_bytes() == (tmp_path / "whole/train.jsonl").read_bytes()
+    assert resumed.record == whole(sample).trainer.record
+    assert left_by(resumed)[1:] == whole(sample)[1:]
 
 
 @every_sample
 def test_law_4_prepare_and_training_create_no_state(
-    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole]
 ) -> None:
-    base = ground(sample)
-    method = make(sample, base)
-    before = {name: tensor.shape for name, tensor in method.state_dict().items()}
-    tiny.trainer(method, tmp_path, steps=steps_of(sample)).fit(base.rows)
-    assert {name: tensor.shape for name, tensor in method.state_dict().items()} == before
+    before = make(sample, ground(sample)).state_dict()
+    after = whole(sample).trainer.method.state_dict()
+    assert {name: tensor.shape for name, tensor in after.items()} == {
+        name: tensor.shape for name, tensor in before.items()
+    }
 
 
 @every_trained
@@ -163,10 +206,10 @@ def test_law_6_parents_are_outside_the_module_tree(
 
 @every_sample
 def test_law_7_a_vector_does_not_depend_on_its_neighbours(
-    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole]
 ) -> None:
     base = ground(sample)
-    encoder = fit(sample, base, tmp_path).method.exported()
+    encoder = whole(sample).trainer.method.exported()
     texts = [row.text for row in base.rows]
     together = encoder.encode(texts)
     alone = np.concatenate([encoder.encode([text]) for text in texts])
@@ -207,10 +250,10 @@ def test_law_9_parts_are_detached_scalars(sample: Sample, ground: Callable[[Samp
 
 @every_sample
 def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
-    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole], tmp_path: Path
 ) -> None:
     base = ground(sample)
-    encoder = fit(sample, base, tmp_path / "run").method.exported()
+    encoder = whole(sample).trainer.method.exported()
     encoder.save(tmp_path / "folder")
     texts = [row.text for row in base.rows]
     expected = encoder.encode(texts)
