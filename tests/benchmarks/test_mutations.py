@@ -12,7 +12,7 @@ from harness.errors import InputError
 
 
 def test_every_planted_bug_has_one_place_in_the_code_and_changes_it() -> None:
-    """At least sixty, five for each method that the small plan trains or fits; none planted twice in a group."""
+    """At least sixty, five for each method that the small plan trains or fits, none twice in a group."""
     groups = read_mutations()
     assert sum(map(len, groups.values())) >= 60
     assert all(len(bugs) >= 5 for group, bugs in groups.items() if group != "statistics")
