@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("harness", "methods")
-BORDERS = ("harness.data.download", "harness.data.sources")
-"""Modules that choose and bring data. They are not followed: the bytes they bring are hashed themselves."""
+BORDERS = ("harness.data.download", "harness.data.kept_texts", "harness.data.sources")
+"""Modules that choose and bring data. They are not followed: the bytes they bring are hashed themselves, and
+made texts are kept by all that determines them."""
 TRAIN = ("harness.compute.rows", "harness.compute.train")
 EVALUATE = ("harness.compute.evaluate", "harness.results.store")
 STAGES: dict[str, tuple[str, ...]] = {

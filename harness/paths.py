@@ -15,6 +15,7 @@ TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
 BANDS = LEADERBOARDS / "bands.yaml"
+PROBES = LEADERBOARDS / "probes.yaml"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 

@@ -1,4 +1,7 @@
-"""`sentbench check`: compare scores with the bands of known-good runs, and sentinels with theory.
+"""`sentbench check`: compare first steps and scores with those of known-good runs, and sentinels with theory.
+
+Probes come first (harness/stages/probes.py): they run the code that is here for a few steps and name the
+number that a changed meaning changes, which a score half a point lower does not.
 
 How a band is measured: for every system, task, metric and setting, the mean over its seeds plus and minus the
 larger of SPREADS sample standard deviations and FLOOR points. Systems without random numbers get FLOOR alone.
@@ -11,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +29,15 @@ from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.files import write_text
 from harness.outputs import check_file
-from harness.paths import BANDS, SCORES
+from harness.paths import BANDS, PROBES, SCORES
+from harness.plan.entries import read_params
 from harness.records import check_plain
 from harness.results.store import read_scores
+from harness.stages.probe_file import differences, read_probes, with_tolerances, write_probes
+from harness.stages.probes import measure_probe, probe_names
 
+SHOWN = 4
+"""Numbers of a changed probe that are named."""
 SPREADS = 5.0
 FLOOR = 0.5
 GROUP = ["id", "backbone", "task", "metric", "setting", "selection"]
@@ -69,8 +79,9 @@ class Bands(Declaration):
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("--bands", type=Path, default=BANDS, metavar="FILE", help=f"default: {BANDS}")
+    parser.add_argument("--probes", type=Path, default=PROBES, metavar="FILE", help=f"default: {PROBES}")
     parser.add_argument(
-        "--measure", action="store_true", help="write the bands from the scores that are there"
+        "--measure", action="store_true", help="write bands and probes from the scores and the code that are here"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument(
@@ -87,12 +98,15 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
-    return measure(arguments.bands) if arguments.measure else check(arguments.bands, form=form)
+    if arguments.measure:
+        return measure(arguments.bands, arguments.probes)
+    return check(arguments.bands, arguments.probes, form=form)
 
 
-def measure(path: Path) -> int:
-    """Writes the bands of the scores that are there; returns 0."""
+def measure(path: Path, probes: Path) -> int:
+    """Writes the bands of the scores that are there and the probes of the code that is here; returns 0."""
     check_file(path)
+    check_file(probes)
     if path.is_file() and path.stat().st_size:
         read_bands(path)  # any other file is not written over
     frame = watched(recorded_scores())
@@ -103,22 +117,26 @@ def measure(path: Path) -> int:
     body = Bands(bands=bands).model_dump()
     write_text(path, text + yaml.safe_dump(body, sort_keys=False, width=110))
     print(f"{path}: {len(bands)} bands over {frame['key'].nunique()} runs")
+    params = read_params()
+    known = {name: with_tolerances(partial(measure_probe, params, name)) for name in probe_names(params)}
+    write_probes(probes, known)
+    print(f"{probes}: {len(known)} probes, {sum(map(len, known.values()))} numbers")
     return 0
 
 
-def check(path: Path, *, form: str = "text") -> int:
-    """Prints every score outside its band, every band without a score, and sentinels that are off.
+def check(path: Path, probes: Path, *, form: str = "text") -> int:
+    """Prints every number of a probe that changed, every score outside its band, and sentinels that are off.
 
     form: `text`, `json`, or `github` for annotations. Returns 0 if there is none, else 1.
     """
-    bands = read_bands(path)
+    bands, known = read_bands(path), read_probes(probes)
     frame = watched(recorded_scores())
-    problems = outside(bands, frame) + sentinel_problems()
-    counts = {"bands": len(bands), "runs": int(frame["key"].nunique())}
+    problems = probe_problems(known) + outside(bands, frame) + sentinel_problems()
+    counts = {"probes": len(known), "bands": len(bands), "runs": int(frame["key"].nunique())}
     if form == "json":
         print(json.dumps({**counts, "problems": problems}))
     else:
-        summary = f"{counts['bands']} bands, {counts['runs']} runs, {len(problems)} problems"
+        summary = f"{len(known)} probes, {len(bands)} bands, {counts['runs']} runs, {len(problems)} problems"
         print("\n".join([*(_line(problem, form) for problem in problems), summary]))
     return 1 if problems else 0
 
@@ -130,6 +148,20 @@ def _line(problem: str, form: str) -> str:
     from harness.report.formats.annotations import annotation
 
     return annotation("error", "sentbench check", problem)
+
+
+def probe_problems(known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
+    """Returns lines for every probe of the plan that differs from the known one, SHOWN at most for each."""
+    params = read_params()
+    problems = [
+        f"{name}: no probe of it is known; measure it" for name in probe_names(params) if name not in known
+    ]
+    for name in probe_names(params):
+        if name in known:
+            lines = differences(name, known[name], measure_probe(params, name))
+            more = [f"{name}: {len(lines) - SHOWN} more numbers differ"] if len(lines) > SHOWN else []
+            problems += lines[:SHOWN] + more
+    return problems
 
 
 def recorded_scores() -> pd.DataFrame:

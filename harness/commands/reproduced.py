@@ -46,8 +46,8 @@ def execute(arguments: argparse.Namespace) -> None:
     if len(found.differences) > SHOWN:
         print(f"... and {len(found.differences) - SHOWN} more; see `sentbench compare HEAD {SCORES}`")
     print(
-        f"reproduced: {found.encoders} of {found.of_encoders} encoders and {found.scores} of {found.of_scores} "
-        "scores equal the committed ones"
+        f"reproduced: {found.encoders} of {found.of_encoders} encoders and {found.scores} of "
+        f"{found.of_scores} scores equal the committed ones"
     )
 
 

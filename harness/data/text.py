@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError
-from harness.files import sha256_of, write_json
-from harness.paths import made_texts
-from harness.records import read_object, sealed
-
-TEXTS = "texts"
-"""Entry of a file of texts that were brought into SentEval's form."""
+from harness.data.kept_texts import kept
 
 
 @cache
@@ -38,18 +30,6 @@ def senteval_text(text: str) -> str:
 
 
 def senteval_texts(texts: Sequence[str]) -> list[str]:
-    """Returns `senteval_text` of each text, kept on disk by all that determines it.
-
-    The name of the file is a hash of the texts, of this module and of the tokeniser's version, and its
-    content is sealed: a file that is damaged or cannot be written costs the time to make the texts again.
-    """
-    decides = [sha256_of(Path(__file__)), version("sacremoses"), list(texts)]
-    place = made_texts() / f"{hashlib.sha256(json.dumps(decides).encode()).hexdigest()}.json"
-    if place.is_file():
-        with suppress(InputError):
-            kept: list[str] = read_object(place, TEXTS, again="delete it")[TEXTS]
-            return kept
-    made = [senteval_text(text) for text in texts]
-    with suppress(OSError):
-        write_json(place, sealed({TEXTS: made}))
-    return made
+    """Returns `senteval_text` of each text, kept on disk by the texts, this module and the tokeniser."""
+    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return kept(texts, senteval_text, by=[own, version("sacremoses")])

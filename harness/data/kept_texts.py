@@ -1,0 +1,34 @@
+"""Texts that were made of others, kept on disk by all that determines them: made once for all processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from harness.errors import InputError
+from harness.files import write_json
+from harness.paths import made_texts
+from harness.records import read_object, sealed
+
+TEXTS = "texts"
+"""Entry of a file of made texts."""
+
+
+def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str]) -> list[str]:
+    """Returns `make` of each text.
+
+    by: what decides the outcome besides the texts; with them it names the file. The file is sealed: one that
+    is damaged or cannot be written costs the time to make the texts again.
+    """
+    name = hashlib.sha256(json.dumps([list(by), list(texts)]).encode()).hexdigest()
+    place = made_texts() / f"{name}.json"
+    if place.is_file():
+        with suppress(InputError):
+            found: list[str] = read_object(place, TEXTS, again="delete it")[TEXTS]
+            return found
+    made = [make(text) for text in texts]
+    with suppress(OSError):
+        write_json(place, sealed({TEXTS: made}))
+    return made
