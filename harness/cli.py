@@ -34,7 +34,7 @@ class CommandParser(argparse.ArgumentParser):
         elif chosen:
             near = near_matches(chosen[1], re.findall(r"[\w-]+", chosen[2]))
         name = self.prog.partition(" ")[2]
-        shown = " ".join(f"{name}: {message}".removeprefix(": ").split())
+        shown = f"{name}: {message}".removeprefix(": ")
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
 
@@ -49,15 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except InputError as error:
-        problem = str(error)
+        problem = one_line(str(error))
     except OSError as error:
         path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
-        problem = f"{path}: {reason}; expected to read or write it; free space or correct the path"
+        problem = one_line(f"{path}: {reason}; expected to read or write it; free space or correct the path")
     except KeyboardInterrupt:
         print("\nsentbench: interrupted; " + how_to_go_on(words), file=sys.stderr)
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
+
+
+def one_line(text: str) -> str:
+    """Returns a text without line breaks, overlong words cut in their middle, and printable in UTF-8."""
+    printable = " ".join(text.encode("utf-8", "backslashreplace").decode("utf-8").split())
+    return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
 
 
 def run_command(words: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from harness.checkout import need_checkout
 from harness.errors import InputError, near_matches
 from harness.outputs import check_file
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
-from harness.results.bundles import Contributor
+from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
@@ -34,7 +34,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Writes the bundle and prints what is in it."""
     need_checkout("contributing results")
-    check_file(arguments.out)
+    place = check_file(arguments.out)
+    if place.is_file() and place.stat().st_size and not is_bundle(place):
+        raise InputError(
+            f"{arguments.out}: holds something else than a bundle, expected none or a bundle to replace; "
+            "name another file"
+        )
     contributor = contributor_of(arguments.name, arguments.link, may_be_cited=arguments.may_be_cited)
     files = [run_files(key, vectors=arguments.vectors) for key in arguments.runs]
     results = [read_result(run.scores) for run in files]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from harness.commands import name_list
 from harness.errors import InputError
 from harness.paths import PARAMS, data_roots
 
@@ -30,6 +31,8 @@ def execute(arguments: argparse.Namespace) -> None:
     """
     from harness.plan.entries import read_params
 
+    if arguments.tiers is not None and not name_list(arguments.tiers):
+        raise InputError("--tiers names no tier, expected some, for example embedded,hub; leave it out")
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     folder = data_roots()[-1]
     names = arguments.names or list(planned.sources if planned else ())
@@ -53,5 +56,5 @@ def execute(arguments: argparse.Namespace) -> None:
     else:
         from harness.stages.data import fetch_sources
 
-        tiers = arguments.tiers.split(",") if arguments.tiers else (planned.tiers if planned else None)
+        tiers = name_list(arguments.tiers or "") or (planned.tiers if planned else None)
         fetch_sources(names, directory=folder, tiers=tiers, revision=arguments.revision)

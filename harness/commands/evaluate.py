@@ -92,8 +92,10 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
     check_encoder_folder(arguments.folder)
     from harness.stages.evaluate import evaluate_run
 
+    params = read_plan()
+    params.run(arguments.run)  # an unknown one is refused before anything is locked
     with alone(f"evaluating {arguments.run}"):
-        print(evaluate_run(read_plan(), arguments.run, arguments.folder, device=arguments.device))
+        print(evaluate_run(params, arguments.run, arguments.folder, device=arguments.device))
 
 
 def scores_of(

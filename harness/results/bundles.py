@@ -97,6 +97,15 @@ def write_bundle(
     return manifest
 
 
+def is_bundle(path: Path) -> bool:
+    """Returns whether a file is a zip file with a manifest; nothing of it is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return MANIFEST in archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
 def unpack_bundle(bundle: Path, folder: Path) -> Manifest:
     """Writes the members of a bundle below an empty `folder`; returns its manifest.
 

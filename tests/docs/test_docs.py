@@ -76,8 +76,8 @@ def test_every_page_of_the_documents_is_reached_from_the_first_and_from_the_read
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> None:
-    """Names in capitals stand for something; a line of several commands is cut at its signs. Within a sentence
-    a command may be named without its arguments."""
+    """Names in capitals stand for something; a line of several commands is cut at its signs; a sentence may
+    name a command without its arguments."""
     for one, other in COMMAND.findall(prose(page)):
         words = shlex.split(re.split(r" &&| \||\$\(", one or other)[0])[1:]
         if not words or words[0].startswith("-"):
