@@ -11,8 +11,8 @@ from harness.errors import InputError
 from harness.paths import PARAMS, SCORES
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.needs import needs_of
 from harness.plan.names import table_runs, table_tasks
+from harness.plan.needs import needs_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import check_configs, resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
@@ -108,7 +108,7 @@ def check_aim(power: float | None, delta: float | None) -> None:
 
 
 def describe(params: Params) -> str:
-    """Returns a line a system, those of teachers, data and total, what the estimates rest on, what is missing."""
+    """Returns a line a system, those of teachers, data and total, the estimates' grounds, what is missing."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]

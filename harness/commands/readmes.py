@@ -1,4 +1,4 @@
-"""`sentbench readmes`: write the table of sources, and the deviations of every method's README from the audit."""
+"""`sentbench readmes`: write the table of sources, and the deviations of every method's README."""
 
 from __future__ import annotations
 
