@@ -116,7 +116,7 @@ def check_aim(power: float | None, delta: float | None) -> None:
 
 
 def describe(params: Params) -> str:
-    """Returns a line a system, those of teachers, data and total, what the estimates rest on, what is missing."""
+    """Returns a line a system, those of teachers, data and total, the estimates' grounds, what is missing."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]

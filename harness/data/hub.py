@@ -78,7 +78,7 @@ def hub_file(repo: str, repo_type: str, revision: str, name: str) -> HubFile:
 
 
 def commit_of(repo: str, repo_type: str, revision: str, name: str) -> str:
-    """Returns the commit that a revision of a repository means, asked at one of its files; nothing is downloaded.
+    """Returns the commit that a revision of a repository means, asked at one of its files without its bytes.
 
     Errors: Unreachable if the hub does not say.
     """
@@ -245,5 +245,5 @@ def _hash_like(path: Path, etag: str) -> str:
 
 
 def converted_weights(repo: str, repo_type: str, commit: str, folder: str) -> Path:
-    """Returns where the weights lie that `harness.stages.convert` made from the pickle in a folder of a commit."""
+    """Returns where the weights lie that `harness.stages.convert` made from a pickle in `folder`."""
     return repository_folder(repo, repo_type, commit) / "converted" / folder / WEIGHTS

@@ -1,4 +1,4 @@
-"""What a plan needs of a machine beside what `sentbench data fetch` brings: packages, folders, disk, a card."""
+"""What a plan needs of a machine beside what `data fetch` brings: packages, folders, disk, a card."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
 
 
 def _training_bytes(run: Run, shape: Shape | None) -> float:
-    """Returns the least memory that training a run takes: weights with their states, activations of two views.
+    """Returns the least memory that training a run takes: weights with states, activations of two views.
 
-    Activations of a layer as Korthikanti et al. (2022) count them, in fp32: 68 bytes a token and unit of width,
-    10 for each head and pair of tokens, heads of width 64. Queues, teachers and peers are not counted.
+    Activations of a layer are those of Korthikanti et al. (2022) in fp32: 68 bytes a token and unit of width, 10
+    for each head and pair of tokens, heads of width 64. Queues, teachers and peers are not counted.
     """
     if shape is None:
         return 0.0

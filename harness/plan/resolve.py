@@ -46,8 +46,8 @@ def resolve(
     """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
 
     seeds: this many for each system that draws random numbers; backbones: only these.
-    tables: the runs that every table and figure shows, for names such as `pcl/table2`; columns: the tasks that
-    they show, for a plan of tables evaluates on no other data.
+    tables: the runs that every table and figure shows, for names such as `pcl/table2`; columns: the tasks
+    that they show, for a plan of tables evaluates on no other data.
     Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:

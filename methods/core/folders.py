@@ -79,10 +79,10 @@ def load_tokenizer(folder: Path) -> Any:
     ]
     if not present:
         raise InputError(
-            f"{folder}: no tokenizer.json, expected the tokenizer beside the model ({', '.join(TOKENIZER_FILES)}); "
-            "add it"
+            f"{folder}: no tokenizer.json, expected the tokenizer beside the model "
+            f"({', or '.join(TOKENIZER_FILES)}); add it"
         )
-    # RoBERTa was trained with a mask that takes the space before it in; transformers 5 makes one that does not.
+    # RoBERTa's mask takes in the space before it; the one that transformers 5 makes does not.
     mask = {"mask_token": AddedToken("<mask>", lstrip=True)} if present[0] == BYTE_PAIRS else {}
     tokenizer = AutoTokenizer.from_pretrained(folder, **mask)
     tokenizer.backend_tokenizer.no_truncation()

@@ -36,8 +36,8 @@ class Frozen:
 class Networks:
     """Hands out the networks of one run: copies of its backbone, its parent, its teacher's vectors.
 
-    `parent` is the artefact folder of a parent run, a public encoder, or a folder of teacher vectors; `pieces`
-    a folder where corpora that its encoders tokenise are kept.
+    `parent` is the artefact folder of a parent run, a public encoder, or a folder of teacher vectors;
+    `pieces` a folder where the corpora that its encoders tokenise are kept.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """The word pieces of many texts: made once, and kept on disk under what they are made of.
 
 A kept file is named by a hash of the texts, of the tokenizer with its truncation, and of the version of the
-library that runs it. So no name has to be right, and a file is never out of date. It is memory-mapped: runs at
-the same time share it.
+library that runs it. So no name has to be right, and a file is never out of date. It is memory-mapped: runs
+at the same time share it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHUNK = 10_000
 
 
 class Pieces(NamedTuple):
-    """The word pieces of N texts, one after the other: flat int32 [pieces], ends int64 [N + 1] with 0 first."""
+    """The word pieces of N texts, in a row: flat int32 [pieces], ends int64 [N + 1] with 0 first."""
 
     flat: np.ndarray
     ends: np.ndarray
@@ -37,8 +37,8 @@ class Pieces(NamedTuple):
 def pieces_of(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> Pieces:
     """Returns the word pieces of each text, truncated to `max_length`.
 
-    They are read from `encoder.piece_folder` where it names a folder that has them, and written there where it
-    has not; a damaged file is replaced. Two processes that want the same make them once.
+    They are read from `encoder.piece_folder` where it names a folder that has them, and written there where
+    it has not; a damaged file is replaced. Two processes that want the same make them once.
     """
     if encoder.piece_folder is None:
         return _made(encoder, texts, max_length)

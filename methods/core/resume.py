@@ -4,8 +4,8 @@ The state file decides. One rename replaces it, and it says how much of the log 
 to it. Log lines and encoders are written before that rename, what they replace is removed after it. Whatever
 a killed training left beyond its last state is thus cut off or written again.
 
-A state is copied at one moment and written beside training, which does not wait for the disk. The best encoder
-lies in a folder of its own, so that a state does not repeat it, and is written when there is a better one.
+A state is copied at one moment and written beside training, which does not wait for the disk. The best
+encoder lies in a folder of its own, which a state does not repeat, and is written when there is a better one.
 """
 
 from __future__ import annotations

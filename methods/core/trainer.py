@@ -201,7 +201,7 @@ class Trainer:
         return self.method.candidates()[self.record.candidate]
 
     def _resume_point_is_due(self, *, evaluated: bool) -> bool:
-        """Returns whether to write one: after the last step, else if time has passed and none is on its way."""
+        """Returns whether to write one: after the last step, or if time has passed and none is in writing."""
         if self.record.stopped or self.record.step == self.plan.total:
             return True
         if not evaluated and self.record.step % self.config.save_every:

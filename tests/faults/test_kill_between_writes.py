@@ -2,7 +2,7 @@
 
 Operations are seen through the interpreter's audit events; writes that torch does in C++ are announced by a
 wrapper. A kill leaves the file that was written last either whole or cut in the middle of what was written.
-Resume points are written at once, or while training is two steps further; in this thread, so that a kill ends all.
+Resume points are written at once, or while training is two steps further, in this thread: a kill ends all.
 """
 
 from __future__ import annotations

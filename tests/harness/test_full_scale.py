@@ -1,4 +1,4 @@
-"""The way of a user with a GPU, walked with tiny networks: plan, fetch, train, evaluate, report at full scale.
+"""The way of a user at full scale, walked with tiny networks: plan, fetch, train, evaluate, report.
 
 A hub on this machine holds every repository in its layout, so that all of the harness but the size is real.
 """
@@ -25,7 +25,7 @@ Walk = Callable[[str], dict[str, object]]
 
 WALKS = {
     "baselines": "baselines/simcse-roberta",  # no pooler, transfer tasks
-    "pcl": "pcl/pcl-tied --backbone bert-large-uncased",  # gamma and beta, the prefix, the heads of pre-training
+    "pcl": "pcl/pcl-tied --backbone bert-large-uncased",  # gamma, beta, prefix, heads of pre-training
     "dclr": "dclr/dclr",  # an artefact as complement, so two trainings
     "ptbert": "ptbert/pt-bert",
     "sct": "sct/sct-aug-mlm15-bert-small",  # weights as a pickle only; a corpus with masks filled by BERT

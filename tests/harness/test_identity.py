@@ -148,7 +148,7 @@ STALE: dict[str, str] = {
     # What evaluation writes.
     "harness/declarations": "evaluate/* corpus",
     "harness/files": "evaluate/* corpus",
-    "harness/records": "corpus",
+    "harness/records": "evaluate/* corpus",
     "harness/outputs": "evaluate/*",
     "harness/exchange": "evaluate/*",
     "harness/paths": "evaluate/*",
@@ -159,7 +159,6 @@ STALE: dict[str, str] = {
     "harness/results/bundles": "",
     "harness/results/contributions": "",
     "harness/results/history": "",
-    "harness/records": "evaluate/*",
     "harness/results/provenance": "",
     # Paths, flags, plans and pages make nothing run again but the report.
     "harness/cli": "",

@@ -1,8 +1,9 @@
 """The whole hub of full scale, small: every repository that recipes read, in its layout, with little in it.
 
-The sources table holds the real files' row counts and hashes; `small_table` gives the table of this hub, equal
-in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table over a checkout's, fills
-the mirror, puts the wheel of STS-B into MIRROR/wheels, prints the address, and serves until its input ends.
+The sources table holds the real files' row counts and hashes; `small_table` gives the table of this hub,
+equal in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table over a
+checkout's, fills the mirror, puts the wheel of STS-B into MIRROR/wheels, prints the address, and serves until
+its input ends.
 """
 
 from __future__ import annotations

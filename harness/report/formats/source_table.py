@@ -9,9 +9,10 @@ from harness.report.formats.markdown import escape
 
 HEAD = """# Sources of data
 
-Written by `sentbench readmes` from `sources.yaml` and `sources.lock.yaml` beside it. *Pin* is the commit on the hub, or
-the name that stands for one until `sentbench data lock` keeps what it meant. *Hashes* counts the files whose sha256 is
-known before the fetch; on the hub every other file is compared with the hash that the hub states.
+Written by `sentbench readmes` from `sources.yaml` and `sources.lock.yaml` beside it. *Pin* is the commit on
+the hub, or the name that stands for one until `sentbench data lock` keeps what it meant. *Hashes* counts the
+files whose sha256 is known before the fetch, in any tier; on the hub every other file is compared with the
+hash that the hub states.
 
 | source | kind | tiers | repository | pin | hashes | licence | how it was confirmed |
 | --- | --- | --- | --- | --- | --- | --- | --- |

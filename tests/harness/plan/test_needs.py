@@ -133,7 +133,7 @@ def test_days_on_a_cpu_need_a_card_with_the_memory_of_the_largest_run(
 
 
 def test_training_memory_is_worked_by_hand(found: Found) -> None:
-    """16 bytes for each of 108,891,648 parameters; 2 x 64 x 32 tokens, 12 layers, 68 x 768 + 10 x 12 x 32 each."""
+    """16 bytes a parameter; of 2 x 64 x 32 tokens in 12 layers 68 x 768 + 10 x 12 x 32 bytes each."""
     params = resolve(load_recipes(), ["baselines/simcse"], seeds=1)
     run = params.runs["simcse__bert-base-uncased__s0"]
     shape = Estimate(params, read_step_times()).shape("bert-base-uncased")

@@ -1,8 +1,9 @@
-"""A folder with vocab.json and merges.txt alone gives RoBERTa's word pieces: those of a slow byte-pair coder."""
+"""A folder with vocab.json and merges.txt alone gives RoBERTa's pieces: those of a slow byte-pair coder."""
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ class Slow:
 
     def merged(self, pieces: list[str]) -> list[str]:
         while True:
-            pairs = list(zip(pieces, pieces[1:], strict=False))
+            pairs = list(pairwise(pieces))
             best = min(pairs, key=lambda pair: self.ranks.get(pair, 1 << 30), default=None)
             if best is None or best not in self.ranks:
                 return pieces
