@@ -30,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of any folder; with `--run` writes those of a run of the plan instead."""
     if not arguments.from_store:
         check_encoder_folder(arguments.folder)
-    place = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
+    output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     from harness.stages import evaluate as stage
 
     if arguments.run:
@@ -46,8 +46,8 @@ def execute(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     found = {"model": str(arguments.folder), "scores": [score._asdict() for score in scores]}
-    if place:
-        write_json(place, found)
+    if output:
+        write_json(output, found)
     if arguments.json:
         print(json.dumps(found))
         return
