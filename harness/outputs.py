@@ -1,4 +1,4 @@
-"""What a command may write over, checked before its work and once more before its result takes the place.
+"""What a command may write over, checked before its work and once more before its result is put there.
 
 A folder is replaced only where it is empty or this project wrote it: it has the files that mark a layout, and
 no file that the layout lacks. Both are read off the folder itself. So the answer is the same for one that was
@@ -45,10 +45,10 @@ def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
     room: the bytes that it is expected to take.
     Errors: InputError unless it can be made there, or what is there may be replaced.
     """
-    place = _settled(path)
-    _check_replaceable(path, place, layout)
-    _check_creatable(path, place, room)
-    return place
+    output = _settled(path)
+    _check_replaceable(path, output, layout)
+    _check_creatable(path, output, room)
+    return output
 
 
 def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
@@ -56,15 +56,15 @@ def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) 
 
     Errors: InputError unless it can be written.
     """
-    place = _settled(path)
-    _check_plain(path, place)
-    if place.is_file():
-        if place.stat().st_size and not _has_keys(place, tuple(keys)):
+    output = _settled(path)
+    _check_plain(path, output)
+    if output.is_file():
+        if output.stat().st_size and not _has_keys(output, tuple(keys)):
             raise InputError(f"{path}: holds something else already, expected no file; name another one")
-        if not os.access(place, os.W_OK):
+        if not os.access(output, os.W_OK):
             raise InputError(f"{path}: is write-protected; change its rights or name another file")
-    _check_creatable(path, place, room)
-    return place
+    _check_creatable(path, output, room)
+    return output
 
 
 def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
@@ -74,7 +74,7 @@ def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
 
 @contextmanager
 def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
-    """Yields an empty folder beside `path` that takes its place when the block ends without an error."""
+    """Yields an empty folder beside `path` that is moved there when the block ends without an error."""
     with new_outputs({path: layout}) as parts:
         yield parts[path]
 
@@ -83,16 +83,16 @@ def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
 def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
     """Yields for each output an empty folder, or file where its layout is None, on the same disk.
 
-    When the block ends without an error all of them take their places; after any error everything lies as it
+    When the block ends without an error all of them are moved there; after any error everything lies as it
     did before. What was replaced is removed last.
-    Errors: InputError if one of the places holds what may not be replaced.
+    Errors: InputError if one of the paths holds what may not be replaced.
     """
-    places = {path: _checked(path, layout) for path, layout in outputs.items()}
-    folders = {place: outputs[path] is not None for path, place in places.items()}
+    real = {path: _checked(path, layout) for path, layout in outputs.items()}
+    folders = {output: outputs[path] is not None for path, output in real.items()}
     with work_folders(folders) as new:
-        yield {path: new[place] for path, place in places.items()}
-        for path, place in places.items():
-            new[place].chmod(0o755 if folders[place] else 0o644)
+        yield {path: new[output] for path, output in real.items()}
+        for path, output in real.items():
+            new[output].chmod(0o755 if folders[output] else 0o644)
             _checked(path, outputs[path])
         exchange(new)
 
@@ -109,57 +109,57 @@ def is_written_by_us(folder: Path, layout: Layout) -> bool:
 
 
 def _settled(path: Path) -> Path:
-    place = _really(path)
-    clear_leftovers(place)
-    return place
+    output = _really(path)
+    clear_leftovers(output)
+    return output
 
 
 def _checked(path: Path, layout: Layout | None) -> Path:
-    place = _settled(path)
+    output = _settled(path)
     if layout is None:
-        _check_plain(path, place)
+        _check_plain(path, output)
     else:
-        _check_replaceable(path, place, layout)
-    return place
+        _check_replaceable(path, output, layout)
+    return output
 
 
 def _really(path: Path) -> Path:
-    place = Path(os.path.realpath(path))
+    output = Path(os.path.realpath(path))
     try:
-        place.lstat()
+        output.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        return place
+        return output
     except OSError as error:
         raise InputError(f"{path}: no possible path ({error.strerror}); name another one") from None
-    if place.is_symlink():
+    if output.is_symlink():
         raise InputError(f"{path}: a symbolic link in a circle, expected a path; name another one")
-    return place
+    return output
 
 
-def _check_plain(path: Path, place: Path) -> None:
-    if place.is_dir():
+def _check_plain(path: Path, output: Path) -> None:
+    if output.is_dir():
         raise InputError(f"{path}: is a folder, expected the path of a file; name a file in it")
-    if os.path.lexists(place) and not place.is_file():
+    if os.path.lexists(output) and not output.is_file():
         raise InputError(f"{path}: is no plain file, expected one or none; name another file")
 
 
-def _check_replaceable(path: Path, place: Path, layout: Layout) -> None:
+def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
     for name, kept in {
         "the current folder": Path.cwd(),
         "the project's folder": CHECKOUT,
         "your home": Path.home(),
     }.items():
-        if place == kept or place in kept.parents:
-            what = name if place == kept else f"a folder that {name} lies in"
+        if output == kept or output in kept.parents:
+            what = name if output == kept else f"a folder that {name} lies in"
             raise InputError(f"{path}: is {what}, expected a folder for {layout.noun} alone; name a new one")
-    if not place.is_dir():
-        if os.path.lexists(place):
+    if not output.is_dir():
+        if os.path.lexists(output):
             raise InputError(f"{path}: is a file, expected a folder for {layout.noun}; name a new one")
         return
-    if os.path.ismount(place):
+    if os.path.ismount(output):
         raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
-    found = _foreign_file(place, layout)
-    if found is not None and any(place.iterdir()):
+    found = _foreign_file(output, layout)
+    if found is not None and any(output.iterdir()):
         raise InputError(
             f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
             "name a new folder, or move this one away"
@@ -198,15 +198,15 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
     return isinstance(found, dict) and set(keys) <= set(found)
 
 
-def _check_creatable(path: Path, place: Path, room: int) -> None:
+def _check_creatable(path: Path, output: Path, room: int) -> None:
     """Makes and removes a folder beside the output, with the folders above it that are missing."""
     missing: list[Path] = []
     try:
-        missing += (parent for parent in place.parents if not parent.exists())
-        place.parent.mkdir(parents=True, exist_ok=True)
-        trial = tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True)
+        missing += (parent for parent in output.parents if not parent.exists())
+        output.parent.mkdir(parents=True, exist_ok=True)
+        trial = tempfile.TemporaryDirectory(dir=output.parent, ignore_cleanup_errors=True)
         trial.cleanup()
-        free = shutil.disk_usage(place.parent).free
+        free = shutil.disk_usage(output.parent).free
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror or error}), expected room in a writable folder; "

@@ -32,9 +32,9 @@ def execute(arguments: argparse.Namespace) -> None:
     """Adds the results of a good bundle below leaderboards/contributed and prints where."""
     need_checkout("accepting results")
     folder = LEADERBOARDS / "contributed"
-    place = accept(arguments.bundle, folder, checkout(folder))
-    results = len(list((place / "scores").glob("*.json")))
-    print(f"{place}: {results} results; `sentbench report` shows them as seeds run elsewhere")
+    added = accept(arguments.bundle, folder, checkout(folder))
+    results = len(list((added / "scores").glob("*.json")))
+    print(f"{added}: {results} results; `sentbench report` shows them as seeds run elsewhere")
 
 
 def checkout(folder: Path) -> Checkout:

@@ -35,8 +35,8 @@ def orphans(params: Params) -> tuple[list[Path], list[Path]]:
     """Returns what runs outside the plan have left, and what no run can have written; both sorted."""
     ours: list[Path] = []
     others: list[Path] = []
-    for place in (*FOLDERS, *FILES):
-        for path in place.glob("*"):
+    for folder in (*FOLDERS, *FILES):
+        for path in folder.glob("*"):
             key = path.name.split(".")[0]
             if key not in params.runs and not path.name.startswith("."):
                 (ours if _is_of_a_run(path, key) else others).append(path)

@@ -36,7 +36,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Prints parameters, throughput and memory as JSON; those of a run's artefact go to its costs too."""
     check_encoder_folder(arguments.folder)
-    place = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
+    output = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
     measured = cost_of_folder(
         arguments.folder,
         task=arguments.task,
@@ -47,8 +47,8 @@ def execute(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     record_cost(arguments.folder, measured)
-    if place:
-        write_json(place, measured)
+    if output:
+        write_json(output, measured)
     print(json.dumps(measured, indent=1))
 
 
@@ -95,13 +95,13 @@ def cost_of_folder(
 
 
 def record_cost(folder: Path, measured: dict[str, Any]) -> Path | None:
-    """Writes the cost of a run's artefact among the project's costs and returns the place; None for others.
+    """Writes the cost of a run's artefact among the project's costs and returns the path; None for others.
 
     Costs hold clock times: they are a log beside the results, never part of them.
     """
-    place = folder / RUN_RECORD
-    if not place.is_file() or not is_project():
+    record = folder / RUN_RECORD
+    if not record.is_file() or not is_project():
         return None
-    key = read_object(place, "key", again="train the run again")["key"]
+    key = read_object(record, "key", again="train the run again")["key"]
     write_json(COSTS / f"{key}.encode.json", measured)
     return COSTS / f"{key}.encode.json"

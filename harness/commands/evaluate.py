@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> None:
         return
     if not arguments.from_store:
         check_encoder_folder(arguments.folder)
-    place = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
+    output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     lines = scores_of(
         arguments.folder,
         name_list(arguments.tasks),
@@ -68,8 +68,8 @@ def execute(arguments: argparse.Namespace) -> None:
         intervals=arguments.interval,
     )
     found = {"model": str(arguments.folder), "scores": [as_plain(line) for line in lines]}
-    if place:
-        write_json(place, found)
+    if output:
+        write_json(output, found)
     if arguments.json:
         print(json.dumps(found))
         return

@@ -154,9 +154,9 @@ def encoder_sha256(folder: Path) -> str:
     """
     digest = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS_AND_SETTINGS):
-        place = file.relative_to(folder)
-        if place.parts[0] != "last" and place.name != RUN_RECORD:
-            digest.update(f"{place.as_posix()}\0{sha256_of(file)}\n".encode())
+        inside = file.relative_to(folder)
+        if inside.parts[0] != "last" and inside.name != RUN_RECORD:
+            digest.update(f"{inside.as_posix()}\0{sha256_of(file)}\n".encode())
     return digest.hexdigest()
 
 
@@ -169,13 +169,13 @@ def _copies(tasks: Sequence[str]) -> list[str]:
     mirror, order = mirror_folder(), tier_order(None)
     if mirror is None or "mirror" not in order or order.index("mirror") > [*order, "hub"].index("hub"):
         return []
-    held = [name for name, place in LOCAL_STS.items() if (mirror / "mteb" / place / "test.jsonl").is_file()]
+    held = [name for name, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]
     return [name for name in tasks if name in held]
 
 
 def _description(folder: Path) -> dict[str, Any]:
     """Returns what a run's artefact says about itself; nothing for any other folder."""
-    place = folder / RUN_RECORD
-    if not place.is_file():
+    record = folder / RUN_RECORD
+    if not record.is_file():
         return {}
-    return read_object(place, "id", "backbone", "identity", "seed", again="train the run again")
+    return read_object(record, "id", "backbone", "identity", "seed", again="train the run again")

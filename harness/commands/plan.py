@@ -152,10 +152,10 @@ def systems(params: Params, estimate: Estimate) -> list[System]:
 
 def is_done(key: str, run: Run) -> bool:
     """Returns whether a score of the run is on record that its present recipe made."""
-    place = SCORES / f"{key}.json"
-    if not os.path.lexists(place):
+    path = SCORES / f"{key}.json"
+    if not os.path.lexists(path):
         return False
-    return read_result(place).run.recipe == run.recipe_hash()
+    return read_result(path).run.recipe == run.recipe_hash()
 
 
 def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:

@@ -138,15 +138,15 @@ def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> di
 
 def _origin(params: Params, run: Run) -> str:
     """Returns the source a run's backbone is made from."""
-    place = run.backbone
-    while Path(place).parent == BACKBONES:
-        name = Path(place).name
+    folder = run.backbone
+    while Path(folder).parent == BACKBONES:
+        name = Path(folder).name
         if name not in params.backbones:
             raise InputError(
-                f"{place}: not among `backbones` of params.yaml, its licence is not known; plan it"
+                f"{folder}: not among `backbones` of params.yaml, its licence is not known; plan it"
             )
-        place = params.backbones[name].origin
-    return Path(place).name
+        folder = params.backbones[name].origin
+    return Path(folder).name
 
 
 def write_mteb(results: Sequence[ResultFile], out: Path) -> tuple[list[str], str]:

@@ -34,7 +34,7 @@ def derive_rows(
 
     Errors: InputError that names the corpus and the view, if a column is missing or too many outputs are bad.
     """
-    rows = spread(read_columns(origin), count)
+    rows = evenly_spaced(read_columns(origin), count)
     made, outcomes = [], []
     for number, view in enumerate(views, 1):
         where = f"corpus {name}, view {number}"
@@ -47,7 +47,7 @@ def derive_rows(
     return Derived([row[0] for row in rows], made, outcomes)
 
 
-def spread(rows: Columns, count: int | None) -> Columns:
+def evenly_spaced(rows: Columns, count: int | None) -> Columns:
     """Returns `count` of the rows at even distances, the first among them; all where there are no more."""
     if count is None or count >= len(rows):
         return rows

@@ -74,7 +74,7 @@ class System(Declaration):
     @model_validator(mode="after")
     def _nothing_twice(self) -> System:
         for key, values in (("seeds", self.seeds), ("backbones", self.backbones), ("tasks", self.tasks)):
-            repeated = [value for place, value in enumerate(values) if value in values[:place]]
+            repeated = [value for index, value in enumerate(values) if value in values[:index]]
             if repeated:
                 raise ValueError(f"{key} has {repeated[0]!r} twice, expected each once")
         return self

@@ -161,10 +161,10 @@ def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
 
 
 def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> Sequence[str]:
-    place, _, part = name.partition("/")
-    if place == PREFIX:
+    owner, _, part = name.partition("/")
+    if owner == PREFIX:
         return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), TIERS)
-    return recipes[place].tiers if place in recipes else TIERS
+    return recipes[owner].tiers if owner in recipes else TIERS
 
 
 def _check_method(name: str) -> None:

@@ -24,9 +24,9 @@ def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
 
     Errors: InputError if `name` is neither, or holds no scores.
     """
-    place = folder / name
-    check_plain(place, again="delete it and evaluate the run again")
-    results = read_results(place.glob("*.json")) if place.is_dir() else _of_revision(name, folder)
+    scores = folder / name
+    check_plain(scores, again="delete it and evaluate the run again")
+    results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name, folder)
     if not results:
         raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")
     return results

@@ -72,11 +72,11 @@ def check_teacher(params: Params, folder: Path) -> None:
     Errors: InputError that names the first property in which teachers/NAME differs.
     """
     wanted = describe_teacher(planned_teacher(params, folder.name))
-    place = folder / TEACHER_RECORD
-    if not os.path.lexists(place):
-        raise InputError(f"{place}: no such file, expected a teacher's vectors; run `dvc repro`")
+    record = folder / TEACHER_RECORD
+    if not os.path.lexists(record):
+        raise InputError(f"{record}: no such file, expected a teacher's vectors; run `dvc repro`")
     again = f"make them again with `sentbench teach {folder.name}`"
-    found = read_object(place, again=again)
+    found = read_object(record, again=again)
     for key, value in wanted.items():
         if found.get(key) != value:
             raise InputError(

@@ -23,7 +23,7 @@ class StepPlan(NamedTuple):
         whole = self.rows // self.batch_size
         return whole if self.drop_last else math.ceil(self.rows / self.batch_size)
 
-    def place(self, step: int) -> tuple[int, slice]:
+    def position(self, step: int) -> tuple[int, slice]:
         """Returns the epoch of a step and the slice of that epoch's row order that forms its batch."""
         epoch, inside = divmod(step, self.per_epoch)
         return epoch, slice(inside * self.batch_size, min((inside + 1) * self.batch_size, self.rows))

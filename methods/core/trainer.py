@@ -105,11 +105,11 @@ class Trainer:
         orders: dict[int, Any] = {}
 
         def collate(step: int) -> Batch:
-            epoch, inside = self.plan.place(step)
+            epoch, inside = self.plan.position(step)
             if epoch not in orders:
                 orders.clear()
                 orders[epoch] = streams.row_order(self.seed, epoch, len(rows))
-            chosen = [rows[place] for place in orders[epoch][inside]]
+            chosen = [rows[index] for index in orders[epoch][inside]]
             return self.method.collate(
                 chosen, step=step, rng=streams.generator(self.seed, streams.COLLATE, step)
             )

@@ -62,12 +62,12 @@ class Packing:
             lengths = attended.sum(dim=1)
             self.first = lengths.cumsum(0) - lengths  # [B]
 
-    def pack(self, spread: Tensor) -> Tensor:
+    def pack(self, padded: Tensor) -> Tensor:
         """Returns the real tokens; [B, L, ...] to [T, ...]."""
-        flat = spread.flatten(0, 1)
+        flat = padded.flatten(0, 1)
         return flat if self.positions is None else flat[self.positions]
 
-    def spread(self, packed: Tensor) -> Tensor:
+    def unpack(self, packed: Tensor) -> Tensor:
         """Returns the tokens in their rows, zero where there is none; [T, d] to [B, L, d]."""
         if self.positions is not None:
             empty = packed.new_zeros(self.rows * self.columns, packed.shape[1])
@@ -107,7 +107,7 @@ def pooled_vectors(
         return _layer(last, states[-1], packing, first_only=True)  # [B, d]
     states.append(_layer(last, states[-1], packing))
     read = states[-1:] if needs_last_only(pooling) else states
-    return pool([packing.spread(state) for state in read], tokens.get("attention_mask"), pooling)
+    return pool([packing.unpack(state) for state in read], tokens.get("attention_mask"), pooling)
 
 
 def token_states(backbone: Any, embedded: Tensor, mask: Tensor) -> Tensor:
@@ -122,7 +122,7 @@ def token_states(backbone: Any, embedded: Tensor, mask: Tensor) -> Tensor:
     hidden = embedded.flatten(0, 1)  # [B L, d]
     for layer in backbone.encoder.layer:
         hidden = _layer(layer, hidden, packing)
-    return packing.spread(hidden)
+    return packing.unpack(hidden)
 
 
 def _embedded(
@@ -155,11 +155,11 @@ def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = F
     attention = layer.attention.self
     asking = packing.first_tokens(hidden) if first_only else hidden
     query = linear(attention.query, asking)
-    query = query.unsqueeze(1) if first_only else packing.spread(query)  # [B, 1 or L, d]
+    query = query.unsqueeze(1) if first_only else packing.unpack(query)  # [B, 1 or L, d]
     read = functional.scaled_dot_product_attention(
         _heads(query, attention),
-        _heads(packing.spread(linear(attention.key, hidden)), attention),
-        _heads(packing.spread(linear(attention.value, hidden)), attention),
+        _heads(packing.unpack(linear(attention.key, hidden)), attention),
+        _heads(packing.unpack(linear(attention.value, hidden)), attention),
         attn_mask=packing.mask,
         dropout_p=attention.dropout.p if attention.training else 0.0,
     )  # [B, H, 1 or L, d / H]
@@ -184,5 +184,5 @@ def _added(part: Any, hidden: Tensor, residual: Tensor) -> Tensor:
     return part.LayerNorm(part.dropout(linear(part.dense, hidden)) + residual)
 
 
-def _heads(spread: Tensor, attention: Any) -> Tensor:
-    return spread.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+def _heads(padded: Tensor, attention: Any) -> Tensor:
+    return padded.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.compute.corpus import spread
+from harness.compute.corpus import evenly_spaced
 from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
@@ -239,6 +239,6 @@ def test_a_model_that_only_runs_away_is_refused(place: Path) -> None:
 
 def test_a_count_of_rows_is_spread_over_the_origin() -> None:
     rows = [(letter,) for letter in "abcdefgh"]
-    assert spread(rows, 4) == [("a",), ("c",), ("e",), ("g",)]
-    assert spread(rows[:5], 3) == [("a",), ("b",), ("d",)]
-    assert spread(rows, None) == spread(rows, 8) == spread(rows, 9) == rows
+    assert evenly_spaced(rows, 4) == [("a",), ("c",), ("e",), ("g",)]
+    assert evenly_spaced(rows[:5], 3) == [("a",), ("b",), ("d",)]
+    assert evenly_spaced(rows, None) == evenly_spaced(rows, 8) == evenly_spaced(rows, 9) == rows

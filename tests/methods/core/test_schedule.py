@@ -17,13 +17,13 @@ from tests.support import tiny
 def test_a_million_sentences_in_batches_of_64_are_15625_steps() -> None:
     plan = plan_steps(rows=1_000_000, batch_size=64, drop_last=False, steps=None, epochs=1)
     assert plan.total == 15_625
-    assert plan.place(15_624) == (0, slice(999_936, 1_000_000))
+    assert plan.position(15_624) == (0, slice(999_936, 1_000_000))
 
 
 def test_the_incomplete_batch_is_kept_or_dropped_as_stated() -> None:
     """10 rows in batches of 4: 3 steps with a last one of 2 rows, or 2 steps."""
     kept = plan_steps(rows=10, batch_size=4, drop_last=False, steps=None, epochs=2)
-    assert (kept.per_epoch, kept.total, kept.place(2), kept.place(3)) == (
+    assert (kept.per_epoch, kept.total, kept.position(2), kept.position(3)) == (
         3,
         6,
         (0, slice(8, 10)),

@@ -135,7 +135,7 @@ def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
     packing = Packing(2, 3, mask)
     values = torch.arange(1.0, 7.0).view(2, 3, 1)
     assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
-    assert packing.spread(packing.pack(values)).flatten().tolist() == [1, 2, 0, 4, 0, 6]
+    assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 0, 4, 0, 6]
     assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
 
 

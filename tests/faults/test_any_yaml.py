@@ -1,0 +1,125 @@
+"""YAML of any content and names of any letters: the value that was written, or one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from harness.declarations import check_name, check_relative_path, check_table_key, folder_in, read_yaml
+from harness.errors import InputError
+from harness.plan.entries import read_params
+from harness.plan.recipes import load_recipes
+
+MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff\u2028\u2029"), max_size=12
+)
+SCALAR = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT)
+VALUE = st.recursive(
+    SCALAR,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
+    max_leaves=8,
+)
+MAPPING = st.dictionaries(TEXT, VALUE, min_size=1, max_size=4)
+CONTENT = st.one_of(
+    st.binary(max_size=80),
+    st.text(st.sampled_from("ab:-[]{}&*!|>'\"#%@,?\n \t01.~"), max_size=60).map(str.encode),
+)
+
+
+@MANY
+@given(content=CONTENT)
+@example(content=b"")
+@example(content=b"a: *b")
+@example(content=b"&a [*a]")
+@example(content=b"? [a]\n: 1")
+@example(content=b"<<: {a: 1}\na: 2")
+@example(content=b"[" * 5000)
+@example(content=b"!!python/object/apply:os.system [ls]")
+@example(content=b"0x: 12:30:45\n2001-99-99: 1")
+def test_bytes_of_any_sort_are_what_yaml_says_or_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_bytes(content)
+    found, refused = None, str(path)
+    try:
+        found = read_yaml(path)
+    except InputError as error:
+        refused = str(error)
+    assert len(refused.splitlines()) == 1
+    assert refused.startswith(str(path))
+    if found is not None:
+        assert repr(found) == repr(yaml.load(content.decode(), yaml.CSafeLoader))
+
+
+@MANY
+@given(content=CONTENT)
+@example(content=b"name: a\nruns:\n- {id: ../x}\n")
+def test_any_recipe_and_any_plan_are_one_line_or_a_value(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "recipes").mkdir(exist_ok=True)
+    for path, reader, given_path in (
+        (tmp_path / "recipes/a.yaml", load_recipes, tmp_path / "recipes"),
+        (tmp_path / "params.yaml", read_params, tmp_path / "params.yaml"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError) as caught:  # nothing so short is a recipe or a plan
+            reader(given_path)
+        assert len(str(caught.value).splitlines()) == 1
+
+
+@MANY
+@given(value=MAPPING)
+def test_what_was_written_is_read_back(tmp_path: Path, value: dict[str, Any]) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(yaml.safe_dump(value, allow_unicode=True), encoding="utf-8")
+    assert read_yaml(path) == value
+
+
+@MANY
+@given(value=MAPPING, depth=st.integers(0, 3), in_list=st.booleans())
+def test_a_key_that_stands_twice_is_refused_at_any_depth(
+    tmp_path: Path, value: dict[str, Any], depth: int, in_list: bool
+) -> None:
+    """The first key of the mapping is written once more behind the others, whatever they hold."""
+    key, *_ = value
+    one = yaml.safe_dump({key: 0}, allow_unicode=True)
+    lines = (yaml.safe_dump(value, allow_unicode=True, sort_keys=False) + one).splitlines(True)
+    for level in range(depth):
+        lines = [f"level{level}:\n", *(f"  {line}" for line in lines)]
+    if in_list:
+        lines = ["- x: 1\n", "-\n", *(f"  {line}" for line in lines)]
+    path = tmp_path / "file.yaml"
+    path.write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match="stands twice, expected once") as caught:
+        read_yaml(path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+NAMES = st.one_of(
+    st.text(max_size=200),
+    st.text(st.sampled_from("ab0-_./\\~A \0"), max_size=12),
+    st.sampled_from(["..", ".", "", "a/../../b", "/etc", "a" * 161, "con", "a\n"]),
+)
+
+
+@MANY
+@given(name=NAMES)
+@example(name="../../../../x")
+def test_a_name_that_is_accepted_stays_in_its_folder(name: str) -> None:
+    """Each check takes the name or raises ValueError; what is taken is a path below the folder."""
+    checks = (check_name, check_table_key, check_relative_path, folder_in("data").func)
+    for check in checks:
+        try:
+            taken = check(name)
+        except ValueError:
+            continue
+        parts = Path(taken).parts
+        assert taken == name
+        assert not Path(taken).is_absolute()
+        assert ".." not in parts
+        assert "\0" not in taken
+        assert check is check_relative_path or (taken == taken.lower() and len(parts) == 1 + taken.count("/"))
