@@ -21,6 +21,7 @@ SHELL_CHARACTERS = frozenset("|&;<>()$`\\\"'*?[]#~=%{}!\n")
 """What a shell may read as more than text."""
 PR_SET_PDEATHSIG = 1
 """Of prctl(2): the signal that a process gets when the one that forked it ends."""
+LIBC = ctypes.CDLL(None)
 NO_SUCH_COMMAND = 127
 
 
@@ -52,7 +53,9 @@ def run_command(command: str, folder: Path, environment: dict[str, str], driver:
     except FileNotFoundError as error:
         print(f"{error.filename}: no such command", file=sys.stderr, flush=True)
         return NO_SUCH_COMMAND
-    wait([os.pidfd_open(process.pid), *([] if driver is None else [driver])])
+    ended = os.pidfd_open(process.pid)
+    wait([ended] if driver is None else [ended, driver])
+    os.close(ended)
     if driver is not None and process.poll() is None:
         os.killpg(0, signal.SIGKILL)
     return process.wait()
@@ -60,7 +63,7 @@ def run_command(command: str, folder: Path, environment: dict[str, str], driver:
 
 def end_with_parent() -> None:
     """Asks the kernel to kill this process when the one that forked it ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 GRACE = 5.0
 """Seconds between asking a process to end and killing it."""
 GONE = 255
-"""What multiprocessing gives as exit code where the server cannot say it."""
+"""The exit code of a process whose server is gone; a command that ends with it is tried again too."""
 
 
 class LocalEngine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -91,7 +91,7 @@ def test_the_server_that_workers_are_forked_from_has_these_settings(
 @pytest.mark.parametrize("name", PRELOADED)
 def test_what_the_server_imports_is_there(name: str) -> None:
     """The server passes over a module that it cannot import."""
-    assert import_module(name)
+    assert find_spec(name)
 
 
 def test_each_slot_has_a_card_and_stages_without_a_network_have_none(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,12 @@ def start_launch(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def repro(folder: Path) -> str:
-    """Returns what a serial `dvc repro` of all stages says."""
-    command = [sys.executable, "-m", "dvc", "repro", "--all-pipelines"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout + done.stderr
+def repro(folder: Path) -> list[str]:
+    """Runs all stages one after another, as `dvc repro` does, and returns those that had changed."""
+    from dvc.repo import Repo
+
+    with chdir(folder), Repo() as project:
+        return [found.addressing for found in project.reproduce(all_pipelines=True)]
 
 
 def wait_for(path: Path, seconds: float = 60) -> None:
