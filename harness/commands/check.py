@@ -81,7 +81,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bands", type=Path, default=BANDS, metavar="FILE", help=f"default: {BANDS}")
     parser.add_argument("--probes", type=Path, default=PROBES, metavar="FILE", help=f"default: {PROBES}")
     parser.add_argument(
-        "--measure", action="store_true", help="write bands and probes from the scores and the code that are here"
+        "--measure",
+        action="store_true",
+        help="write bands and probes from the scores and the code that are here",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument(
