@@ -128,8 +128,8 @@ def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
 def _training_bytes(run: Run, shape: Shape | None) -> float:
     """Returns the least memory that training a run takes: weights with states, activations of two views.
 
-    Activations of a layer are those of Korthikanti et al. (2022) in fp32: 68 bytes a token and unit of width, 10
-    for each head and pair of tokens, heads of width 64. Queues, teachers and peers are not counted.
+    Activations of a layer are those of Korthikanti et al. (2022) in fp32: 68 bytes a token and unit of width,
+    10 for each head and pair of tokens, heads of width 64. Queues, teachers and peers are not counted.
     """
     if shape is None:
         return 0.0
