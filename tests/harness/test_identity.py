@@ -239,6 +239,7 @@ NOT_REPORT = (
     "harness/report/formats/card",
     "harness/report/formats/deviations",
     "harness/report/formats/moves",
+    "harness/report/formats/source_table",
     "harness/report/tables/moves",
     "harness/report/tables/coverage",
 )

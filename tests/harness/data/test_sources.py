@@ -100,8 +100,7 @@ def test_unknown_source_names_the_near_ones() -> None:
 )
 def test_a_contradictory_entry_is_refused(change: dict[str, object]) -> None:
     entry = {
-        "name": "x", "kind": "sts", "licence": "none", "confirmed": "so", "note": "none",
-        "rows": {"a.txt": 1},
+        "name": "x", "kind": "sts", "licence": "none", "confirmed": "so", "note": "n", "rows": {"a.txt": 1},
         "tiers": {"mirror": {"folder": "x"}},
     }  # fmt: skip
     Source.model_validate(entry)
