@@ -82,7 +82,9 @@ def cards_of(nodes: list[dict[str, Any]], cpus: float, cards: float | None) -> f
     free = [node["Resources"] for node in nodes if node["Alive"]]
     wanted = cards if cards is not None else float(any(node.get("GPU") for node in free))
     if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= wanted for node in free):
-        largest = max(free, key=lambda node: (node.get("GPU", 0), node.get("CPU", 0)), default={})
+        largest: dict[str, float] = max(
+            free, key=lambda node: (node.get("GPU", 0), node.get("CPU", 0)), default={}
+        )
         raise InputError(
             f"a stage takes {cpus:g} CPUs and {wanted:g} GPUs, a node at most {largest.get('CPU', 0):g} "
             f"and {largest.get('GPU', 0):g}; correct --cpus-per-run or --gpus-per-run"
