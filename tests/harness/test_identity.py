@@ -71,7 +71,7 @@ STALE: dict[str, str] = {
     "methods/core/heads": f"{CONTRAST} train/simcse train/dclr train/pcl train/una train/modals train/ckd "
     "train/diffcse train/scd",
     "methods/core/losses": f"{CONTRAST} {TAUGHT} train/simcse train/dclr train/pcl train/una train/modals "
-    "train/sct train/distill",
+    "train/sct train/distill train/diffcse train/mirror-bert train/ct train/scd",
     "methods/core/momentum": f"{CONTRAST} train/sct",
     "methods/core/momentum_contrast": CONTRAST,
     "methods/core/queues": f"{CONTRAST} {TAUGHT} train/sct",

@@ -103,7 +103,16 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
         cells=tuple(cells),
         group=row.group,
         source=_source(spec, printed, evidence.published),
-        note="; ".join(filter(None, [row.note, printed.note if printed else ""])),
+        note="; ".join(
+            filter(
+                None,
+                [
+                    row.note,
+                    f"no verdict from our runs: {row.no_verdict}" if row.no_verdict else "",
+                    printed.note if printed else "",
+                ],
+            )
+        ),
         x=row.x,
     )
 
@@ -113,7 +122,17 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
     against = _yardstick(spec, row, column, choice, evidence)
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
     cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
+    if row.no_verdict:
+        cell = _without_verdict(cell)
     return replace(cell, elsewhere=sum(key in evidence.contributors for key in cell.runs))
+
+
+def _without_verdict(cell: Cell) -> Cell:
+    """Returns a cell whose seeds judge nothing: what others found stays, and no seeds are asked for."""
+    if cell.value is not None:
+        return replace(cell, finding=None, evidence=None, more=None)
+    evidence = replace(cell.evidence, plan=None) if cell.evidence is not None else None
+    return replace(cell, evidence=evidence, more=None)
 
 
 def _yardstick(

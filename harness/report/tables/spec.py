@@ -66,6 +66,7 @@ class RowSpec(Declaration):
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: place on a figure's axis.
+    no_verdict: why runs of ours do not judge the printed numbers, such as settings that are not confirmed.
     """
 
     title: str
@@ -79,6 +80,7 @@ class RowSpec(Declaration):
     competes: bool = True
     x: float | None = None
     note: str = ""
+    no_verdict: str = ""
 
 
 class TableSpec(Declaration):
