@@ -76,7 +76,7 @@ STALE: dict[str, str] = {
     "train/sg-opt train/diffcse train/scd",
     "methods/core/layers": "train/sg-opt",
     "methods/core/losses": f"{CONTRAST} {TAUGHT} train/simcse train/dclr train/pcl train/una train/modals "
-    "train/sct train/distill train/sg-opt train/consert",
+    "train/sct train/distill train/sg-opt train/consert train/diffcse train/mirror-bert train/ct train/scd",
     "methods/core/momentum": f"{CONTRAST} train/sct",
     "methods/core/momentum_contrast": CONTRAST,
     "methods/core/queues": f"{CONTRAST} {TAUGHT} train/sct",

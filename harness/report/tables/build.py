@@ -106,7 +106,16 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
         cells=tuple(cells),
         group=row.group,
         source=_source(spec, printed, evidence.published),
-        note="; ".join(filter(None, [row.note, printed.note if printed else ""])),
+        note="; ".join(
+            filter(
+                None,
+                [
+                    row.note,
+                    f"no verdict from our runs: {row.no_verdict}" if row.no_verdict else "",
+                    printed.note if printed else "",
+                ],
+            )
+        ),
         x=row.x,
     )
 
@@ -152,7 +161,7 @@ def _yardstick(
         against,
         published=table.compared(printed, name),
         remark=table.remark(printed, name),
-        judged=row.judged,
+        judged=not row.no_verdict,
     )
     if column.unit == "plain":
         return against  # a count or a setting is no score

@@ -69,8 +69,8 @@ class RowSpec(Declaration):
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: place on a figure's axis.
-    judged: our seeds say whether the printed numbers hold; off where the printed row was measured otherwise
-    than its neighbours, or its settings are known from second hand or memory alone.
+    no_verdict: why runs of ours do not judge the printed numbers: their settings are not confirmed, or
+    they were measured otherwise than their neighbours; what others found is shown.
     """
 
     title: str
@@ -82,9 +82,9 @@ class RowSpec(Declaration):
     statistic: Statistic = "mean"
     deterministic: bool = False
     competes: bool = True
-    judged: bool = True
     x: float | None = None
     note: str = ""
+    no_verdict: str = ""
 
 
 class TableSpec(Declaration):

@@ -62,7 +62,7 @@ def test_the_command_prints_a_line_a_table(capsys: pytest.CaptureFixture[str]) -
     assert "pcl/table3  4 rows in the paper, 4 with runs, 0 cited" in lines
     assert main(["list", "tables", "--coverage", "--json"]) == 0
     entries = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
-    assert entries["sct/table2"]["cited"] == {"diffcse": 5}
+    assert entries["pcl/table4"]["cited"] == {"skip-thought": 1, "is-bert": 1}
     assert main(["list", "tasks", "--coverage"]) == 2
     assert "--coverage with tasks" in capsys.readouterr().err
 
