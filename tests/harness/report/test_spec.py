@@ -153,7 +153,10 @@ def test_a_wrong_name_gives_one_line(spec: TableSpec, complaint: str, published:
         ({"columns": [{"key": "A", "task": "STS12", "run": "@b"}]}, "give what the row leaves out"),
         ({"rows": [{"title": "PCL", "run": "@"}]}, "expected SYSTEM@BACKBONE"),
         ({"rows": [{"title": "PCL", "run": "../x@b"}]}, "expected a name of lower-case letters"),
-        ({"columns": [{"key": "A", "task": "STS12", "mean_of": ["B"]}]}, "names a task and mean_of"),
+        (
+            {"columns": [{"key": "A", "task": "STS12", "mean_of": ["B"]}]},
+            "names several of task, mean_of and recipe",
+        ),
     ],
 )
 def test_a_wrong_spec_file_gives_one_line(tmp_path: Path, changes: dict[str, object], complaint: str) -> None:
