@@ -35,9 +35,12 @@ def test_every_reason_is_one_that_a_row_needs(specs: dict[str, TableSpec], publi
 
 
 def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: Published) -> None:
-    """PT-BERT table 4 prints nine rows, crop and deletion have no run; C4 has means of ours beside."""
+    """PT-BERT table 4 prints nine rows; here crop and deletion have no run. C4 has means of ours beside."""
+    spec = specs["ptbert/table4"]
+    cited = ("SimCSE + crop", "SimCSE + deletion")
+    rows = [row.model_copy(update={"run": None}) if row.title in cited else row for row in spec.rows]
     reasons = NotRun(tables={}, systems={"simcse/crop": "no switch", "simcse": "not run"})
-    found = coverage_of(specs["ptbert/table4"], published, reasons)
+    found = coverage_of(spec.model_copy(update={"rows": rows}), published, reasons)
     assert (found.printed, found.run, found.more) == (9, 7, 0)
     assert found.cited == {"simcse/crop": 1, "simcse": 1}
     assert found.words == (

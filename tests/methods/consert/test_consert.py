@@ -63,6 +63,21 @@ def test_only_the_view_that_asks_for_it_is_shuffled_or_cut(backbone: Path) -> No
     assert bool((batch["factors"][6:] == 1).all())
 
 
+def test_positions_and_factors_of_the_batch_reach_the_encoder(backbone: Path) -> None:
+    """The first view is cut and in order, the second whole and shuffled."""
+    method, batch = ready(backbone, RELEASED)
+    first, second = method.vectors(batch)
+    order = torch.arange(batch["positions"].shape[1]).expand(6, -1)
+    tokens = {name: rows[:6] for name, rows in batch["pair"].items()}
+    cut = method.encoder(tokens, position_ids=order, embedding_factors=batch["factors"][:6])
+    moved = method.encoder(tokens, position_ids=batch["positions"][6:])
+    torch.testing.assert_close(first, cut, rtol=0, atol=1e-5)
+    torch.testing.assert_close(second, moved, rtol=0, atol=1e-5)
+    plain = method.encoder(tokens)
+    assert not torch.allclose(first, plain, atol=1e-3)
+    assert not torch.allclose(second, plain, atol=1e-3)
+
+
 def test_a_zeroed_token_is_not_a_masked_one(backbone: Path) -> None:
     method, batch = ready(backbone, NONE)
     tokens = batch["pair"]
