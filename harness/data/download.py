@@ -149,7 +149,8 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
 
 
 def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revision: str | None) -> Path:
-    reasons, advice = [], OTHER_TIERS
+    reasons: list[str] = []
+    advice = OTHER_TIERS
     for place in order:
         if place not in source.tiers:
             continue

@@ -62,10 +62,11 @@ def narrowed(runs: Mapping[str, Run], shown: Iterable[str], tiers: Sequence[str]
     """
     from harness.tasks.registry import SELECTION, members, sources_of
 
-    found, wanted = {}, [*shown, *SELECTION]
+    found: dict[str, Run] = {}
+    wanted = [*shown, *SELECTION]
     for key, run in runs.items():
         needed = set(sources_of(wanted, text=run.text, tiers=tiers))
-        tasks = []
+        tasks: list[str] = []
         for name in run.tasks:
             parts = members(name)
             kept = [
