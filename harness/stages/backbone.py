@@ -31,5 +31,6 @@ def make_backbone(params: Params, name: str) -> Path:
     quiet()
     check_inputs(entry.origin)
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
-        write_backbone(origin, entry.layers, part, shape=entry.shape and entry.shape.model_dump())
+        shape = None if entry.shape is None else entry.shape.model_dump()
+        write_backbone(origin, entry.layers, part, shape=shape)
     return folder
