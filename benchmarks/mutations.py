@@ -40,7 +40,7 @@ LIBRARIES = (
     "tqdm",
 )
 """What a process needs that measures probes, and what is loaded once for all of them."""
-MOST_SECONDS = 300
+MOST_SECONDS = 900
 RUN_SUFFIX = "-small__"
 OF_WORDS = {"whitening": "glove-whitened"}
 """Groups whose bugs show in a cheaper system than the one of their name."""

@@ -34,7 +34,7 @@ from harness.plan.entries import read_params
 from harness.records import check_plain
 from harness.results.store import read_scores
 from harness.stages.probe_file import differences, read_probes, with_tolerances, write_probes
-from harness.stages.probes import measure_probe, probe_names
+from harness.stages.probes import OF_NO_RUN, measure_probe, probe_names
 
 SHOWN = 4
 """Numbers of a changed probe that are named."""
@@ -120,7 +120,10 @@ def measure(path: Path, probes: Path) -> int:
     write_text(path, text + yaml.safe_dump(body, sort_keys=False, width=110))
     print(f"{path}: {len(bands)} bands over {frame['key'].nunique()} runs")
     params = read_params()
-    known = {name: with_tolerances(partial(measure_probe, params, name)) for name in probe_names(params)}
+    known = {
+        name: with_tolerances(partial(measure_probe, params, name), wide=name in OF_NO_RUN)
+        for name in probe_names(params)
+    }
     write_probes(probes, known)
     print(f"{probes}: {len(known)} probes, {sum(map(len, known.values()))} numbers")
     return 0

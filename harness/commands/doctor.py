@@ -1,4 +1,7 @@
-"""`sentbench doctor`: say what the plan needs of this machine beside data, and what provides it."""
+"""`sentbench doctor`: say what the plan needs of this machine beside data, and what provides it.
+
+Example: `sentbench doctor`
+"""
 
 from __future__ import annotations
 

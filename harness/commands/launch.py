@@ -1,4 +1,7 @@
-"""`sentbench launch`: run the pipeline's stages side by side, here, on Ray or on Slurm."""
+"""`sentbench launch`: run the pipeline's stages side by side, here, on Ray or on Slurm.
+
+Example: `sentbench launch --jobs 2`
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`sentbench reproduced`: say whether encoders and scores equal the committed ones, or which do not."""
+"""`sentbench reproduced`: say whether encoders and scores equal the committed ones, or which do not.
+
+Example: `sentbench reproduced --against HEAD`
+"""
 
 from __future__ import annotations
 

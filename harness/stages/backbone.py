@@ -35,7 +35,8 @@ def make_backbone(params: Params, name: str) -> Path:
     quiet()
     check_inputs(entry.origin)
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
-        write_backbone(origin, entry.layers, part, shape=entry.shape and entry.shape.model_dump())
+        shape = None if entry.shape is None else entry.shape.model_dump()
+        write_backbone(origin, entry.layers, part, shape=shape)
         if entry.layers is not None or entry.shape is not None:  # a copy has the record of its source
             write_json(part / BACKBONE_RECORD, sealed({**entry.model_dump(), FILES: file_hashes(part)}))
     return folder

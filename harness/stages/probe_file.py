@@ -19,6 +19,8 @@ REACH = 5.0
 """A number may be this many times as far from the known one as any two ways of computing it were."""
 RELATIVE, ABSOLUTE = 3e-4, 1e-5
 """And beyond that by this share of it, and by this much."""
+WIDE = 1e-7
+"""The share for numbers that are computed in float64, with no weights in them."""
 THREADS = (1, 2)
 NUDGE = 1e-6
 """Share by which weights are moved in one way of computing: some units in the last place of fp32."""
@@ -59,8 +61,11 @@ def write_probes(path: Path, found: Mapping[str, Mapping[str, list[float]]]) -> 
     write_text(path, head + yaml.safe_dump(body, sort_keys=False, width=200, default_flow_style=None))
 
 
-def with_tolerances(measure: Callable[[float], Numbers]) -> dict[str, list[float]]:
-    """Returns the numbers that `measure` gives on one thread, with how far arithmetic alone moves each."""
+def with_tolerances(measure: Callable[[float], Numbers], *, wide: bool) -> dict[str, list[float]]:
+    """Returns the numbers that `measure` gives on one thread, with how far arithmetic alone moves each.
+
+    wide: they are computed in float64.
+    """
     tries = []
     for threads in THREADS:
         with arithmetic(threads, onednn=True):
@@ -73,7 +78,8 @@ def with_tolerances(measure: Callable[[float], Numbers]) -> dict[str, list[float
     found = {}
     for name, value in first.items():
         spread = max(abs(other[name] - value) for other in tries)
-        found[name] = [value, REACH * spread + RELATIVE * abs(value) + ABSOLUTE]
+        least = WIDE * (abs(value) + 1) if wide else RELATIVE * abs(value) + ABSOLUTE
+        found[name] = [value, REACH * spread + least]
     return found
 
 

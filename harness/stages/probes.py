@@ -17,7 +17,8 @@ from harness.results.schema import ResultFile
 from harness.tasks.registry import build_tasks
 
 TASKS, STATISTICS = "tasks", "statistics"
-"""Probes that are of no run."""
+OF_NO_RUN = (STATISTICS, TASKS)
+"""Probes that are of no run; their numbers are computed in float64."""
 WIDTH = 24
 """Numbers of the vector of a word that tasks are probed with."""
 SEEDS, POINT = 3, 0.01

@@ -7,9 +7,10 @@ every layer begins as the identity (up to its layer norms), and position embeddi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
@@ -90,13 +91,13 @@ def word_tokenizer(vocabulary: Sequence[str]) -> object:
 
 
 @torch.no_grad()
-def _start_as_average(backbone: nn.Module, vectors: Tensor) -> None:
+def _start_as_average(backbone: Any, vectors: Tensor) -> None:
     """Sets the word embeddings [V, d], and the output weights of all layers to zero."""
-    table = backbone.embeddings.word_embeddings.weight  # type: ignore[union-attr]
+    table = backbone.embeddings.word_embeddings.weight
     table[: len(SPECIAL)] = 0.0
     table[len(SPECIAL) :] = vectors
-    backbone.embeddings.token_type_embeddings.weight.zero_()  # type: ignore[union-attr]
-    for layer in backbone.encoder.layer:  # type: ignore[union-attr]
+    backbone.embeddings.token_type_embeddings.weight.zero_()
+    for layer in backbone.encoder.layer:
         for output in (layer.attention.output.dense, layer.output.dense):
             output.weight.zero_()
             output.bias.zero_()

@@ -12,8 +12,8 @@ columns:
   - {key: STSB, task: STSB}
 rows:
   - title: a toy
-    run: simcse-small@minilm-l2
-    published: "simcse@minilm-l2"
+    run: simcse-small@words-50d
+    published: "simcse@words-50d"
 protocol: "Spearman correlation over all pairs."
 """
 PUBLISHED = """
@@ -31,7 +31,7 @@ tables:
     decimals: 2
     columns: [STSB]
     rows:
-      - {system: simcse, backbone: minilm-l2, source: this-paper, values: [76.85]}
+      - {system: simcse, backbone: words-50d, source: this-paper, values: [76.85]}
 """
 RENDER = """
 from pathlib import Path

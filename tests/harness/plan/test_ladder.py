@@ -123,7 +123,7 @@ def test_a_ladder_of_the_small_plan_keeps_to_its_tier_and_its_parents() -> None:
     recipes = load_recipes(ROOT / "recipes")
     params = resolve(recipes, ["ladder/dclr-small"], seeds=1, folder=ROOT / "recipes")
     assert params.tiers == ["embedded"]
-    rung = params.run("dclr-small-ladder-clipping__minilm-l2__s0")
+    rung = params.run("dclr-small-ladder-clipping__words-50d__s0")
     assert rung.parent == "artefacts/simcse-small__words-50d__s0"
     assert rung.train["max_grad_norm"] is None
 
