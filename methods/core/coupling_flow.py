@@ -7,7 +7,7 @@ d their width. Scales are stored divided by `SCALE_FACTOR`, biases are added bef
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -145,6 +145,11 @@ class CouplingFlow(nn.Module):
             for level in range(settings.levels)
         )
 
+    @property
+    def steps(self) -> list[list[Step]]:
+        """The steps of each level, in their order."""
+        return [list(cast(Any, level)) for level in self.levels]
+
     def forward(self, vectors: Tensor) -> Tensor:
         with torch.autocast(vectors.device.type, enabled=False):
             return self._mapped(vectors if vectors.dtype == torch.float64 else vectors.float(), fit=False)
@@ -157,16 +162,16 @@ class CouplingFlow(nn.Module):
         """Returns the vectors that the map sends to `latent`; [B, d] to [B, d]."""
         sizes = [self.settings.width // 2 ** (level + 1) for level in range(len(self.levels))]
         *done, vectors = latent.split([*sizes[:-1], 2 * sizes[-1]], dim=-1)
-        for number, steps in reversed(list(enumerate(self.levels))):
+        for number, steps in reversed(list(enumerate(self.steps))):
             if number < len(self.levels) - 1:
                 vectors = torch.cat([vectors, done[number]], dim=-1)
-            for step in reversed(list(steps)):  # type: ignore[arg-type]
+            for step in reversed(steps):
                 vectors = step.inverse(vectors)
         return vectors
 
     def log_determinant(self) -> Tensor:
         """Returns log |det dz/du|, a scalar equal for all vectors: 3 times the sum of the steps' scales."""
-        scales = [step.scaling.scale for steps in self.levels for step in steps]  # type: ignore[union-attr]
+        scales: list[Tensor] = [step.scaling.scale for steps in self.steps for step in steps]
         return SCALE_FACTOR * torch.cat(scales).sum()
 
     def save(self, folder: Path) -> None:
@@ -187,8 +192,8 @@ class CouplingFlow(nn.Module):
 
     def _mapped(self, vectors: Tensor, *, fit: bool) -> Tensor:
         done = []
-        for number, steps in enumerate(self.levels):
-            for step in steps:  # type: ignore[union-attr]
+        for number, steps in enumerate(self.steps):
+            for step in steps:
                 vectors = step.fit(vectors) if fit else step(vectors)
             if number < len(self.levels) - 1:
                 vectors, second = vectors.chunk(2, dim=-1)
