@@ -13,12 +13,13 @@ from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.files import write_text
 from harness.records import rounded
+from harness.stages.probes import OF_VECTOR
 
 Numbers = Mapping[str, float]
 REACH = 5.0
 """A number may be this many times as far from the known one as any two ways of computing it were."""
-RELATIVE, ABSOLUTE = 3e-4, 1e-5
-"""And beyond that by this share of it, and by this much."""
+RELATIVE, ABSOLUTE, OF_LOGGED = 3e-4, 1e-5, 1e-10
+"""And beyond that by this share of it, and by this much: a number of a vector, and one of the log."""
 WIDE = 1e-7
 """The share for numbers that are computed in float64, with no weights in them."""
 THREADS = (1, 2)
@@ -78,7 +79,8 @@ def with_tolerances(measure: Callable[[float], Numbers], *, wide: bool) -> dict[
     found = {}
     for name, value in first.items():
         spread = max(abs(other[name] - value) for other in tries)
-        least = WIDE * (abs(value) + 1) if wide else RELATIVE * abs(value) + ABSOLUTE
+        absolute = ABSOLUTE if OF_VECTOR in name else OF_LOGGED
+        least = WIDE * (abs(value) + 1) if wide else RELATIVE * abs(value) + absolute
         found[name] = [value, REACH * spread + least]
     return found
 

@@ -19,6 +19,8 @@ from harness.tasks.registry import build_tasks
 TASKS, STATISTICS = "tasks", "statistics"
 OF_NO_RUN = (STATISTICS, TASKS)
 """Probes that are of no run; their numbers are computed in float64."""
+OF_VECTOR = "of sentence"
+"""What stands in the name of each number of a vector."""
 WIDTH = 24
 """Numbers of the vector of a word that tasks are probed with."""
 SEEDS, POINT = 3, 0.01

@@ -79,8 +79,8 @@ RUN = "simcse-small__words-50d__s0"
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["train", "simcse-smal__minilm-l2__s0", "--out", "a"], f"did you mean {RUN}"),
-        (["train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/minilm-l2"),
+        (["train", "simcse-smal__words-50d__s0", "--out", "a"], f"did you mean {RUN}"),
+        (["train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/words-50d"),
         (["evaluate", "encoder", "--tasks", "STSBB"], "did you mean STSB"),
         (["evaluate", "encoder", "--tasks", ""], "task"),
         (["evaluate", "nothing"], "nothing"),
@@ -122,7 +122,7 @@ def test_a_plan_that_is_off_is_one_line(
 def test_a_rate_that_yaml_reads_as_text_is_named_at_training(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for place in ("backbones/minilm-l2", "data/wiki-small"):
+    for place in ("backbones/words-50d", "data/wiki-small"):
         (project / place).mkdir(parents=True)
     edit_params(lambda p: p["runs"][RUN]["train"].update(learning_rate="3e-5"))
     told = refused(capsys, "train", RUN, "--out", "a", "--device", "cpu")
