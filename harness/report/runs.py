@@ -59,6 +59,11 @@ class RunDetail:
         return " · ".join(part for part in (self.method, self.variant, self.backbone) if part)
 
     @property
+    def trains(self) -> bool:
+        """Whether it took a training step."""
+        return self.selection is None or self.selection.last_step > 0
+
+    @property
     def anchor(self) -> str:
         """The id of its system's section on a page."""
         return f"system-{slug(self.system)}"

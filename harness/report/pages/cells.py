@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.report.evidence.others import Relation
@@ -119,6 +119,17 @@ def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
         cell.finding for table in tables for row in table.rows for cell in row.cells if cell.finding
     )
     return [(finding, MARKS[finding] or "–", found[finding]) for finding in FINDINGS if found[finding]]
+
+
+def backbone_of(row: TableRow, runs: Mapping[str, RunDetail]) -> str:
+    """Returns the backbone of a row: that of its runs, else the one its published key names, else nothing."""
+    ran = (runs[key].backbone for cell in row.cells for key in cell.runs if key in runs)
+    return next(ran, "") or row.key.partition("@")[2]
+
+
+def backbones_of(tables: Iterable[Table], runs: Mapping[str, RunDetail]) -> list[str]:
+    """Returns the backbones of the rows of tables, sorted."""
+    return sorted({backbone_of(row, runs) for table in tables for row in table.rows} - {""})
 
 
 def has_published(table: Table) -> bool:

@@ -19,7 +19,7 @@ class Paper:
 
     figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
     unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
-    called.
+    called. link, code: where the paper and its authors' code are; bibtex: its entry.
     """
 
     key: str
@@ -32,6 +32,9 @@ class Paper:
     charts: Mapping[str, Chart] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     unfilled: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+    code: str = ""
+    bibtex: str = ""
 
     @property
     def file(self) -> str:
