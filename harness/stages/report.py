@@ -37,6 +37,7 @@ from harness.report.runs import run_details
 from harness.report.score_problems import score_problems
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import (
+    IN_PAPERS_FORM,
     NOTES,
     PUBLIC,
     SHOWN,
@@ -55,6 +56,7 @@ from harness.results.history import commit_dates
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
+from harness.stages.pairs import pair_sets
 
 OUTPUTS = {
     REPORTS / "index.html": None,
@@ -199,6 +201,8 @@ def report_content(
         commit=git_state()[0],
         plan=", ".join(params.plan),
         tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
+        small_tables=tuple(tables[key] for key in IN_PAPERS_FORM if key in tables),
+        pairs=pair_sets(params),
         papers=papers_of(tables, evidence.published, runs, lacking),
         results=tuple(evidence.results),
         runs=runs,

@@ -1,7 +1,7 @@
 "use strict";
 /* ---- finding rows: what a reader types or picks hides the others; nothing is asked of a server ---- */
 (() => {
-  for (const form of document.querySelectorAll("form.finder")) {
+  for (const form of document.querySelectorAll("form[data-find]")) {
     const rows = [...form.closest("section").querySelectorAll("tr.system")];
     const bodies = new Set(rows.map((row) => row.parentElement));
     const words = new Map(rows.map((row) => {

@@ -55,6 +55,7 @@
     tip.hidden = false;
     placeTip(cell);
     cell.setAttribute("aria-describedby", "tip");
+    cell.dataset.title = titleOf(cell);
     tipped = cell;
   };
   const placeTip = (cell) => {
@@ -63,6 +64,17 @@
     const below = at.bottom + 6 + tip.offsetHeight <= innerHeight;
     tip.style.left = `${left}px`;
     tip.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - tip.offsetHeight - 6)}px`;
+  };
+  const titleOf = (cell) => {
+    const row = cell.closest("tr");
+    const group = row.parentElement.querySelector("tr.group");
+    const head = cell.closest("table").tHead.rows[0].cells[cell.parentElement.cellIndex];
+    const parts = [group, row.cells[0].querySelector(".here"), head.querySelector("button")];
+    return parts.filter(Boolean).map((part) => part.textContent.trim()).join(" · ");
+  };
+  const runsOf = (cell) => {
+    if (!(cell instanceof HTMLAnchorElement)) return [];
+    return (cell.dataset.runs || cell.closest("tr").dataset.runs || "").split(" ").filter(Boolean);
   };
   const cellOf = (target) => (target instanceof Element ? target.closest(".cell") : null);
   document.addEventListener("mouseover", (event) => {
@@ -231,9 +243,9 @@
   const showCell = (cell) => {
     hideTip();
     history.replaceState(null, "", `#${cell.parentElement.id}`);
-    const wanted = new Set((cell.dataset.runs || "").split(" "));
+    const wanted = new Set(runsOf(cell));
     openCell = cell;
-    byId("cell-dialog-title").textContent = cell.dataset.title;
+    byId("cell-dialog-title").textContent = titleOf(cell);
     byId("cell-dialog-link").href = `#${cell.parentElement.id}`;
     fillFacts(byId("cell-dialog-facts"), cell);
     for (const section of document.querySelectorAll("details.system")) {
@@ -241,13 +253,20 @@
         lend(section, wanted);
       }
     }
+    const apart = cell.getAttribute("href");
+    if (apart && !apart.startsWith("#")) {
+      const link = document.createElement("a");
+      link.href = apart;
+      link.textContent = "The records of its runs";
+      byId("cell-dialog-runs").replaceChildren(link);
+    }
     dialog.showModal();
     dialog.scrollTop = 0;
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hideTip();
     const cell = cellOf(event.target);
-    if (event.key === "Enter" && cell && !cell.dataset.runs) showCell(cell);
+    if (event.key === "Enter" && cell && !(cell instanceof HTMLAnchorElement)) showCell(cell);
   });
 
   /* ---- copying: the address, the entries for a bibliography, or the command of what stands around ---- */
@@ -256,7 +275,7 @@
     const row = cell.closest("tr");
     const table = cell.closest("table");
     if (!cell.querySelector(".published")) {
-      return `dvc repro ${cell.dataset.runs.split(" ").map((run) => `evaluate@${run}`).join(" ")}`;
+      return `dvc repro ${runsOf(cell).map((run) => `evaluate@${run}`).join(" ")}`;
     }
     const column = table.tHead.rows[0].cells[cell.parentElement.cellIndex].dataset.column;
     return `sentbench verify ${[table.dataset.table, row.dataset.row, column].map(quoted).join(" ")}`;

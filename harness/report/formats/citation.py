@@ -28,7 +28,7 @@ def report_entry(commit: str) -> str:
 
 
 def entry(key: str, fields: dict[str, str]) -> str:
-    """Returns one @misc entry of the fields that have a value; what TeX would read as a command is escaped."""
+    """Returns one @misc entry of the fields that have a value; what TeX reads as a command is escaped."""
     lines = [f"  {name} = {{{_escape(name, value)}}}," for name, value in fields.items() if value]
     return "\n".join([f"@misc{{{key},", *lines, "}"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -23,9 +24,16 @@ class Anchors:
 
 
 def anchors_of(table: Table) -> Anchors:
-    """Returns the ids of a table, made of its key, its rows' groups and titles, and its columns' keys."""
+    """Returns the ids of a table, made of its key, its rows' titles, and its columns' keys.
+
+    A title that several rows have is named with its group.
+    """
     key = slug(table.key)
-    rows = _distinct(slug(f"{row.group} {row.title}") for row in table.rows)
+    titles = Counter(slug(row.title) for row in table.rows)
+    rows = _distinct(
+        slug(row.title) if titles[slug(row.title)] == 1 else slug(f"{row.group} {row.title}")
+        for row in table.rows
+    )
     columns = _distinct(slug(column.key) for column in table.columns)
     return Anchors(f"table-{key}", tuple(f"{key}--{row}" for row in rows), tuple(columns))
 
@@ -38,11 +46,11 @@ def cell_anchor(table: Table, row: TableRow, column: str) -> str:
 
 def _distinct(names: Iterable[str]) -> list[str]:
     """Returns the names, a repeated one with its number behind it."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for name in names:
         same, number = name, 1
         while same in found:
             number += 1
             same = f"{name}-{number}"
-        found.append(same)
-    return found
+        found[same] = None
+    return list(found)

@@ -14,9 +14,18 @@ from harness.report.charts.palette import css_variables
 from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
-from harness.report.formats.text import MARKS, describe_seeds
+from harness.report.formats.text import MARKS, describe_seeds, task_title
 from harness.report.pages.anchors import anchors_of
-from harness.report.pages.cells import backbone_of, backbones_of, finding_counts, has_published, has_sd, show_cell, signed
+from harness.report.pages.cells import (
+    backbone_of,
+    backbones_of,
+    finding_counts,
+    has_published,
+    has_sd,
+    runs_of_row,
+    show_cell,
+    signed,
+)
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page, declared_pages
 from harness.report.runs import slug
@@ -27,7 +36,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-SCRIPTS = ("report.js", "find.js")
+SCRIPTS = ("report.js", "find.js", "compare.js", "pairs.js")
 """The script of every page, in its parts."""
 DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md"))
 """The forms of a table that stand beside it, by their endings."""
@@ -58,7 +67,14 @@ def fill_page(
 
     Errors: InputError if its template is missing or wrong.
     """
-    around = {"report": report, "links": links or {}, "here": page.file, "root": page.root, "main": MAIN}
+    around = {
+        "report": report,
+        "links": links or {},
+        "here": page.file,
+        "root": page.root,
+        "main": MAIN,
+        "records_at": "",
+    }
     text = fill(_environment, templates, page.template, {**around, **values})
     return re.sub(r"\n\s*\n+", "\n", text)
 
@@ -82,7 +98,9 @@ def _environment(templates: Path) -> Environment:
             "grouped": _grouped,
             "anchors_of": anchors_of,
             "row_label": row_label,
+            "task_title": task_title,
             "backbone_of": backbone_of,
+            "runs_of_row": runs_of_row,
             "backbones_of": backbones_of,
             "path_of": path_of,
             "downloads": DOWNLOADS,

@@ -67,6 +67,8 @@ def test_a_cell_opens_by_keyboard_and_gives_the_focus_back(open_page: Open) -> N
     assert dialog.is_visible()
     assert dialog.locator("h2").inner_text() == focused
     assert "dvc repro train@simcse-nt-xent-s1 evaluate@simcse-nt-xent-s1" in dialog.inner_text()
+    assert dialog.locator("svg").is_hidden()
+    dialog.locator("summary", has_text="during training").click()
     assert dialog.locator("svg").is_visible()
     assert dialog.locator("tbody tr:visible").count() == 3
     page.keyboard.press("Escape")
@@ -124,7 +126,8 @@ def test_a_tap_on_a_cell_without_runs_shows_its_facts(open_page: Open) -> None:
     page = open_page("paper.html", width=390).page
     page.locator("span.cell").first.click()
     assert "untested" in page.locator("#tip").inner_text()
-    assert not page.locator("#cell-dialog").is_visible()
+    assert page.locator("#cell-dialog").is_visible()
+    assert page.locator("#cell-dialog-runs").inner_text() == ""
 
 
 def test_without_its_script_a_cell_still_leads_to_its_runs(open_page: Open) -> None:
