@@ -266,7 +266,10 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hideTip();
     const cell = cellOf(event.target);
-    if (event.key === "Enter" && cell && !(cell instanceof HTMLAnchorElement)) showCell(cell);
+    if (event.key === "Enter" && cell && !(cell instanceof HTMLAnchorElement)) {
+      event.preventDefault(); /* else the key would press the button that the dialog gives the focus */
+      showCell(cell);
+    }
   });
 
   /* ---- copying: the address, the entries for a bibliography, or the command of what stands around ---- */

@@ -53,7 +53,7 @@ def scatter(systems: Mapping[str, Sequence[Shape]], *, names: bool = True, key: 
 
 
 def _name_points(axes: object, means: Mapping[str, Shape]) -> None:
-    """Names stand in a column at the right, each tied to its point, moved apart so that none covers another."""
+    """Draws names in a column at the right, each tied to its point, moved apart so that none is covered."""
     low, high = axes.get_ylim()  # type: ignore[attr-defined]
     gap = (high - low) / max(12, len(means) + 1)
     heights = moved_apart([shape.alignment for shape in means.values()], gap=gap)

@@ -41,7 +41,8 @@ def small_curve(points: Sequence[CurvePoint], *, key: str, title: str) -> str:
         f'class="small-curve" aria-labelledby="{key}-title {key}-desc">'
         f'<title id="{key}-title">{escape(title)}: {UNIT} during training</title>'
         f'<desc id="{key}-desc">{escape(_words(mean))}</desc>{_axes(low, high, steps)}'
-        f'<polygon points="{" ".join(band)}" class="band"/>{thin}<polyline points="{line}" class="mean"/></svg>'
+        f'<polygon points="{" ".join(band)}" class="band"/>{thin}'
+        f'<polyline points="{line}" class="mean"/></svg>'
     )
 
 

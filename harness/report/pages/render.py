@@ -110,6 +110,7 @@ def _environment(templates: Path) -> Environment:
             "script": Markup(script),
         }
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters["signed"] = signed
     environment.filters["seconds"] = _duration
     environment.filters["slug"] = slug

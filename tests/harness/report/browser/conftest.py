@@ -100,6 +100,15 @@ class Visit:
 Open = Callable[..., Visit]
 
 
+def wait_until(page: Page, expression: str) -> None:
+    """Waits up to two seconds until an expression is true on the page, whose policy forbids Playwright's own."""
+    for _ in range(100):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"never true: {expression}")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""

@@ -14,7 +14,7 @@ from harness.report.pairing import compare_systems, system_scores
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.published import load_published
 from harness.report.tables.spec import load_specs
-from tests.harness.report.browser.conftest import Open, make_rivals
+from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show
 
@@ -35,9 +35,7 @@ def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_
         "box => box.scrollWidth > box.clientWidth && getComputedStyle(box).backgroundImage.includes('gradient')"
     )
     page.locator("#table-wide tr.system").nth(20).evaluate("row => row.scrollIntoView({ block: 'center' })")
-    page.wait_for_function(
-        "Math.abs(document.querySelector('#table-wide thead').getBoundingClientRect().top) < 2"
-    )
+    wait_until(page, "Math.abs(document.querySelector('#table-wide thead').getBoundingClientRect().top) < 2")
     wide.evaluate("box => { box.scrollLeft = 600; }")
     first = page.locator("#table-wide tr.system").nth(20).locator("th")
     assert first.evaluate("head => head.getBoundingClientRect().left >= 0")
@@ -70,7 +68,7 @@ def test_a_click_gives_the_page_the_address_of_the_cell_which_leads_back_to_it(o
         ("command", "evaluate@simcse-nt-xent-s2"),
     ):
         dialog.locator(f"[data-copy={what}]").click()
-        page.wait_for_function("words => window.copied.includes(words)", arg=words)
+        wait_until(page, f"window.copied.includes({words!r})")
     page.keyboard.press("Escape")
     page.reload()
     assert page.locator("td:target").get_attribute("id") == anchor
@@ -83,7 +81,7 @@ def test_a_printed_number_is_verified_by_the_command_that_its_cell_copies(open_p
     page.locator("span.cell").first.focus()
     page.keyboard.press("Enter")
     page.locator("#cell-dialog [data-copy=command]").click()
-    page.wait_for_function("window.copied === 'sentbench verify dclr-table1 glove sts12'")
+    wait_until(page, "window.copied === 'sentbench verify dclr-table1 glove sts12'")
 
 
 def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
@@ -93,7 +91,7 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
     page.locator("[name=finding]").select_option("only-its-authors")
     assert rows() == ["DCLR"]
     page.locator(".finder button").click()
-    page.wait_for_function("document.querySelectorAll('tr.system:not([hidden])').length === 3")
+    wait_until(page, "document.querySelectorAll('tr.system:not([hidden])').length === 3")
     page.locator("[name=text]").fill("glove")
     assert rows() == ["GloVe avg\ncited"]
     assert page.locator(".found").inner_text() == "1 of 3 rows"
