@@ -52,7 +52,7 @@
     const two = field.against.value ? set.ranks[field.against.value] : set.goldRanks;
     const places = set.ids.map((_, place) => place).filter((place) => (
       (!field.subset.value || set.subsets[place] === field.subset.value)
-      && inside(set.words[place], field.length.value) && inside(set.gold[place], field.gold.value)));
+      && inside(set.words[place], field.size.value) && inside(set.gold[place], field.gold.value)));
     const mean = places.reduce((sum, place) => sum + Math.abs(one[place] - two[place]), 0) / places.length / 10;
     places.sort((a, b) => Math.abs(one[b] - two[b]) - Math.abs(one[a] - two[a]) || a - b);
     document.querySelector("#pairs-table tbody").replaceChildren(

@@ -74,7 +74,7 @@ def make_rivals() -> list[ResultFile]:
 
 
 def make_pairs() -> tuple[PairSet, ...]:
-    """Five pairs of two subsets, once with and once without the right to print them; `near` is wrong on two."""
+    """Five pairs of two subsets, with and without the right to print them; `near` is wrong on two."""
     open_set = PairSet(
         task="SICKR",
         licence="CC-BY-NC-SA-3.0",
@@ -101,7 +101,7 @@ Open = Callable[..., Visit]
 
 
 def wait_until(page: Page, expression: str) -> None:
-    """Waits up to two seconds until an expression is true on the page, whose policy forbids Playwright's own."""
+    """Waits up to two seconds until an expression is true on the page, which forbids Playwright's own way."""
     for _ in range(100):
         if page.evaluate(expression):
             return
