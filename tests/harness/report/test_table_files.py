@@ -1,4 +1,4 @@
-"""What a table is for programs, where its parts stand on a page, in what order its rows come, how it is cited."""
+"""A table for programs, its addresses on a page, the order of its rows, its citation; ranks of pairs."""
 
 from __future__ import annotations
 
