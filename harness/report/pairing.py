@@ -167,8 +167,8 @@ def _difference(
     if first.exact and second.exact:
         half = 0.0
     low, high = (None, None) if half is None else (middle - half, middle + half)
-    means = (statistics.mean([values[seed] for seed in seeds]) for values in (ours, theirs))
-    return Difference(task, *means, middle, low, high, len(seeds))
+    first_mean, second_mean = (statistics.mean([side[seed] for seed in seeds]) for side in (ours, theirs))
+    return Difference(task, first_mean, second_mean, middle, low, high, len(seeds))
 
 
 def half_width(differences: Sequence[float]) -> float | None:

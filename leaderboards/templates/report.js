@@ -116,6 +116,7 @@
   for (const table of document.querySelectorAll("table.scores")) {
     const cells = cellsOf(table);
     for (const cell of cells) cell.tabIndex = -1;
+    for (const link of table.querySelectorAll(".here")) link.tabIndex = -1;
     if (cells.length) cells[0].tabIndex = 0;
     table.addEventListener("focusin", (event) => {
       const cell = cellOf(event.target);

@@ -78,12 +78,12 @@ def test_a_cell_opens_by_keyboard_and_gives_the_focus_back(open_page: Open) -> N
 
 def test_runs_lent_to_the_dialog_return_to_their_place(open_page: Open) -> None:
     page = open_page().page
-    before = page.locator("#runs details").evaluate_all("all => all.map((part) => part.id + part.open)")
+    before = page.locator("#runs details.system").evaluate_all("all => all.map((part) => part.id + part.open)")
     page.locator("#table-small-sts a.cell").nth(8).click()
-    assert page.locator("#runs details").count() == len(before) - 1
+    assert page.locator("#runs details.system").count() == len(before) - 1
     page.locator("#cell-dialog .close").click()
     assert (
-        page.locator("#runs details").evaluate_all("all => all.map((part) => part.id + part.open)") == before
+        page.locator("#runs details.system").evaluate_all("all => all.map((part) => part.id + part.open)") == before
     )
 
 
