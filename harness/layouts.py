@@ -78,10 +78,13 @@ STORE = Layout("stored vectors", {STORE_RECORD: ("format", "precision")}, ("*-*.
 TABLES = Layout(
     "the tables of a report",
     {f"small.{suffix}": () for suffix in ("md", "tex", "txt")},
-    tuple(
-        f"{name}.{suffix}"
-        for name in ("small-*", "public-*", "*-table*", "*-fig*")
-        for suffix in ("md", "tex", "txt")
+    (
+        *(
+            f"{name}.{suffix}"
+            for name in ("small", "small-*", "public-*", "*-table*", "*-fig*")
+            for suffix in ("md", "tex", "txt", "csv", "json")
+        ),
+        "results.csv",
     ),
 )
 PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html",))

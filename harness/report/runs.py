@@ -59,6 +59,11 @@ class RunDetail:
         return f"commit {self.git_commit[:10]}" if self.git_commit else f"code {self.code[:10]}"
 
     @property
+    def trains(self) -> bool:
+        """Whether it took a training step."""
+        return self.selection is None or self.selection.last_step > 0
+
+    @property
     def anchor(self) -> str:
         """The id of its system's section on a page."""
         return f"system-{slug(self.system)}"

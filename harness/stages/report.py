@@ -38,6 +38,7 @@ from harness.report.runs import run_details
 from harness.report.score_problems import score_problems
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import (
+    IN_PAPERS_FORM,
     NOTES,
     PUBLIC,
     SHOWN,
@@ -57,6 +58,7 @@ from harness.results.contributions import Contribution, read_contributions
 from harness.results.history import commit_dates
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
+from harness.stages.pair_sets import pair_sets
 
 OUTPUTS = {
     REPORTS / "index.html": None,
@@ -219,6 +221,8 @@ def report_content(
         code=code_base().fingerprint(report_roots()),
         plan=", ".join(params.plan),
         tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
+        small_tables=tuple(tables[key] for key in IN_PAPERS_FORM if key in tables),
+        pairs=pair_sets(params),
         papers=papers_of(tables, evidence.published, runs, lacking),
         results=tuple(evidence.results),
         runs=runs,

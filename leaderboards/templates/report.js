@@ -55,6 +55,7 @@
     tip.hidden = false;
     placeTip(cell);
     cell.setAttribute("aria-describedby", "tip");
+    cell.dataset.title = titleOf(cell);
     tipped = cell;
   };
   const placeTip = (cell) => {
@@ -63,6 +64,17 @@
     const below = at.bottom + 6 + tip.offsetHeight <= innerHeight;
     tip.style.left = `${left}px`;
     tip.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - tip.offsetHeight - 6)}px`;
+  };
+  const titleOf = (cell) => {
+    const row = cell.closest("tr");
+    const group = row.parentElement.querySelector("tr.group");
+    const head = cell.closest("table").tHead.rows[0].cells[cell.parentElement.cellIndex];
+    const parts = [group, row.cells[0].querySelector(".here"), head.querySelector("button")];
+    return parts.filter(Boolean).map((part) => part.textContent.trim()).join(" · ");
+  };
+  const runsOf = (cell) => {
+    if (!(cell instanceof HTMLAnchorElement)) return [];
+    return (cell.dataset.runs || cell.closest("tr").dataset.runs || "").split(" ").filter(Boolean);
   };
   const cellOf = (target) => (target instanceof Element ? target.closest(".cell") : null);
   document.addEventListener("mouseover", (event) => {
@@ -104,6 +116,7 @@
   for (const table of document.querySelectorAll("table.scores")) {
     const cells = cellsOf(table);
     for (const cell of cells) cell.tabIndex = -1;
+    for (const link of table.querySelectorAll(".here")) link.tabIndex = -1;
     if (cells.length) cells[0].tabIndex = 0;
     table.addEventListener("focusin", (event) => {
       const cell = cellOf(event.target);
@@ -120,19 +133,51 @@
       showTip(next);
     });
   }
-  /* the sticky header and first column must not cover the cell that has the focus */
+  /* the sticky head and first column must not cover the cell that has the focus */
   const bringIntoView = (cell) => {
     const box = cell.closest(".scroller");
-    const head = cell.closest("table").tHead.getBoundingClientRect();
+    const table = cell.closest("table");
     const first = cell.closest("tr").cells[0].getBoundingClientRect();
-    const at = cell.parentElement.getBoundingClientRect();
+    let at = cell.parentElement.getBoundingClientRect();
     const frame = box.getBoundingClientRect();
     if (at.left < first.right) box.scrollLeft -= first.right - at.left;
     else if (at.right > frame.right) box.scrollLeft += at.right - frame.right;
-    if (box.classList.contains("tall") && at.top < head.bottom) box.scrollTop -= head.bottom - at.top;
-    else if (box.classList.contains("tall") && at.bottom > frame.bottom) box.scrollTop += at.bottom - frame.bottom;
     cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+    at = cell.parentElement.getBoundingClientRect();
+    const head = table.tHead.offsetHeight;
+    if (at.top < head) scrollBy(0, at.top - head);
+    stickHeads();
   };
+
+  /* ---- a table that fits its column has no scroller, and its head sticks by style alone; the head of one
+     that scrolls sideways is moved down with the window ---- */
+  const scrollers = [...document.querySelectorAll(".scroller")];
+  let moving = [];
+  const fitTables = () => {
+    const fits = scrollers.map((box) => box.firstElementChild.offsetWidth <= box.clientWidth);
+    moving = [];
+    scrollers.forEach((box, place) => {
+      box.classList.toggle("fits", fits[place]);
+      if (fits[place]) box.removeAttribute("tabindex"); else box.tabIndex = 0;
+      const table = box.firstElementChild;
+      if (table.tHead) table.tHead.style.transform = "";
+      if (!fits[place] && table.classList.contains("scores")) moving.push(table);
+    });
+    stickHeads();
+  };
+  const stickHeads = () => {
+    for (const table of moving) {
+      const at = table.getBoundingClientRect();
+      const above = at.top + table.tHead.offsetTop;
+      const room = table.offsetHeight - table.tHead.offsetTop - table.tHead.offsetHeight * 2;
+      const down = Math.max(0, Math.min(-above, room));
+      table.tHead.style.transform = down ? `translateY(${down}px)` : "";
+    }
+  };
+  addEventListener("scroll", stickHeads, { passive: true });
+  addEventListener("beforeprint", () => { for (const table of moving) table.tHead.style.transform = ""; });
+  document.addEventListener("toggle", fitTables, true);
+  new ResizeObserver(fitTables).observe(root);
 
   /* ---- sorting: down, up, as printed; within each group ---- */
   const keyOf = (row, column) => {
@@ -172,6 +217,7 @@
   /* ---- a cell's runs: their sections are lent to the dialog and go back when it closes ---- */
   const dialog = byId("cell-dialog");
   const lent = [];
+  let openCell = null;
   const lend = (section, wanted) => {
     const place = document.createComment("lent to the dialog");
     section.before(place);
@@ -190,34 +236,93 @@
   document.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
     const cell = cellOf(event.target);
-    if (!cell || !cell.dataset.runs || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!cell || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    showCell(cell);
+  });
+  /* the address of the page becomes that of the cell, without a step in the history */
+  const showCell = (cell) => {
     hideTip();
-    const wanted = new Set(cell.dataset.runs.split(" "));
-    byId("cell-dialog-title").textContent = cell.dataset.title;
+    history.replaceState(null, "", `#${cell.parentElement.id}`);
+    const wanted = new Set(runsOf(cell));
+    openCell = cell;
+    byId("cell-dialog-title").textContent = titleOf(cell);
+    byId("cell-dialog-link").href = `#${cell.parentElement.id}`;
     fillFacts(byId("cell-dialog-facts"), cell);
     for (const section of document.querySelectorAll("details.system")) {
       if ([...section.querySelectorAll("tr[data-run]")].some((row) => wanted.has(row.dataset.run))) {
         lend(section, wanted);
       }
     }
+    const apart = cell.getAttribute("href");
+    if (apart && !apart.startsWith("#")) {
+      const link = document.createElement("a");
+      link.href = apart;
+      link.textContent = "The records of its runs";
+      byId("cell-dialog-runs").replaceChildren(link);
+    }
     dialog.showModal();
     dialog.scrollTop = 0;
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hideTip();
+    const cell = cellOf(event.target);
+    if (event.key === "Enter" && cell && !(cell instanceof HTMLAnchorElement)) {
+      event.preventDefault(); /* else the key would press the button that the dialog gives the focus */
+      showCell(cell);
+    }
   });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 
-  /* ---- a link to a closed part opens it; paper opens everything ---- */
+  /* ---- copying: the address, the entries for a bibliography, or the command of what stands around ---- */
+  const quoted = (text) => (/^[\w@./-]+$/.test(text) ? text : `"${text}"`);
+  const commandOf = (cell) => {
+    const row = cell.closest("tr");
+    const table = cell.closest("table");
+    if (!cell.querySelector(".published")) {
+      return `dvc repro ${runsOf(cell).map((run) => `evaluate@${run}`).join(" ")}`;
+    }
+    const column = table.tHead.rows[0].cells[cell.parentElement.cellIndex].dataset.column;
+    return `sentbench verify ${[table.dataset.table, row.dataset.row, column].map(quoted).join(" ")}`;
+  };
+  const wordsFor = (button) => {
+    const cell = dialog.open ? openCell : null;
+    const block = button.closest(".table-block");
+    if (button.dataset.copy === "citation") return byId("citation").textContent.trim();
+    if (button.dataset.copy === "link") {
+      return `${location.href.split("#")[0]}#${cell ? cell.parentElement.id : block.id}`;
+    }
+    return cell ? commandOf(cell) : block.querySelector("table").dataset.command;
+  };
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { /* no clipboard without permission: the selection of a field can always be copied */
+      const field = document.createElement("textarea");
+      field.value = text;
+      (dialog.open ? dialog : document.body).append(field);
+      field.select();
+      document.execCommand("copy");
+      field.remove();
+    }
+  };
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await copy(wordsFor(button));
+      const name = button.textContent;
+      button.textContent = "Copied";
+      byId("announcer").textContent = `Copied: ${wordsFor(button).split("\n")[0]}`;
+      setTimeout(() => { button.textContent = name; }, 1500);
+    });
+  }
+
+  /* ---- a link to a closed part opens it ---- */
   const openTarget = () => {
     const part = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
     for (let at = part; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
     if (part) part.scrollIntoView();
   };
   addEventListener("hashchange", openTarget);
+  fitTables();
   openTarget();
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    for (const part of closed) part.open = true;
-  });
-  addEventListener("afterprint", () => { for (const part of closed.splice(0)) part.open = false; });
 })();

@@ -94,6 +94,7 @@ STALE: dict[str, str] = {
     "harness/compute/probe": "",
     "harness/compute/teacher": "teacher",
     "harness/compute/corpus": "corpus",
+    "harness/compute/pairs": "",
     "harness/rewriting/*": "corpus",
     # Readers. What chooses, brings and converts data is not followed: the bytes it brings are hashed.
     "harness/data/lines": "train/* evaluate/* teacher corpus",
@@ -179,6 +180,16 @@ STALE: dict[str, str] = {
 REPORT = (
     "harness/stages/report",
     "harness/report/*",
+    # The pairs of test sets by the stored vectors.
+    "harness/stages/pair_sets",
+    "harness/compute/pairs",
+    "harness/compute/__init__",
+    "harness/data/lines",
+    "harness/data/sts",
+    "harness/results/embeddings",
+    "harness/results/shards",
+    "harness/tasks/sts",
+    "harness/tasks/vectors",
     # Which runs there are, with the names of methods and tasks, and the settings.
     "harness/plan/entries",
     "harness/plan/ladder",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from harness.errors import InputError
 from harness.report.charts.curves import CurvePoint, Reading, Summary, seed_lines, summarise
 from harness.report.charts.palette import PALETTE, SERIES
-from harness.report.charts.svg import drawing, to_svg
+from harness.report.charts.small_curve import small_curve
+from harness.report.charts.svg import WIDTH, drawing, to_svg
 from harness.report.runs import RunDetail
 
 if TYPE_CHECKING:
@@ -49,15 +50,15 @@ def dev_curves(curves: Curves, *, key: str = "dev-curves") -> str:
 
 
 def system_curves(runs: Iterable[RunDetail]) -> dict[str, str]:
-    """Returns the dev curve of each system by its name; systems without a curve are left out."""
+    """Returns the small curve of each system by its name; systems that do not train are left out."""
     points: dict[str, list[CurvePoint]] = {}
     anchors: dict[str, str] = {}
     for run in runs:
-        if run.curve:
+        if len(run.curve) > 1:
             points.setdefault(run.system, []).extend(run.curve)
             anchors[run.system] = run.anchor
     return {
-        system: dev_curves({system: found}, key=f"{anchors[system]}-curve")
+        system: small_curve(found, key=f"{anchors[system]}-curve", title=system)
         for system, found in points.items()
     }
 
@@ -88,7 +89,7 @@ def seed_strip(
     shown = {name: list(seeds) for name, seeds in values.items() if seeds or name in published}
     if not shown:
         raise InputError("a strip plot needs a seed or a published value, got none; evaluate a run first")
-    with drawing(7.2, 1.0 + 0.36 * len(shown)) as figure:
+    with drawing(WIDTH, 1.0 + 0.36 * len(shown)) as figure:
         axes = figure.add_subplot()
         for line, (name, seeds) in enumerate(shown.items()):
             _strip(axes, line, seeds, published.get(name), (others or {}).get(name, ()))
@@ -99,7 +100,7 @@ def seed_strip(
         axes.set_xlabel(label)
         marks = dict(reversed(list(zip(*reversed(axes.get_legend_handles_labels()), strict=True))))
         figure.legend(
-            marks.values(), marks.keys(), loc="outside upper left", ncols=4, frameon=False, fontsize=8
+            marks.values(), marks.keys(), loc="outside upper left", ncols=3, frameon=False, fontsize=8
         )
         described = [_strip_words(name, seeds, published.get(name)) for name, seeds in shown.items()]
         return to_svg(figure, key=key, title="Seeds and published values", description=" ".join(described))
@@ -156,7 +157,7 @@ def _draw(curves: Curves, quantities: Sequence[_Quantity], *, key: str, title: s
         raise InputError(f"{title}: no evaluation was recorded, expected a point; train with evaluations on")
     overlaid = len(systems) <= TOGETHER
     rows, columns = (1, len(quantities)) if overlaid else _grid(len(systems), len(quantities))
-    with drawing(*_size(len(systems), rows, overlaid)) as figure:
+    with drawing(*_size(rows, overlaid)) as figure:
         grid = figure.subplots(
             rows, columns, squeeze=False, sharex=True, sharey=_shared(overlaid, quantities)
         )
@@ -175,11 +176,9 @@ def _draw(curves: Curves, quantities: Sequence[_Quantity], *, key: str, title: s
         return to_svg(figure, key=key, title=title, description=_curve_words(systems, quantities, summaries))
 
 
-def _size(systems: int, rows: int, overlaid: bool) -> tuple[float, float]:
-    """Width and height in inches; a system on its own is small, to stand in a run's record."""
-    if systems == 1:
-        return 5.0, 2.4
-    return 7.2, 3.3 if overlaid else 0.5 + 1.2 * rows
+def _size(rows: int, overlaid: bool) -> tuple[float, float]:
+    """Width and height in inches."""
+    return WIDTH, 3.3 if overlaid else 0.5 + 1.2 * rows
 
 
 def _shared(overlaid: bool, quantities: Sequence[_Quantity]) -> bool | Literal["col"]:
@@ -189,7 +188,7 @@ def _shared(overlaid: bool, quantities: Sequence[_Quantity]) -> bool | Literal["
 
 
 def _grid(systems: int, quantities: int) -> tuple[int, int]:
-    columns = 3 if quantities == 1 else quantities
+    columns = 2 if quantities == 1 else quantities
     return math.ceil(systems * quantities / columns), columns
 
 

@@ -10,7 +10,7 @@ from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.palette import PALETTE, SERIES
-from harness.report.charts.svg import drawing, to_svg
+from harness.report.charts.svg import WIDTH, drawing, to_svg
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, TableRow
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-PER_ROW = 4
+PER_ROW = 2
 """The most panels side by side."""
 WIDE = 30.0
 """Axis values further apart than this factor stand on a logarithmic axis."""
@@ -69,10 +69,10 @@ def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[Curve
 
 
 def _draw(table: Table, indices: Sequence[int], key: str, *, placed: bool) -> str:
-    columns = min(len(indices), 3 if placed else PER_ROW)
+    columns = min(len(indices), PER_ROW)
     lines = math.ceil(len(indices) / columns)
     height = 2.9 if placed else 1.0 + 0.3 * len(table.rows)
-    with drawing(7.2, 0.5 + height * lines) as canvas:
+    with drawing(WIDTH, 0.5 + height * lines) as canvas:
         grid = canvas.subplots(lines, columns, squeeze=False, sharey=not placed, sharex=not placed)
         panels = list(grid.flat)
         for axes, index in zip(panels, indices, strict=False):
@@ -81,8 +81,10 @@ def _draw(table: Table, indices: Sequence[int], key: str, *, placed: bool) -> st
                 axes.set_title(table.columns[index].title)
         for spare in panels[len(indices) :]:
             spare.set_visible(False)
-        if table.x_title:
-            canvas.supxlabel(table.x_title, fontsize=9, color=PALETTE["muted"].light)
+        words = {"fontsize": 9, "color": PALETTE["muted"].light}
+        canvas.supxlabel(table.x_title if placed else table.unit, **words)
+        if placed:
+            canvas.supylabel(table.unit, **words)
         _legend(canvas, panels[: len(indices)])
         return to_svg(canvas, key=key, title=table.title, description=_words(table, indices))
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SVG = "http://www.w3.org/2000/svg"
+WIDTH = 5.4
+"""Inches of a chart: as wide as its letters can be read on a phone, where all of it fits the window."""
 _REFERENCE = re.compile(r"#([\w.-]+)\)?$|url\(#([\w.-]+)\)")
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "sentbench",

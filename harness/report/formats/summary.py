@@ -6,20 +6,26 @@ from collections.abc import Iterable, Mapping
 
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
+from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.terminal import to_terminal
 from harness.report.tables.leaderboard import NOTES, SMALL
 from harness.report.tables.model import Table
 
+ALL_RESULTS = "tables/results.csv"
+"""Every cell of every table, as seen from the report's folder."""
+
 
 def text_files(tables: Mapping[str, Table], problems: Iterable[str]) -> dict[str, str]:
-    """Returns index.md and every table as Markdown, LaTeX and plain text, by path below the report."""
+    """Returns index.md, every table in each form, and all of them as one CSV, by path below the report."""
     files = {"index.md": to_summary(tables, problems)}
     for table in tables.values():
         path = path_of(table)
         files[f"{path}.md"] = to_markdown(table)
         files[f"{path}.tex"] = to_latex(table)
         files[f"{path}.txt"] = to_terminal(table)
-    return files
+        files[f"{path}.csv"] = to_csv([table])
+        files[f"{path}.json"] = to_json(table)
+    return {**files, ALL_RESULTS: to_csv(tables.values())}
 
 
 def path_of(table: Table) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +62,11 @@ def fill_plain(
 
     Errors: as `fill`.
     """
-    return fill(
-        lambda templates: make_environment(templates, autoescape=False, **(delimiters or {})),
-        folder,
-        name,
-        values,
-    )
+    chosen = tuple((delimiters or {}).items())
+    return fill(lambda templates: _plain_environment(templates, chosen), folder, name, values)
+
+
+@cache
+def _plain_environment(folder: Path, delimiters: tuple[tuple[str, str], ...]) -> Environment:
+    """Returns the environment of plain texts, one for all of them, so that a template is compiled once."""
+    return make_environment(folder, autoescape=False, **dict(delimiters))

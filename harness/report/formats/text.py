@@ -86,6 +86,18 @@ def outline(table: Table) -> Outline:
     )
 
 
+TASKS = {"STSB": "STS-B", "SICKR": "SICK-R"}
+
+
+def task_title(name: str) -> str:
+    """Returns what a reader calls a task of a result file: `STS12-part` is STS12 (partial)."""
+    base, _, arguments = name.partition(":")
+    words = {"part": "(partial)", "dev": "dev", "mteb": "as in MTEB", "hard": "hard", "length": "length"}
+    first, *rest = base.split("-")
+    shown = " ".join([TASKS.get(first, first), *(words.get(word, word) for word in rest)])
+    return f"{shown} ({arguments.replace(':', ', ')})" if arguments else shown
+
+
 def format_number(value: float, column: Column, decimals: int) -> str:
     """Returns a number as it is printed in a column."""
     return f"{value:.10g}" if column.plain else f"{value:.{decimals}f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.report.evidence.others import Relation
@@ -21,7 +21,6 @@ Facts = list[tuple[str, str]]
 class ShownCell:
     """What the template prints of a cell. `order` is the number a sorted column goes by; None sorts last."""
 
-    title: str
     ours: str
     sd: str
     published: str
@@ -34,14 +33,11 @@ class ShownCell:
     facts: Facts
 
 
-def show_cell(
-    table: Table, row: TableRow, column: Column, cell: Cell, runs: Mapping[str, RunDetail]
-) -> ShownCell:
+def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
     """Returns the printed form of a cell; the link is empty if no run of it is on record."""
     recorded = [runs[key] for key in cell.runs if key in runs]
     ours = "" if cell.value is None else _number(cell.value, column, table)
     return ShownCell(
-        title=" · ".join(filter(None, [row.group, row.title, column.title])),
         ours=ours or ("" if is_cited(cell) else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
         published="" if cell.published is None else _number(cell.published, column, table),
@@ -119,6 +115,23 @@ def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
         cell.finding for table in tables for row in table.rows for cell in row.cells if cell.finding
     )
     return [(finding, MARKS[finding] or "–", found[finding]) for finding in FINDINGS if found[finding]]
+
+
+def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]:
+    """Returns the runs on record that most cells of a row name: a page has them once, a cell only others."""
+    named = Counter(cell.runs for cell in row.cells if any(key in runs for key in cell.runs))
+    return named.most_common(1)[0][0] if named else ()
+
+
+def backbone_of(row: TableRow, runs: Mapping[str, RunDetail]) -> str:
+    """Returns the backbone of a row: that of its runs, else the one its published key names, else nothing."""
+    ran = (runs[key].backbone for cell in row.cells for key in cell.runs if key in runs)
+    return next(ran, "") or row.key.partition("@")[2]
+
+
+def backbones_of(tables: Iterable[Table], runs: Mapping[str, RunDetail]) -> list[str]:
+    """Returns the backbones of the rows of tables, sorted."""
+    return sorted({backbone_of(row, runs) for table in tables for row in table.rows} - {""})
 
 
 def has_published(table: Table) -> bool:

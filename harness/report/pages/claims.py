@@ -17,8 +17,9 @@ from pydantic import Field
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
 from harness.report import statistics
+from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.declared import MAIN, Page
 from harness.report.statistics import Comparison
 from harness.report.tables.leaderboard import SMALL
 from harness.report.tables.model import Cell, Table, TableRow
@@ -62,6 +63,7 @@ class JudgedClaim:
     printed: the published difference, None if a value was not printed. ours: our difference with its 95 %
     interval, None if a side was not run or its spread is unknown. more: seeds to add to the side that has
     fewer so that a difference of the printed size would show with 80 % power; None where it does not apply.
+    links: the ids of the cells of the better and the worse row.
     """
 
     claim: Claim
@@ -73,6 +75,7 @@ class JudgedClaim:
     finding: Finding
     more: int | None
     decimals: int
+    links: tuple[str, str] = ("", "")
 
 
 def load_claims(folder: Path) -> dict[str, PaperClaims]:
@@ -122,6 +125,7 @@ def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
         finding=finding,
         more=_more_seeds(upper.values, lower.values, printed) if finding == "not settled" else None,
         decimals=table.decimals,
+        links=(cell_anchor(table, better, claim.column), cell_anchor(table, worse, claim.column)),
     )
 
 
@@ -178,13 +182,15 @@ def _more_seeds(upper: Sequence[float], lower: Sequence[float], printed: float |
 
 
 def claims_values(
-    ledger: Mapping[str, Sequence[JudgedClaim]], small: Sequence[tuple[JudgedClaim, JudgedClaim]] = ()
+    ledger: Mapping[str, Sequence[JudgedClaim]],
+    small: Sequence[tuple[JudgedClaim, JudgedClaim]] = (),
+    pages: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Returns what the page shows; `ledger` holds the judged claims by the paper's title, `small` pairs of a
-    claim and its judgement at small scale.
+    claim and its judgement at small scale, `pages` where a table stands as seen from the main page, by key.
     """
     findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
-    return {"ledger": ledger, "findings": findings, "small": small}
+    return {"ledger": ledger, "findings": findings, "small": small, "pages": pages or {}}
 
 
 def _declared_claims(report: Report) -> dict[str, Any]:
@@ -194,6 +200,8 @@ def _declared_claims(report: Report) -> dict[str, Any]:
     return claims_values(
         {title: judge_claims(claims, tables) for title, claims in shown.items()},
         judge_small([claim for claims in shown.values() for claim in claims], tables),
+        {table.key: paper.file for paper in report.papers for table in paper.tables}
+        | {table.key: MAIN for table in report.tables},
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.declarations import LEADERBOARDS
 from harness.report.charts.chart import Chart
+from harness.report.disagreement import PairSet
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
@@ -19,7 +20,7 @@ class Paper:
 
     figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
     unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
-    called.
+    called. link, code: where the paper and its authors' code are; bibtex: its entry.
     """
 
     key: str
@@ -32,6 +33,9 @@ class Paper:
     charts: Mapping[str, Chart] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     unfilled: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+    code: str = ""
+    bibtex: str = ""
 
     @property
     def file(self) -> str:
@@ -78,7 +82,9 @@ class Report:
     code: str
     plan: str = "small"
     tables: tuple[Table, ...] = ()
+    small_tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()
+    pairs: tuple[PairSet, ...] = ()
     results: tuple[ResultFile, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
     ladders: tuple[Ladder, ...] = ()
@@ -99,7 +105,7 @@ class Report:
     def all_tables(self) -> dict[str, Table]:
         """The tables of all pages by key, those of the main page first."""
         papers = [table for paper in self.papers for table in paper.tables]
-        return {table.key: table for table in (*self.tables, *papers)}
+        return {table.key: table for table in (*self.tables, *self.small_tables, *papers)}
 
     def unrecorded(self, tables: tuple[Table, ...]) -> list[str]:
         """Returns the runs that cells of `tables` name and the report has no detail of, sorted."""

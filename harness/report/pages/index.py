@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,14 @@ from harness.errors import InputError
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
+from harness.report.charts.scatter import Shape, scatter
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
+from harness.report.pages.runs import FILE, has_own_page
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
+from harness.results.schema import ResultFile
 
 PROTOCOL = (
     "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
@@ -22,15 +25,20 @@ PROTOCOL = (
     "Text: tokenised and lower-cased as in SentEval.",
 )
 
+MANY = 24
+"""The most systems that a chart of the overview draws apart or names."""
+
 
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `checked` and `system_curves`."""
     printed = [table for paper in report.papers for table in paper.tables]
+    apart = has_own_page(report)
     return {
         **answer_values(report, printed),
         "report": checked(report, report.tables),
-        "figures": training_figures(report.runs),
-        "curves": figures.system_curves(report.runs.values()),
+        "figures": [*training_figures(report.runs), *geometry_figure(report.results)],
+        "curves": {} if apart else figures.system_curves(report.runs.values()),
+        "records_at": FILE if apart else "",
         "protocol": PROTOCOL,
     }
 
@@ -60,9 +68,9 @@ def checked(report: Report, tables: tuple[Table, ...]) -> Report:
 
 
 def training_figures(runs: Mapping[str, RunDetail]) -> list[Chart]:
-    """Returns the dev curves of the trained systems, their geometry, and a strip plot of seeds.
+    """Returns the dev curves of the trained systems and a strip plot of seeds.
 
-    None where no run has more than one evaluation.
+    None where no run has more than one evaluation, nor for more systems than a reader can tell apart.
     """
     curves: dict[str, list[CurvePoint]] = {}
     finals: dict[str, list[float]] = {}
@@ -71,7 +79,7 @@ def training_figures(runs: Mapping[str, RunDetail]) -> list[Chart]:
             curves.setdefault(run.system, []).extend(run.curve)
             if run.selection is not None:
                 finals.setdefault(run.system, []).append(100 * run.selection.best_dev)
-    if not curves:
+    if not 0 < len(curves) <= MANY:
         return []
     return [
         Chart(
@@ -81,17 +89,38 @@ def training_figures(runs: Mapping[str, RunDetail]) -> list[Chart]:
             "STS-B dev Spearman against steps; thin lines are seeds, the band is their spread.",
         ),
         Chart(
-            "geometry",
-            "Alignment and uniformity",
-            figures.geometry(curves),
-            "Of unit vectors of STS-B dev, lower is better in both (Wang and Isola 2020).",
-        ),
-        Chart(
             "seeds",
             "Every seed",
             figures.seed_strip(finals, {}, key="seeds"),
             "STS-B dev Spearman of the selected checkpoint, one mark a seed.",
         ),
+    ]
+
+
+def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
+    """Returns one chart of alignment against uniformity of every system, none where neither was measured."""
+    found: dict[str, list[Shape]] = {}
+    for result in results:
+        values = {
+            score.metric: score.value
+            for score in result.scores
+            if score.metric in ("alignment", "uniformity")
+            and score.selection == result.scores[0].selection
+            and not score.task.endswith("-dev")
+        }
+        if len(values) == 2:
+            run = result.run
+            found.setdefault(f"{run.method}/{run.variant}", []).append(Shape(**values))
+    if not found:
+        return []
+    return [
+        Chart(
+            "geometry",
+            "Alignment and uniformity",
+            scatter(found, names=len(found) <= MANY, key="geometry"),
+            "Of unit vectors of STS-B test, a point a system, mean over seeds; lower is better in both, and "
+            "low alignment alone says little: a constant encoder has 0 (Wang and Isola 2020).",
+        )
     ]
 
 

@@ -134,22 +134,29 @@ def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
 
 
 def _poolings(systems: Mapping[System, Scores]) -> dict[str, dict[str, dict[str, Reading]]]:
-    """Backbone -> pooling -> test set -> reading, of backbones with at least two pooled, untrained runs."""
+    """Backbone -> pooling -> test set -> reading, of backbones with at least two pooled, untrained runs.
+
+    Tasks that pick pairs of another one (a name with arguments) are left out.
+    """
     found: dict[str, dict[str, dict[str, Reading]]] = {}
     for system, scores in systems.items():
         if system.method == "pooled":
             row = {
                 task: reading
                 for (task, metric, setting), values in scores.items()
-                if (metric, setting) == ("spearman", "all") and (reading := _mean([values]))
+                if (metric, setting) == ("spearman", "all")
+                and ":" not in task
+                and (reading := _mean([values]))
             }
             found.setdefault(system.backbone, {})[system.variant] = row
     return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}
 
 
 def lens_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: every encoder of the report under every protocol."""
-    return {"lens": build_lens(report.results), "protocols": PROTOCOLS}
+    """Returns what the page shows: every encoder under every protocol that one of them has a score of."""
+    lens = build_lens(report.results)
+    columns = [place for place, protocol in enumerate(PROTOCOLS) if protocol not in lens.missing]
+    return {"lens": lens, "columns": columns, "shown_protocols": [PROTOCOLS[place] for place in columns]}
 
 
 PAGE = Page("Lens", "pages/lens.html", "lens.html.j2", lens_values, order=5)

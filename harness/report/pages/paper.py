@@ -10,6 +10,7 @@ from typing import Any
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.papers import chart_of
+from harness.report.formats.citation import paper_entry
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
@@ -51,6 +52,16 @@ def papers_of(
                     charts={name: chart for name, chart in charts.items() if chart},
                     commands={name: command_of(name) for name in own if name not in unfilled},
                     unfilled={name: unfilled[name] for name in own if name in unfilled},
+                    link=paper.link,
+                    code=paper.code,
+                    bibtex=paper_entry(
+                        key,
+                        title=paper.title,
+                        authors=paper.authors,
+                        venue=paper.venue,
+                        year=paper.year,
+                        link=paper.link,
+                    ),
                 )
             )
     return tuple(found)

@@ -11,21 +11,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.report.charts.palette import css_variables
+from harness.report.formats.citation import report_entry
+from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
-from harness.report.formats.text import MARKS, describe_seeds
-from harness.report.pages.cells import finding_counts, has_published, has_sd, show_cell, signed
+from harness.report.formats.text import MARKS, describe_seeds, task_title
+from harness.report.pages.anchors import anchors_of
+from harness.report.pages.cells import (
+    backbone_of,
+    backbones_of,
+    finding_counts,
+    has_published,
+    has_sd,
+    runs_of_row,
+    show_cell,
+    signed,
+)
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page, declared_pages
 from harness.report.runs import slug
-from harness.report.tables.model import Table, TableRow
+from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.verdicts import MARGIN
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-TALL = 16
-"""The most rows of a table that is shown at full height; a longer one scrolls under its header."""
+SCRIPTS = ("report.js", "find.js", "compare.js", "pairs.js")
+"""The script of every page, in its parts."""
+DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md"))
+"""The forms of a table that stand beside it, by their endings."""
 
 
 def render_pages(report: Report, templates: Path = TEMPLATES) -> dict[str, str]:
@@ -53,7 +67,14 @@ def fill_page(
 
     Errors: InputError if its template is missing or wrong.
     """
-    around = {"report": report, "links": links or {}, "here": page.file, "root": page.root, "main": MAIN}
+    around = {
+        "report": report,
+        "links": links or {},
+        "here": page.file,
+        "root": page.root,
+        "main": MAIN,
+        "records_at": "",
+    }
     text = fill(_environment, templates, page.template, {**around, **values})
     return re.sub(r"\n\s*\n+", "\n", text)
 
@@ -63,7 +84,8 @@ def _environment(templates: Path) -> Environment:
     from markupsafe import Markup
 
     environment = make_environment(templates, autoescape=True)
-    style, script = ((templates / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    style = (templates / "report.css").read_text(encoding="utf-8")
+    script = "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
     environment.globals.update(
         {
             "show_cell": show_cell,
@@ -73,12 +95,22 @@ def _environment(templates: Path) -> Environment:
             "finding_counts": finding_counts,
             "marks": MARKS,
             "margin": MARGIN,
-            "is_tall": lambda table: len(table.rows) > TALL,
             "grouped": _grouped,
+            "anchors_of": anchors_of,
+            "row_label": row_label,
+            "task_title": task_title,
+            "backbone_of": backbone_of,
+            "runs_of_row": runs_of_row,
+            "backbones_of": backbones_of,
+            "path_of": path_of,
+            "downloads": DOWNLOADS,
+            "all_results": ALL_RESULTS,
+            "report_entry": report_entry,
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
         }
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters["signed"] = signed
     environment.filters["slug"] = slug
     environment.filters["code_spans"] = _code_spans
@@ -88,9 +120,10 @@ def _environment(templates: Path) -> Environment:
     return environment
 
 
-def _grouped(table: Table) -> list[tuple[str, list[TableRow]]]:
-    """Returns the rows in stretches of one group, in their order."""
-    return [(group, list(rows)) for group, rows in groupby(table.rows, key=attrgetter("group"))]
+def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
+    """Returns the rows with their positions in stretches of one group, in their order."""
+    stretches = groupby(enumerate(table.rows), key=lambda entry: entry[1].group)
+    return [(group, list(rows)) for group, rows in stretches]
 
 
 def _code_spans(text: str) -> Markup:

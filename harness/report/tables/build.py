@@ -20,6 +20,7 @@ from harness.report.evidence.others import (
 from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.order import group_of, order_of, untrained
 from harness.report.tables.published import Published, PublishedRow
 from harness.report.tables.ranks import rank_rows
 from harness.report.tables.run_choice import RunChoice, RunSystem
@@ -30,6 +31,19 @@ from harness.results.schema import ResultFile
 
 EXACT = KnownSpread(0.0, 0)
 """The spread of a deterministic system."""
+METRICS = {
+    "spearman": "Spearman",
+    "pearson": "Pearson",
+    "accuracy": "accuracy",
+    "map": "MAP",
+    "mrr": "MRR",
+    "alignment": "alignment",
+    "uniformity": "uniformity",
+    "anisotropy": "mean cosine",
+    "pairs": "pairs",
+    "share": "share",
+}
+"""What the metrics of result files and of published tables are called."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,9 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     """
     declared = _rows_from_runs(spec, evidence) if spec.rows_from == "runs" else spec.rows
     rows = [_build_row(spec, row, evidence) for row in declared]
+    if spec.rows_from == "runs":
+        order = order_of(spec, rows)
+        declared, rows = [declared[index] for index in order], [rows[index] for index in order]
     return Table(
         key=spec.key,
         title=spec.title,
@@ -75,7 +92,19 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         kind=spec.kind,
         x_title=spec.x_title,
         logs=tuple(spec.logs),
+        unit=_unit(spec, evidence.published),
     )
+
+
+def _unit(spec: TableSpec, published: Published) -> str:
+    """Returns what the scores of a table are, with their scale."""
+    names = dict.fromkeys(
+        column.metric for column in spec.columns if column.task is not None and column.unit == "scaled"
+    )
+    if not names and spec.published is not None:
+        names = dict.fromkeys([published.table(spec.published).metric])
+    words = [METRICS.get(name, "") for name in names]
+    return f"{', '.join(filter(None, words)) or 'values'} × {spec.scale:g}"
 
 
 def _shown_column(column: ColumnSpec) -> Column:
@@ -84,10 +113,12 @@ def _shown_column(column: ColumnSpec) -> Column:
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
     systems = dict.fromkeys(evidence.systems) or evidence.index.systems
+    without = untrained(evidence.results)
     return [
         RowSpec(
             title=system.label,
             run=str(system.choice),
+            group=group_of(spec, system.choice, without),
             competes=system.choice.system not in spec.unranked,
         )
         for system in systems

@@ -9,6 +9,8 @@ from harness.report.tables.model import Table
 SMALL = "small"
 SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on the main page; all but the first only where a run fills a cell."""
+IN_PAPERS_FORM = ("small-sts", "small-paper")
+"""Tables of the small plans in the form of a paper's main table, on a page of their own."""
 PUBLIC = "public-models"
 """The table of public encoders, on the main page behind these."""
 EVERY = "all"

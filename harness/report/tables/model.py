@@ -85,6 +85,7 @@ def row_label(row: TableRow) -> str:
 class Table:
     """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule.
 
+    unit: what its scores are, `Spearman × 100`.
     kind: `figure` if the paper draws these numbers; then `x_title` names the horizontal axis. logs: the
     quantities of the training logs that the figure draws over steps.
     """
@@ -100,3 +101,4 @@ class Table:
     kind: Literal["table", "figure"] = "table"
     x_title: str = ""
     logs: tuple[str, ...] = ()
+    unit: str = ""

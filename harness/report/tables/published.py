@@ -138,12 +138,19 @@ class Statement(Declaration):
 
 
 class PublishedPaper(Declaration):
-    """All numbers of one paper; `short` is what its method is called. `works` resolves cited works."""
+    """All numbers of one paper; `short` is what its method is called. `works` resolves cited works.
+
+    link: where the paper can be read; code: the authors' repository.
+    """
 
     paper: str
     title: str
     short: str = ""
     venue: str
+    authors: list[str] = Field(default_factory=list)
+    year: int | None = None
+    link: str = ""
+    code: str = ""
     works: dict[str, str] = Field(default_factory=dict)
     backbones: dict[str, str] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)

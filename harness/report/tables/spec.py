@@ -92,6 +92,7 @@ class TableSpec(Declaration):
 
     key: `paper/table2`, or one name. published: key of the published table the row references are in.
     parts: columns that feed a mean and are not shown.
+    order_by: the column by which rows that come from the runs stand, best first.
     compete: rows are ranked within their group or over the whole table; a system in `unranked` takes no part.
     logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
     values at the selected checkpoint.
@@ -109,6 +110,7 @@ class TableSpec(Declaration):
     rows: list[RowSpec] = Field(default_factory=list)
     rows_from: Literal["spec", "runs"] = "spec"
     unranked: list[str] = Field(default_factory=list)
+    order_by: str = ""
     x_title: str = ""
     logs: list[str] = Field(default_factory=list)
     protocol: str = ""
@@ -116,7 +118,9 @@ class TableSpec(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> TableSpec:
-        """A column gives only what a row leaves out."""
+        """A column gives only what a row leaves out, and the rows are ordered by a column that is there."""
+        if self.order_by and self.order_by not in [column.key for column in self.columns]:
+            raise ValueError(f"order_by {self.order_by!r} is no column, expected the key of one")
         for row in self.rows:
             for column in self.columns:
                 if row.run and column.run:

@@ -145,7 +145,17 @@ def test_contrast_of_black_and_white_is_21() -> None:
 def test_curves_are_by_system_and_leave_out_runs_without_evaluations() -> None:
     trained = [
         RunDetail(
-            f"a{seed}", "m", "v", "b", seed, "", "c", "cpu", "float32", {}, curve=(CurvePoint(seed, 0, 0.5),)
+            f"a{seed}",
+            "m",
+            "v",
+            "b",
+            seed,
+            "",
+            "c",
+            "cpu",
+            "float32",
+            {},
+            curve=(CurvePoint(seed, 0, 0.5), CurvePoint(seed, 9, 0.6)),
         )
         for seed in (0, 1)
     ]

@@ -11,9 +11,9 @@ from tests.harness.report.golden import GOLDEN, render_recorded
 
 
 def facts_of(text: str) -> dict[str, dict[str, str]]:
-    """Returns what each cell says of itself, by the cell's title."""
-    cells = re.findall(r'data-title="([^"]*)" data-facts="([^"]*)"', text)
-    return {html.unescape(title): dict(json.loads(html.unescape(facts))) for title, facts in cells}
+    """Returns what each cell says of itself, by the cell's id."""
+    cells = re.findall(r"""<td id="([^"]*)"[^>]*><[^>]* data-facts='([^']*)'""", text)
+    return {anchor: dict(json.loads(html.unescape(facts))) for anchor, facts in cells}
 
 
 def test_the_recorded_folder_renders_to_the_golden_page() -> None:
@@ -24,14 +24,14 @@ def test_the_golden_page_says_what_was_worked_out_by_hand() -> None:
     """The arithmetic stands in test_renderers.py: SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
     facts = facts_of(GOLDEN.read_text(encoding="utf-8"))
     assert len(facts) == 16
-    sick = facts["Toy · SimCSE · SICKR"]
+    sick = facts["toy-table1--simcse--sickr"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
     assert (sick["Published"], sick["Difference"]) == ("55.00", "+7.00")
     assert sick["Finding"] == "higher than printed"
     assert sick["Each seed"] == "1: 60.00, 2: 60.00, 3: 66.00"
     needed = seeds_to_settle(8 / 3, 1.7638)
     assert needed is not None
-    assert facts["Toy · SimCSE · Avg"]["Finding"] == f"not settled: needs {needed - 3} more seeds"
-    assert facts["Toy · whitening · STSB"]["Difference"] == "−2.00"
-    assert facts["Toy · PCL · STS12"]["Published"] == "75.00"
-    assert facts["Toy · PCL · STS12"]["Ours"] == "not run"
+    assert facts["toy-table1--simcse--avg"]["Finding"] == f"not settled: needs {needed - 3} more seeds"
+    assert facts["toy-table1--whitening--stsb"]["Difference"] == "−2.00"
+    assert facts["toy-table1--pcl--sts12"]["Published"] == "75.00"
+    assert facts["toy-table1--pcl--sts12"]["Ours"] == "not run"

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.pages import audit, claims, ladder, lens, speed
+from harness.report.disagreement import PairSet
+from harness.report.pages import audit, claims, compare, ladder, lens, pairs, small, speed
 from harness.report.pages.claims import Claim, claims_values, judge_claims
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.speed import Measurements, speed_values
+from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
@@ -40,6 +42,9 @@ PAGES = [
     "short.html",
     "paper.html",
     "claims.html",
+    "compare.html",
+    "pairs.html",
+    "small.html",
     "audit.html",
     "ladder.html",
     "lens.html",
@@ -55,6 +60,34 @@ FLAGS = [
 ]
 
 
+def make_rivals() -> list[ResultFile]:
+    """Two systems with three seeds on two test sets: on STS12 `one` is ahead, on STS13 nothing is settled."""
+    scores = {
+        "one": [(0.700, 0.60), (0.704, 0.61), (0.708, 0.65)],
+        "two": [(0.690, 0.62), (0.693, 0.60), (0.699, 0.63)],
+    }
+    return [
+        result(name, seed, {("STS12", "all"): first, ("STS13", "all"): second})
+        for name, seeds in scores.items()
+        for seed, (first, second) in enumerate(seeds)
+    ]
+
+
+def make_pairs() -> tuple[PairSet, ...]:
+    """Five pairs of two subsets, with and without the right to print them; `near` is wrong on two."""
+    open_set = PairSet(
+        task="SICKR",
+        licence="CC-BY-NC-SA-3.0",
+        ids=tuple(f"test {number}" for number in range(1, 6)),
+        subsets=("news", "news", "images", "images", "images"),
+        gold=(0.0, 1.0, 2.5, 4.0, 5.0),
+        words=(4.0, 6.0, 9.5, 16.0, 20.0),
+        texts=tuple((f"first {number}", f"second {number}") for number in range(1, 6)),
+        cosines={"near@b": [0.9, 0.2, 0.3, 0.4, 0.1], "gold@b": [0.1, 0.2, 0.3, 0.4, 0.5]},
+    )
+    return open_set, replace(open_set, task="STSB", licence="see the STS benchmark")
+
+
 @dataclass
 class Visit:
     """A page that is open, with what it asked for and complained about."""
@@ -67,11 +100,23 @@ class Visit:
 Open = Callable[..., Visit]
 
 
+def wait_until(page: Page, expression: str) -> None:
+    """Waits up to two seconds until an expression is true on the page, which forbids Playwright's own way."""
+    for _ in range(100):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"never true: {expression}")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""
     pytest.importorskip("matplotlib", reason="charts need the extra `report`")
-    results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)]
+    results = [
+        *(result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)),
+        *make_rivals(),
+    ]
     steps = (Step("a-ladder-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
     report = replace(
         make_report(),
@@ -85,6 +130,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "short": show_index(replace(report, tables=report.tables[:1])),
         "paper": show_paper(report, report.papers[0]),
         "claims": show(claims.PAGE, report, claims_values(ledger)),
+        "compare": show(compare.PAGE, report),
+        "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
+        "small": show(small.PAGE, replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
         "ladder": show(ladder.PAGE, report),
         "lens": show(lens.PAGE, report),

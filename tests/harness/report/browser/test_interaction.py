@@ -67,6 +67,8 @@ def test_a_cell_opens_by_keyboard_and_gives_the_focus_back(open_page: Open) -> N
     assert dialog.is_visible()
     assert dialog.locator("h2").inner_text() == focused
     assert "dvc repro train@simcse-nt-xent-s1 evaluate@simcse-nt-xent-s1" in dialog.inner_text()
+    assert dialog.locator("svg").is_hidden()
+    dialog.locator("summary", has_text="during training").click()
     assert dialog.locator("svg").is_visible()
     assert dialog.locator("tbody tr:visible").count() == 3
     page.keyboard.press("Escape")
@@ -74,15 +76,17 @@ def test_a_cell_opens_by_keyboard_and_gives_the_focus_back(open_page: Open) -> N
     assert page.evaluate("document.activeElement.dataset.title") == focused
 
 
+LISTED = "all => all.map((part) => part.id + part.open)"
+"""What the page's records of runs are, and which are open."""
+
+
 def test_runs_lent_to_the_dialog_return_to_their_place(open_page: Open) -> None:
     page = open_page().page
-    before = page.locator("#runs details").evaluate_all("all => all.map((part) => part.id + part.open)")
+    before = page.locator("#runs details.system").evaluate_all(LISTED)
     page.locator("#table-small-sts a.cell").nth(8).click()
-    assert page.locator("#runs details").count() == len(before) - 1
+    assert page.locator("#runs details.system").count() == len(before) - 1
     page.locator("#cell-dialog .close").click()
-    assert (
-        page.locator("#runs details").evaluate_all("all => all.map((part) => part.id + part.open)") == before
-    )
+    assert page.locator("#runs details.system").evaluate_all(LISTED) == before
 
 
 def test_one_tab_stop_a_table_and_arrows_reach_the_cells_that_nobody_ran(open_page: Open) -> None:
@@ -124,7 +128,8 @@ def test_a_tap_on_a_cell_without_runs_shows_its_facts(open_page: Open) -> None:
     page = open_page("paper.html", width=390).page
     page.locator("span.cell").first.click()
     assert "untested" in page.locator("#tip").inner_text()
-    assert not page.locator("#cell-dialog").is_visible()
+    assert page.locator("#cell-dialog").is_visible()
+    assert page.locator("#cell-dialog-runs").inner_text() == ""
 
 
 def test_without_its_script_a_cell_still_leads_to_its_runs(open_page: Open) -> None:

@@ -1,0 +1,30 @@
+"""The cosines of a test set's sentence pairs, read from the stored vectors of runs; no model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from harness.results.embeddings import EmbeddingStore
+from harness.tasks.sts import StsTask, cosines_of_pairs
+
+
+def stored_cosines(task: StsTask, stores: Mapping[str, Iterable[Path]]) -> dict[str, np.ndarray]:
+    """Returns the cosines [N] of the task's pairs for every system, the mean over its runs.
+
+    stores: the folders of vectors of each system's runs. A store without all texts of the task does not
+    count, and a system without a store is left out.
+    """
+    found = {}
+    texts = list(dict.fromkeys(task.texts()))
+    for system, folders in stores.items():
+        values = []
+        for folder in folders:
+            store = EmbeddingStore.load(folder)
+            if not store.missing(texts):
+                values.append(cosines_of_pairs(store.encode, task.pairs, task.name))
+        if values:
+            found[system] = np.mean(values, axis=0)
+    return found

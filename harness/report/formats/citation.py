@@ -1,0 +1,37 @@
+"""BibTeX: of a paper as its declaration has it, and of a report by the fingerprint of its code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
+
+
+def paper_entry(
+    key: str, *, title: str, authors: Sequence[str], venue: str, year: int | None, link: str
+) -> str:
+    """Returns the entry of a paper; a field that is not known is left out."""
+    fields = {
+        "title": f"{{{title}}}",
+        "author": " and ".join(authors),
+        "year": "" if year is None else str(year),
+        "url": link,
+        "note": venue,
+    }
+    return entry(f"{key}{year or ''}", fields)
+
+
+def report_entry(code: str) -> str:
+    """Returns the entry of the report that the code of this fingerprint made."""
+    return entry(f"sentbench-{code[:10]}", {"title": f"{{{NAME}}}", "note": f"Report of code {code}"})
+
+
+def entry(key: str, fields: dict[str, str]) -> str:
+    """Returns one @misc entry of the fields that have a value; what TeX reads as a command is escaped."""
+    lines = [f"  {name} = {{{_escape(name, value)}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@misc{{{key},", *lines, "}"])
+
+
+def _escape(name: str, value: str) -> str:
+    return value if name == "url" else re.sub(r"([&%$#_])", r"\\\1", value)

@@ -1,0 +1,26 @@
+"""The records of all runs on a page of their own, where the overview would grow too large with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.report.charts import figures
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
+
+FILE = "pages/runs.html"
+MANY = 150
+"""The most runs whose records stand on the overview, beside the cells that they fill."""
+
+
+def has_own_page(report: Report) -> bool:
+    """Returns whether the records of the runs stand on a page of their own."""
+    return len(report.runs) > MANY
+
+
+def runs_values(report: Report) -> dict[str, Any] | None:
+    """Returns what the page shows; None where the records stand on the overview."""
+    return {"curves": figures.system_curves(report.runs.values())} if has_own_page(report) else None
+
+
+PAGE = Page("Runs", FILE, "runs.html.j2", runs_values, order=5)

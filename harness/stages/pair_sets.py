@@ -1,0 +1,57 @@
+"""The sentence pairs of the plan's test sets with what every system makes of them, for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.compute.pairs import stored_cosines
+from harness.data.sources import source_named
+from harness.paths import EMBEDDINGS, STORE_RECORD
+from harness.plan.entries import Params
+from harness.report.disagreement import PairSet
+from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask, Subsets
+
+
+def pair_sets(params: Params) -> tuple[PairSet, ...]:
+    """Returns the test sets of the plan by the vectors that its runs stored; nothing where none are stored.
+
+    Development sets and tasks that pick pairs of another one (a name with arguments) are left out.
+    Errors: InputError if a store is damaged, or the data of a stored evaluation is missing.
+    """
+    stores: dict[str, list[Path]] = {}
+    wanted: dict[tuple[str, str], None] = {}
+    for key, run in params.runs.items():
+        if (EMBEDDINGS / key / STORE_RECORD).is_file():
+            stores.setdefault(f"{run.id}@{run.backbone_name}", []).append(EMBEDDINGS / key)
+            wanted |= dict.fromkeys((name, run.text) for name in run.tasks if ":" not in name)
+    return tuple(_pair_sets(stores, wanted))
+
+
+def _pair_sets(stores: Mapping[str, Sequence[Path]], wanted: Iterable[tuple[str, str]]) -> Iterator[PairSet]:
+    for name, text in wanted:
+        for task in build_tasks([name], text=text):
+            if isinstance(task, StsTask) and not task.name.endswith("-dev"):
+                cosines = stored_cosines(task, stores)
+                yield PairSet(
+                    task=task.name,
+                    licence=source_named(task.source).licence,
+                    cosines={system: values.tolist() for system, values in cosines.items()},
+                    **described(task.subsets),
+                )
+
+
+def described(subsets: Subsets) -> dict[str, Any]:
+    """Returns what a set says of its pairs, subset after subset: names, gold scores, lengths, sentences."""
+    named = [
+        (subset, number, pair) for subset, pairs in subsets.items() for number, pair in enumerate(pairs, 1)
+    ]
+    return {
+        "ids": tuple(f"{subset} {number}" for subset, number, _ in named),
+        "subsets": tuple(subset for subset, _, _ in named),
+        "gold": tuple(float(pair.score) for _, _, pair in named),
+        "words": tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for _, _, pair in named),
+        "texts": tuple((pair.first, pair.second) for _, _, pair in named),
+    }

@@ -1,0 +1,174 @@
+"""What a reader takes along: whole tables, addresses, downloads, rows found, two systems, pairs, paper."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.declarations import LEADERBOARDS
+from harness.report.pages.content import Report
+from harness.report.pages.paper import page_of, papers_of
+from harness.report.pairing import compare_systems, system_scores
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.published import load_published
+from harness.report.tables.spec import load_specs
+from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
+from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.shown import show
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_that_stays(
+    open_page: Open,
+) -> None:
+    """At 1,280 pixels the first table fits; the other has 30 columns: an edge tells that more follow."""
+    page = open_page().page
+    fits, wide = (page.locator(f"#table-{key} .scroller") for key in ("small-sts", "wide"))
+    assert fits.evaluate("box => getComputedStyle(box).overflow") == "visible"
+    assert fits.get_attribute("tabindex") is None
+    assert wide.evaluate("box => box.scrollHeight - box.clientHeight") <= 1
+    assert wide.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert "gradient" in wide.evaluate("box => getComputedStyle(box).backgroundImage")
+    page.locator("#table-wide tr.system").nth(20).evaluate("row => row.scrollIntoView({ block: 'center' })")
+    wait_until(page, "Math.abs(document.querySelector('#table-wide thead').getBoundingClientRect().top) < 2")
+    wide.evaluate("box => { box.scrollLeft = 600; }")
+    first = page.locator("#table-wide tr.system").nth(20).locator("th")
+    assert first.evaluate("head => head.getBoundingClientRect().left >= 0")
+
+
+def test_without_a_script_a_wide_table_scrolls_sideways_and_every_table_has_its_downloads(
+    open_page: Open,
+) -> None:
+    page = open_page(script=False, width=390).page
+    assert page.locator("#table-wide .scroller").evaluate("box => getComputedStyle(box).overflowX") == "auto"
+    names = page.locator("#table-wide .take a[download]").evaluate_all(
+        "all => all.map((link) => link.getAttribute('href'))"
+    )
+    assert names == [f"tables/wide.{ending}" for ending in ("csv", "json", "tex", "md")]
+    assert page.locator("form:visible, [data-copy]:visible").count() == 0
+    page.locator("#cite summary").click()
+    assert "@misc{sentbench-7bb0566c1d" in page.locator("#citation").inner_text()
+
+
+def test_a_click_gives_the_page_the_address_of_the_cell_which_leads_back_to_it(open_page: Open) -> None:
+    page = open_page().page
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator("#table-small-sts tr.system").nth(1).locator(".cell").first.click()
+    anchor = "small-sts--simcse-nt-xent--stsb-test"
+    assert page.url.endswith(f"#{anchor}")
+    dialog = page.locator("#cell-dialog")
+    for what, words in (
+        ("link", f"#{anchor}"),
+        ("citation", "@misc{sentbench-"),
+        ("command", "evaluate@simcse-nt-xent-s2"),
+    ):
+        dialog.locator(f"[data-copy={what}]").click()
+        wait_until(page, f"window.copied.includes({words!r})")
+    page.keyboard.press("Escape")
+    page.reload()
+    assert page.locator("td:target").get_attribute("id") == anchor
+    assert page.locator("td:target").is_visible()
+
+
+def test_a_printed_number_is_verified_by_the_command_that_its_cell_copies(open_page: Open) -> None:
+    page = open_page("paper.html").page
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator("span.cell").first.focus()
+    page.keyboard.press("Enter")
+    page.locator("#cell-dialog [data-copy=command]").click()
+    wait_until(page, "window.copied === 'sentbench verify dclr-table1 glove sts12'")
+
+
+def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
+    page = open_page("paper.html").page
+    rows = partial(page.locator("tr.system:visible th").all_inner_texts)
+    assert len(rows()) == 3
+    page.locator("[name=finding]").select_option("only-its-authors")
+    assert rows() == ["DCLR"]
+    page.locator(".finder button").click()
+    wait_until(page, "document.querySelectorAll('tr.system:not([hidden])').length === 3")
+    page.locator("[name=text]").fill("glove")
+    assert rows() == ["GloVe avg\ncited"]
+    assert page.locator(".found").inner_text() == "1 of 3 rows"
+    page.locator("[name=backbone]").select_option("minilm-l2")
+    assert rows() == []
+
+
+def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -> None:
+    """The script's arithmetic stands beside that of harness/report/pairing.py, to the printed digits."""
+    systems = system_scores(make_rivals())
+    found = compare_systems(systems["one@b"], systems["two@b"])
+    assert [task.outcome for task in found.tasks] == ["win", "open"]
+    page = open_page("compare.html").page
+    page.locator("[name=first]").select_option("one@b")
+    page.locator("[name=second]").select_option("two@b")
+    shown = page.locator("#pick-table tbody tr").evaluate_all(
+        "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('−', '-')))"
+    )
+    words = {"win": "ahead", "loss": "behind", "open": "not settled"}
+    assert found.mean is not None
+    assert shown == [
+        [each.task, f"{each.first:.2f}", f"{each.second:.2f}", f"{each.difference:+.2f}",
+         f"{each.low:+.2f} to {each.high:+.2f}", "3", words[each.outcome]]
+        for each in (*found.tasks, found.mean)
+    ]  # fmt: skip
+    assert "ahead on 1, behind on 0 and not settled on 1 of 2" in page.locator("#pick-words").inner_text()
+    assert page.url.endswith("#first=one%40b&second=two%40b")
+    page.reload()
+    assert page.locator("[name=second]").input_value() == "two@b"
+
+
+def test_the_pairs_of_largest_disagreement_are_found_and_shown_as_far_as_their_licence_allows(
+    open_page: Open,
+) -> None:
+    """`near` ranks pair 1 first of five and pair 5 last: the two largest differences, of 100 % each."""
+    page = open_page("pairs.html").page
+    rows = page.locator("#pairs-table tbody tr")
+    assert [rows.nth(place).locator("th").inner_text() for place in (0, 1)] == [
+        "test 1\nfirst 1 / second 1",
+        "test 5\nfirst 5 / second 5",
+    ]
+    assert rows.nth(0).locator("td").all_inner_texts() == ["0.00", "100", "0", "+100", "4.0"]
+    page.locator("[name=against]").select_option("gold@b")
+    page.locator("[name=subset]").select_option("images")
+    page.locator("[name=size]").select_option("8-14")
+    assert rows.count() == 1
+    page.locator("[name=set]").select_option("1")
+    assert page.locator("#pairs-table .source").count() == 0
+    quiet = open_page("pairs.html", script=False).page
+    assert quiet.locator("#pairs-sickr details").count() == 2
+    assert "first 1 / second 1" in quiet.locator("#pairs-sickr").inner_html()
+    assert "first 1" not in quiet.locator("#pairs-stsb").inner_html()
+
+
+def test_what_does_not_train_has_no_training_chart(open_page: Open) -> None:
+    page = open_page().page
+    assert page.locator("#system-simcse-released-minilm-l2 svg").count() == 1
+    assert page.locator("#system-pooled-cls-minilm-l2 svg").count() == 0
+
+
+def test_a_paper_prints_on_about_four_sheets_with_heads_that_are_drawn_again(
+    browser: Browser, folder: Path
+) -> None:
+    """The page of PCL as it is before any run; a head is drawn again only if no part of it has a layer."""
+    published = load_published(LEADERBOARDS / "published")
+    specs = load_specs(LEADERBOARDS / "tables")
+    evidence = Evidence([], published, NO_STUDIES)
+    tables = {key: build_table(spec, evidence) for key, spec in specs.items() if key.startswith("pcl/")}
+    (paper,) = papers_of(tables, published, {}, {})
+    path = folder / "printed.html"
+    path.write_text(show(page_of(paper), Report("T", "abc", papers=(paper,))), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
+    assert 2 <= len(sheets) <= 5
+    page.emulate_media(media="print")
+    layers = page.locator("#table-pcl-table2 thead *").evaluate_all(
+        "parts => parts.map((part) => getComputedStyle(part).position)"
+    )
+    assert set(layers) == {"static"}
+    page.close()

@@ -1,0 +1,81 @@
+"""A table for programs, its addresses on a page, the order of its rows, its citation; ranks of pairs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from harness.report.disagreement import largest, ranks
+from harness.report.formats.citation import entry, report_entry
+from harness.report.formats.records import to_csv, to_json
+from harness.report.formats.text import task_title
+from harness.report.pages.anchors import anchors_of
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.order import TRAINED, UNTRAINED, order_of
+from harness.report.tables.spec import ColumnSpec, TableSpec
+
+COLUMNS = (Column("STSB", "STS-B"), Column("Avg", "Avg"))
+
+
+def row(title: str, value: float | None, group: str = "") -> TableRow:
+    cell = Cell(value, 0.5, 2, 70.0, runs=("r0", "r1"), values=(1.0, 2.0)) if value is not None else Cell()
+    return TableRow(title, title, (cell, Cell(value)), group)
+
+
+TABLE = Table("p/t", "A, table", COLUMNS, (row("a", 71.25, "x"), row("a", None, "y")), unit="Spearman × 100")
+
+
+def test_csv_and_json_hold_one_record_for_every_cell_that_has_a_number() -> None:
+    lines = list(csv.DictReader(io.StringIO(to_csv([TABLE, TABLE]))))
+    assert len(lines) == 4
+    first = lines[0]
+    assert (first["table"], first["group"], first["column"], first["ours"]) == ("p/t", "x", "STSB", "71.25")
+    assert (first["unit"], first["runs"], first["seeds_values"]) == ("Spearman × 100", "r0 r1", "1.0 2.0")
+    cells = json.loads(to_json(TABLE))["cells"]
+    assert [(cell["column"], cell["published"]) for cell in cells] == [("STSB", 70.0), ("Avg", None)]
+
+
+def test_anchors_name_rows_by_title_and_by_group_only_where_two_rows_share_one() -> None:
+    anchors = anchors_of(TABLE)
+    assert (anchors.table, anchors.rows) == ("table-p-t", ("p-t--x-a", "p-t--y-a"))
+    assert anchors.cell(1, 0) == "p-t--y-a--stsb"
+    alone = Table("p/t", "", COLUMNS, (row("one", 1.0, "x"), row("two", 1.0, "x")))
+    assert anchors_of(alone).rows == ("p-t--one", "p-t--two")
+
+
+def test_rows_stand_by_group_then_best_first_and_without_a_value_last() -> None:
+    spec = TableSpec(key="small", title="t", rows_from="runs", order_by="Avg",
+                     columns=[ColumnSpec(key="STSB"), ColumnSpec(key="Avg")])  # fmt: skip
+    rows = [
+        row("u", 99.0, UNTRAINED),
+        row("none", None, TRAINED),
+        row("low", 1.0, TRAINED),
+        row("high", 2.0, TRAINED),
+    ]
+    assert [rows[index].title for index in order_of(spec, rows)] == ["high", "low", "none", "u"]
+    falling = spec.model_copy(
+        update={"columns": [ColumnSpec(key="STSB"), ColumnSpec(key="Avg", better="lower")]}
+    )
+    assert [rows[index].title for index in order_of(falling, rows)] == ["low", "high", "none", "u"]
+
+
+def test_a_citation_escapes_what_tex_would_read_and_leaves_out_what_is_not_known() -> None:
+    assert entry("k", {"note": "5 % & more", "year": ""}) == "@misc{k,\n  note = {5 \\% \\& more},\n}"
+    assert "Report of code 0123456789abcdef" in report_entry("0123456789abcdef")
+
+
+def test_ranks_are_in_zero_to_one_with_ties_between_and_the_largest_difference_comes_first() -> None:
+    assert ranks([3.0, 1.0, 3.0]).tolist() == [0.75, 0.0, 0.75]
+    first, second = ranks([1.0, 2.0, 3.0]), ranks([3.0, 2.0, 1.0])
+    assert [tuple(found) for found in largest(first, second, 2)] == [(0, -1.0), (2, 1.0)]
+
+
+def test_tasks_have_the_names_of_the_field() -> None:
+    names = ["STSB", "STS12-part", "SICKR-mteb", "STSB-dev"]
+    assert [task_title(name) for name in names] == [
+        "STS-B",
+        "STS12 (partial)",
+        "SICK-R as in MTEB",
+        "STS-B dev",
+    ]
