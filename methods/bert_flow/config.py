@@ -28,3 +28,7 @@ class BertFlowConfig(MethodConfig):
     start_sentences: int = Field(
         ge=2, description="first sentences of the corpus, by which the scalings are set before training"
     )
+
+    @property
+    def rewrites(self) -> int:
+        return 1 if self.sides == "pairs" else 0

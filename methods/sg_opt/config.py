@@ -53,3 +53,7 @@ class SGOptConfig(MethodConfig):
     def draws_layers(self) -> bool:
         """Whether one layer of the frozen copy is drawn for each sentence."""
         return self.objective in ("opt2", "opt1", "sg")
+
+    @property
+    def rewrites(self) -> int:
+        return 1 if self.objective == "back-translation" else 0

@@ -20,7 +20,7 @@ from tests.faults.small_project import ROOT, RUN, write_project, write_source_re
 from tests.support import tiny
 
 STUDENT = "distill-small__minilm-l2__s0"
-VIEWS = "sct-small__words-50d__s0"
+VIEWS = "sct-small__minilm-l2__s0"
 SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
 
@@ -220,7 +220,8 @@ def _params(folder: Path) -> dict[str, Any]:
     views = {"corpus": "corpora/views", "parent": "corpora/views"}
     runs[STUDENT] = {**planned[STUDENT], **short, "parent": f"teachers/{TEACHER}"}
     runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
-    runs[VIEWS] = {**planned[VIEWS], **short, **views}
+    runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
+    runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
     rewrites = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
     params["corpora"] = {"views": {**rewrites, "origin": "data/words", "tool": "data/words", "rows": None}}
     params["teachers"] = {

@@ -13,7 +13,8 @@ from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[2]
-RUN = "simcse-small__words-50d__s0"
+PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
+"""The run of the small plan whose settings are taken, and the project's own, on another backbone."""
 
 
 def write_project(folder: Path) -> Path:
@@ -31,7 +32,7 @@ def write_project(folder: Path) -> Path:
     (folder / "data/words/words.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows()))
     tiny.write_backbone(folder / "backbones/minilm-l2")
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
-    run = params["runs"][RUN]
+    run = params["runs"][PLANNED] | {"backbone": "backbones/minilm-l2"}
     run |= {"corpus": "data/words", "parent": "data/words", "tasks": ["STSB"], "weights": "best-dev"}
     run["train"] |= {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
     params |= {"runs": {RUN: run}, "sources": {}, "corpora": {}, "teachers": {}}

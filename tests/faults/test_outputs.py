@@ -273,7 +273,7 @@ def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: 
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(clone)], check=True)
     (clone / "notes").mkdir()
     (clone / "notes/thesis.tex").write_text("years of work")
-    for folder in ("data/stsb", "data/wiki-small", "backbones/minilm-l2"):
+    for folder in ("data/stsb", "data/wiki-small", "backbones/words-50d"):
         (clone / folder).mkdir(parents=True)
     monkeypatch.chdir(clone)
     before = tree(clone)

@@ -14,7 +14,7 @@ from harness.report.pages.declared import Page
 
 def toy_values(report: Report) -> dict[str, str]:
     """Returns what the template shows."""
-    return {"greeting": f"hello {report.commit}"}
+    return {"greeting": f"hello {report.code}"}
 
 
 PAGE = Page("Toys", "pages/toy.html", "toy.html.j2", toy_values, order=9)

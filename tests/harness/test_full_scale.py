@@ -32,6 +32,12 @@ WALKS = {
     "una": "una/una-roberta",
     "competitors": "competitors/ckd-original",  # a teacher with vocab.json and merges.txt
     "augmentations": "augmentations/simcse-eda-synonym",  # WordNet of a mirror
+    "checkpoints": "checkpoints/declutr",  # no training
+    "ct": "ct/ct",
+    "diffcse": "diffcse/diffcse-roberta",  # a language model whose output layer is the generator
+    "earlier": "earlier/sg-opt",  # sentences of test sets
+    "mirror-bert": "mirror-bert/mirror-bert",
+    "scd": "scd/scd",
 }
 """Full-scale recipe -> the plan of its walk."""
 

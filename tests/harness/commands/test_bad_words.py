@@ -15,7 +15,7 @@ from tests.harness.test_cli import write_stsb
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
-RUN = "simcse-small__minilm-l2__s0"
+RUN = "simcse-small__words-50d__s0"
 LONG = "x" * 5000
 
 GENERAL = """

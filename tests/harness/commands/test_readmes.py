@@ -84,7 +84,8 @@ def test_the_command_writes_what_differs_and_its_check_only_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "methods", tmp_path / "methods")
-    (tmp_path / "leaderboards").symlink_to(ROOT / "leaderboards")
+    for name in ("leaderboards", "recipes"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     readme = Path("methods/dclr/README.md")
     whole = readme.read_text(encoding="utf-8")

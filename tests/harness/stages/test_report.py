@@ -100,7 +100,7 @@ def test_the_index_is_slim_and_the_papers_carry_their_tables(built: Path) -> Non
 def test_a_system_without_curves_says_so(built: Path) -> None:
     index = (built / "index.html").read_text(encoding="utf-8")
     assert "No curve: these runs have no training log." in index
-    assert f"{UNLOGGED}__minilm-l2__s0" in index
+    assert f"{UNLOGGED}__words-50d__s0" in index
 
 
 def test_a_table_that_no_declared_run_fills_says_what_is_missing_instead_of_a_command(built: Path) -> None:
