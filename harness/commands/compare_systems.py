@@ -42,20 +42,21 @@ def execute(arguments: argparse.Namespace) -> None:
         need_checkout("comparing systems by name")
     results = recorded(arguments.scores)
     first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
-    names = title_of(first), title_of(second)
-    if names[0] == names[1] and first == second:
-        raise InputError(f"{names[0]} on both sides, expected two systems; name another one")
+    if first == second:
+        raise InputError(f"{title_of(first)} on both sides, expected two systems; name another one")
     from harness.report.formats.scores import differences_to_text
-    from harness.report.system_pairs import compare_systems, to_json
+    from harness.report.system_pairs import compare_systems, system_scores, to_json
 
     if arguments.tasks is not None:
         first, second = (only_tasks(side, name_list(arguments.tasks)) for side in (first, second))
     intervals = {} if arguments.no_pairs else pair_intervals(first, second)
-    found = compare_systems(first, second, pairs=intervals)
-    if not found:
-        raise InputError(f"{names[0]} and {names[1]} have no task in common; evaluate both on the same tasks")
-    print(json.dumps(to_json(found, names)) if arguments.json else differences_to_text(found, names), end="")
-    print(end="\n" * arguments.json)
+    ((ours,), (theirs,)) = (system_scores(side).values() for side in (first, second))
+    found = compare_systems(ours, theirs, pairs=intervals)
+    if not found.tasks:
+        raise InputError(
+            f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
+        )
+    print(json.dumps(to_json(found)) + "\n" if arguments.json else differences_to_text(found), end="")
 
 
 def recorded(folder: Path) -> list[ResultFile]:

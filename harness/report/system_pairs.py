@@ -1,57 +1,80 @@
 """Two systems side by side: the paired difference of each task with intervals, and how many tasks each wins.
 
-Two things are uncertain in a difference and each has its interval: what other seeds would give, from the
-scores, and what other pairs of sentences would give, from the cosines of stored vectors. A task is won where
-every interval that is known keeps off zero.
+A seed is the same order of rows, the same dropout and the same first weights of new layers for every method,
+so runs of two systems are compared seed by seed. Two things are uncertain in a difference and each has its
+interval: what other seeds would give, from the scores, and what other pairs of sentences would give, from the
+cosines of stored vectors. A task is won where every interval that is known keeps off zero.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
 
 from harness.report import statistics
 from harness.report.intervals import Interval, student
-from harness.report.tables.moves import HEADLINE, SAME
 from harness.results.schema import ResultFile
 
 Outcome = Literal["won", "lost", "open", "equal"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 CONFIDENCE = 0.95
+SAME = 1e-9
+"""Differences up to this are rounding of the last bits."""
+HEADLINE = {"spearman": "all", "accuracy": "", "map": ""}
+"""The metrics that stand for a task, with the setting they are taken in; empty is the first one stated."""
 
 
 class TaskName(NamedTuple):
-    """What two systems are compared on: the setting `all` of one task by one metric in one text form."""
+    """What two systems are compared on: one task by one metric in one setting and text form."""
 
     task: str
     metric: str
-    selection: str
+    setting: str
     text: str
+
+
+@dataclass
+class SystemScores:
+    """The headline scores of one system on one backbone by task and seed, raw units.
+
+    exact: no run of it took a training step, so that its scores have no spread between seeds.
+    """
+
+    key: str
+    label: str
+    exact: bool = True
+    tasks: dict[TaskName, dict[int, float]] = field(default_factory=dict)
+
+
+class Side(NamedTuple):
+    """One side of a difference: scores by seed, raw units, and whether they are free of seeds."""
+
+    scores: Mapping[int, float]
+    exact: bool
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One task: means over seeds of both systems and first minus second, raw units.
+    """Means over the paired seeds of both systems and first minus second, raw units.
 
-    difference: the mean over the paired seeds. paired: how many seeds both have, each compared with its
-    like; a system with one run is compared with every seed of the other, whose spread alone is then in
-    `seeds`. seeds, pairs: 95 % intervals of the difference over seeds and over pairs of sentences, None where
+    paired: how many seeds both have, each compared with its like; with none the means are over all seeds of
+    a side. seeds, pairs: 95 % intervals of the difference over seeds and over pairs of sentences, None where
     not known.
     """
 
-    name: TaskName
     first: float
     second: float
     difference: float
     paired: int
     seeds: Interval | None
-    pairs: Interval | None
+    pairs: Interval | None = None
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the first system wins the task; open where no interval is known or one holds zero."""
+        """Whether the first system wins; open where no interval is known or one holds zero."""
         known = [interval for interval in (self.seeds, self.pairs) if interval is not None]
         if abs(self.difference) <= SAME and all(max(map(abs, interval)) <= SAME for interval in known):
             return "equal"
@@ -60,49 +83,99 @@ class Difference:
         return "won" if self.difference > 0 else "lost"
 
 
-def compare_systems(
-    first: Iterable[ResultFile],
-    second: Iterable[ResultFile],
-    *,
-    pairs: Mapping[TaskName, Interval] | None = None,
-) -> list[Difference]:
-    """Returns a difference for every headline score that both systems have, in the order of the first.
+@dataclass(frozen=True)
+class SystemComparison:
+    """Two systems by name on the tasks that both have; mean: of these tasks, None without a common seed."""
 
-    first, second: the results of one system on one backbone each. pairs: intervals over pairs of sentences,
-    where they are known (see `harness.report.bootstrap`).
-    """
-    ours, theirs = scores_by_task(first), scores_by_task(second)
-    found = []
-    for name in (name for name in ours if name in theirs):
-        differences = paired_differences(ours[name], theirs[name])
-        first_mean, second_mean = (statistics.mean([*side[name].values()]) for side in (ours, theirs))
-        over_pairs = (pairs or {}).get(name)
-        interval = seeds_interval(differences)
-        difference = statistics.mean(differences) if differences else first_mean - second_mean
-        found.append(
-            Difference(name, first_mean, second_mean, difference, len(differences), interval, over_pairs)
-        )
-    return found
+    first: str
+    second: str
+    tasks: Mapping[TaskName, Difference]
+    mean: Difference | None
+
+    @property
+    def tally(self) -> dict[Outcome, int]:
+        """How many tasks the first system won, lost, left open and scored the same on."""
+        counts = Counter(one.outcome for one in self.tasks.values())
+        return {outcome: counts[outcome] for outcome in OUTCOMES}
 
 
-def scores_by_task(results: Iterable[ResultFile]) -> dict[TaskName, dict[int, float]]:
-    """Returns the headline scores (setting `all`) of one system by task and seed."""
-    found: dict[TaskName, dict[int, float]] = {}
+def system_scores(results: Iterable[ResultFile]) -> dict[str, SystemScores]:
+    """Returns the scores of every system by `SYSTEM@BACKBONE`, of the selected weights, on test sets."""
+    found: dict[str, SystemScores] = {}
     for result in results:
-        for score in result.scores:
-            if score.metric in HEADLINE and score.setting == "all":
-                name = TaskName(score.task, score.metric, score.selection, result.provenance.text)
-                found.setdefault(name, {})[result.run.seed] = score.value
+        run = result.run
+        key = f"{run.id}@{run.backbone}"
+        system = found.setdefault(key, SystemScores(key, f"{run.method}/{run.variant}@{run.backbone}"))
+        system.exact &= result.selection.last_step == 0
+        for name, value in headline_scores(result):
+            system.tasks.setdefault(name, {})[run.seed] = value
     return found
 
 
-def paired_differences(ours: Mapping[int, float], theirs: Mapping[int, float]) -> list[float]:
-    """Returns first minus second for each seed that both have; a single run goes with every seed."""
-    if len(theirs) == 1:
-        return [value - next(iter(theirs.values())) for value in ours.values()]
-    if len(ours) == 1:
-        return [next(iter(ours.values())) - value for value in theirs.values()]
-    return [value - theirs[seed] for seed, value in sorted(ours.items()) if seed in theirs]
+def headline_scores(result: ResultFile) -> Iterator[tuple[TaskName, float]]:
+    """Yields the one score that stands for each test set: Spearman over all pairs, accuracy, or MAP.
+
+    Development sets and tasks that pick pairs of another one (a name with arguments) are left out, and
+    weights other than those that were selected, whose scores stand first.
+    """
+    met = set()
+    for score in result.scores:
+        if score.task.endswith("-dev") or ":" in score.task or score.metric not in HEADLINE:
+            continue
+        wanted = HEADLINE[score.metric] in ("", score.setting)
+        if wanted and score.selection == result.scores[0].selection and (score.task, score.metric) not in met:
+            met.add((score.task, score.metric))
+            yield TaskName(score.task, score.metric, score.setting, result.provenance.text), score.value
+
+
+def compare_systems(
+    first: SystemScores, second: SystemScores, *, pairs: Mapping[TaskName, Interval] | None = None
+) -> SystemComparison:
+    """Returns a difference for every task that both systems have, in the order of the first, and their mean.
+
+    pairs: intervals over pairs of sentences, where they are known (see `harness.report.bootstrap`).
+    """
+    shared = [name for name in first.tasks if name in second.tasks]
+    found = {}
+    for name in shared:
+        sides = (Side(side.tasks[name], side.exact) for side in (first, second))
+        found[name] = difference_of(*sides, pairs=(pairs or {}).get(name))
+    means = [Side(_means(side, shared), side.exact) for side in (first, second)]
+    mean = difference_of(*means) if all(side.scores for side in means) else None
+    return SystemComparison(first.key, second.key, found, mean)
+
+
+def _means(system: SystemScores, names: Sequence[TaskName]) -> dict[int, float]:
+    """Returns the mean over tasks of every seed that has all of them."""
+    seeds = set.intersection(*(set(system.tasks[name]) for name in names)) if names else ()
+    return {seed: statistics.mean([system.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
+
+
+def difference_of(first: Side, second: Side, *, pairs: Interval | None = None) -> Difference:
+    """Returns first minus second over the seeds that both have; a side without seeds goes with every seed.
+
+    Source of the interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None
+    below two seeds; of no width between two sides without seeds. Where no seed is shared, the difference is
+    that of the means and has no interval over seeds. Errors: ValueError for a side without scores.
+    """
+    if not first.scores or not second.scores:
+        raise ValueError("expected a score on both sides of a difference")
+    ours = _over_seeds(first, second.scores)
+    theirs = _over_seeds(second, ours)
+    shared = sorted(set(ours) & set(theirs))
+    if not shared:
+        means = [statistics.mean([*side.values()]) for side in (ours, theirs)]
+        return Difference(means[0], means[1], means[0] - means[1], 0, None, pairs)
+    differences = [ours[seed] - theirs[seed] for seed in shared]
+    means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
+    middle = statistics.mean(differences)
+    exact = first.exact and second.exact
+    seeds = Interval(middle, middle) if exact else seeds_interval(differences)
+    return Difference(means[0], means[1], middle, len(shared), seeds, pairs)
+
+
+def _over_seeds(side: Side, seeds: Iterable[int]) -> Mapping[int, float]:
+    return dict.fromkeys(seeds, next(iter(side.scores.values()))) if side.exact else side.scores
 
 
 def seeds_interval(differences: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval | None:
@@ -115,26 +188,26 @@ def seeds_interval(differences: Sequence[float], *, confidence: float = CONFIDEN
     return Interval(centre - reach, centre + reach)
 
 
-def tally(found: Sequence[Difference]) -> dict[Outcome, int]:
-    """Returns how many tasks the first system won, lost, left open and scored the same on."""
-    counts = Counter(one.outcome for one in found)
-    return {"won": counts["won"], "lost": counts["lost"], "open": counts["open"], "equal": counts["equal"]}
+def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:
+    """Returns how a reader is told a tally of the system of this name."""
+    counts = ", ".join(f"{tally[outcome]} {outcome}" for outcome in OUTCOMES)
+    return f"{name}: {counts} of {sum(tally.values())} test sets"
 
 
-def to_json(found: Sequence[Difference], names: tuple[str, str]) -> dict[str, Any]:
+def to_json(found: SystemComparison) -> dict[str, Any]:
     """Returns the comparison as plain values, raw units."""
-    tasks = [
-        {
-            **one.name._asdict(),
-            "first": one.first,
-            "second": one.second,
-            "difference": one.difference,
-            "paired_seeds": one.paired,
-            "over_seeds": None if one.seeds is None else list(one.seeds),
-            "over_pairs": None if one.pairs is None else list(one.pairs),
-            "outcome": one.outcome,
-        }
-        for one in found
-    ]
-    counts = {str(outcome): count for outcome, count in tally(found).items()}
-    return {"first": names[0], "second": names[1], **counts, "tasks": tasks}
+    tasks = [{**name._asdict(), **_plain(one)} for name, one in found.tasks.items()]
+    mean = None if found.mean is None else _plain(found.mean)
+    return {"first": found.first, "second": found.second, **found.tally, "mean": mean, "tasks": tasks}
+
+
+def _plain(one: Difference) -> dict[str, Any]:
+    return {
+        "first": one.first,
+        "second": one.second,
+        "difference": one.difference,
+        "paired_seeds": one.paired,
+        "over_seeds": None if one.seeds is None else list(one.seeds),
+        "over_pairs": None if one.pairs is None else list(one.pairs),
+        "outcome": one.outcome,
+    }

@@ -11,7 +11,7 @@ from harness.paths import SOURCE_RECORD, data_roots
 from harness.report.bootstrap import RESAMPLES, percentile_interval, resampled_correlations
 from harness.report.formats.scores import ScoreLine
 from harness.report.intervals import Interval
-from harness.report.system_pairs import TaskName, scores_by_task
+from harness.report.system_pairs import TaskName, headline_scores
 from harness.results.schema import ResultFile
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
@@ -85,9 +85,11 @@ def comparable_pairs(
     first: Sequence[ResultFile], second: Sequence[ResultFile]
 ) -> Iterator[tuple[TaskName, StsTask]]:
     """Yields the tasks of scored pairs that both systems have a score of and whose data are here already."""
-    theirs = scores_by_task(second)
-    for name in scores_by_task(first):
-        if name.metric != "spearman" or name not in theirs:
+    ours, theirs = (
+        {name for result in side for name, _ in headline_scores(result)} for side in (first, second)
+    )
+    for name in sorted(ours & theirs):
+        if name.metric != "spearman":
             continue
         for task in scored_pairs(build_tasks([name.task], text=name.text)):
             if any((root / task.source / SOURCE_RECORD).is_file() for root in data_roots()):

@@ -1,10 +1,10 @@
 "use strict";
-/* ---- two systems by the reader's choice; the arithmetic is that of harness/report/pairing.py, and a test
-   holds the two together ---- */
+/* ---- two systems by the reader's choice; the arithmetic is that of harness/report/system_pairs.py, and a
+   test holds the two together ---- */
 (() => {
   const source = document.getElementById("compare-data");
   if (!source) return;
-  const { t, tasks, systems } = JSON.parse(source.textContent);
+  const { t, same, outcomes, tasks, systems } = JSON.parse(source.textContent);
   const form = document.getElementById("pick-form");
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const halfWidth = (values) => {
@@ -12,34 +12,37 @@
     const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
     return t[values.length] * Math.sqrt(squares / (values.length - 1)) / Math.sqrt(values.length);
   };
+  const outcomeOf = (middle, half) => {
+    if (Math.abs(middle) + (half ?? 0) <= same) return "equal";
+    if (half === null || Math.abs(middle) <= half) return "open";
+    return middle > 0 ? "won" : "lost";
+  };
   const overSeeds = (fixed, own, other) => (
     fixed ? Object.fromEntries(Object.keys(other).map((seed) => [seed, Object.values(own)[0]])) : own);
   const differ = (one, two, first, second) => {
     const ours = overSeeds(one.exact, first, second);
     const theirs = overSeeds(two.exact, second, ours);
-    const seeds = Object.keys(ours).filter((seed) => seed in theirs);
-    if (!seeds.length) return null;
-    const differences = seeds.map((seed) => ours[seed] - theirs[seed]);
-    const half = one.exact && two.exact ? 0 : seeds.length > 1 ? halfWidth(differences) : null;
-    const middle = mean(differences);
-    const sure = half !== null && Math.abs(middle) > half;
-    return {
-      first: mean(seeds.map((seed) => ours[seed])), second: mean(seeds.map((seed) => theirs[seed])),
-      middle, half, seeds: seeds.length, outcome: sure ? (middle > 0 ? "ahead" : "behind") : "not settled",
-    };
+    const shared = Object.keys(ours).filter((seed) => seed in theirs);
+    const valuesOf = (scores) => (shared.length ? shared.map((seed) => scores[seed]) : Object.values(scores));
+    const [left, right] = [mean(valuesOf(ours)), mean(valuesOf(theirs))];
+    const differences = shared.map((seed) => ours[seed] - theirs[seed]);
+    const middle = shared.length ? mean(differences) : left - right;
+    const half = one.exact && two.exact ? 0 : shared.length > 1 ? halfWidth(differences) : null;
+    return { first: left, second: right, middle, half, seeds: shared.length, outcome: outcomeOf(middle, half) };
   };
   const meansOf = (system, names) => {
     const seeds = Object.keys(system.scores[names[0]]).filter((seed) => names.every((name) => seed in system.scores[name]));
     return Object.fromEntries(seeds.map((seed) => [seed, mean(names.map((name) => system.scores[name][seed]))]));
   };
-  const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+  const points = (value) => (100 * value).toFixed(2);
+  const signed = (value) => `${value < 0 ? "−" : "+"}${points(Math.abs(value))}`;
   const rowOf = (name, found) => {
     const row = document.createElement("tr");
     const head = document.createElement("th");
     head.scope = "row";
     head.textContent = name;
     const interval = found.half === null ? "–" : `${signed(found.middle - found.half)} to ${signed(found.middle + found.half)}`;
-    const cells = [found.first.toFixed(2), found.second.toFixed(2), signed(found.middle), interval, found.seeds, found.outcome];
+    const cells = [points(found.first), points(found.second), signed(found.middle), interval, found.seeds, found.outcome];
     row.append(head, ...cells.map((text) => {
       const cell = document.createElement("td");
       cell.textContent = text;
@@ -50,15 +53,15 @@
   };
   const show = () => {
     const [one, two] = [form.elements.first.value, form.elements.second.value].map((key) => systems[key]);
-    const found = Object.keys(tasks).filter((task) => task in one.scores && task in two.scores)
-      .map((task) => [task, differ(one, two, one.scores[task], two.scores[task])]).filter(([, value]) => value);
-    const names = found.map(([task]) => task);
-    const whole = names.length ? differ(one, two, meansOf(one, names), meansOf(two, names)) : null;
-    const rows = found.map(([task, value]) => rowOf(tasks[task], value));
-    document.querySelector("#pick-table tbody").replaceChildren(...(whole ? [...rows, rowOf("Mean", whole)] : rows));
-    const count = (word) => found.filter(([, value]) => value.outcome === word).length;
+    const names = Object.keys(tasks).filter((task) => task in one.scores && task in two.scores);
+    const found = names.map((task) => differ(one, two, one.scores[task], two.scores[task]));
+    const rows = found.map((value, place) => rowOf(tasks[names[place]], value));
+    const means = names.length ? [meansOf(one, names), meansOf(two, names)] : [{}];
+    if (means.every((seeds) => Object.keys(seeds).length)) rows.push(rowOf("Mean", differ(one, two, ...means)));
+    document.querySelector("#pick-table tbody").replaceChildren(...rows);
+    const counts = outcomes.map((word) => `${found.filter(({ outcome }) => outcome === word).length} ${word}`);
     document.getElementById("pick-words").textContent = found.length
-      ? `${one.label} is ahead on ${count("ahead")}, behind on ${count("behind")} and not settled on ${count("not settled")} of ${found.length} test sets.`
+      ? `${one.label}: ${counts.join(", ")} of ${found.length} test sets`
       : "The two were scored on no test set in common.";
   };
   const address = () => `#${new URLSearchParams({ first: form.elements.first.value, second: form.elements.second.value })}`;

@@ -244,7 +244,6 @@ REPORT = (
 """Modules or rooms that the report is made by."""
 NOT_REPORT = (
     "harness/report/bootstrap",
-    "harness/report/system_pairs",
     "harness/report/formats/annotations",
     "harness/report/formats/scores",
     "harness/report/formats/card",

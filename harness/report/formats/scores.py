@@ -9,8 +9,7 @@ from harness.report import statistics
 from harness.report.formats.markdown import DASH
 from harness.report.formats.terminal import align
 from harness.report.intervals import Interval
-from harness.report.system_pairs import Difference, tally
-from harness.report.tables.moves import HEADLINE
+from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers print as they are; all others they print x 100."""
@@ -93,21 +92,21 @@ def _average(suite: str, tasks: Sequence[str], lines: Sequence[ScoreLine], bound
     ]
 
 
-def differences_to_text(found: Sequence[Difference], names: tuple[str, str]) -> str:
-    """Returns a line a task with both means, the difference and its intervals, then who wins how many."""
-    rows = [["task", "metric", names[0], names[1], "difference", "over seeds", "over pairs", ""]]
-    for one in found:
-        task = one.name.task if one.name.selection == "best-dev" else f"{one.name.task}, {one.name.selection}"
-        values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
-        intervals = [_signed(interval) for interval in (one.seeds, one.pairs)]
-        rows.append([task, one.name.metric, *values, f"{100 * one.difference:+.2f}", *intervals, one.outcome])
-    counts = tally(found)
-    outcome = (
-        f"{names[0]} wins {counts['won']} and loses {counts['lost']} of {len(found)} tasks; "
-        f"{counts['open']} are open, {counts['equal']} equal"
-    )
+def differences_to_text(found: SystemComparison) -> str:
+    """Returns a line a task with both means, the difference and its intervals, their mean, and the tally."""
+    rows = [["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", ""]]
+    rows += [[name.task, name.metric, *_difference(one)] for name, one in found.tasks.items()]
+    if found.mean is not None:
+        rows.append(["Mean", "", *_difference(found.mean)])
+    tally = tally_in_words(found.tally, found.first)
     foot = "scores x 100; 95 % intervals of the difference; a task is won where every interval keeps off zero"
-    return "\n".join([*_lefts(rows, 2), "", outcome, foot]) + "\n"
+    return "\n".join([*_lefts(rows, 2), "", tally, foot]) + "\n"
+
+
+def _difference(one: Difference) -> list[str]:
+    values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
+    intervals = [_signed(interval) for interval in (one.seeds, one.pairs)]
+    return [*values, f"{100 * one.difference:+.2f}", *intervals, one.outcome]
 
 
 def _signed(interval: Interval | None) -> str:

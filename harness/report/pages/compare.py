@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.report import statistics
@@ -10,10 +11,15 @@ from harness.report.formats.text import task_title
 from harness.report.intervals import student
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
-from harness.report.pairing import CONFIDENCE, SystemScores, compare_systems, system_scores
-
-DIGITS = 6
-"""Decimals of the scores x 100 that the page carries for its script."""
+from harness.report.system_pairs import (
+    CONFIDENCE,
+    OUTCOMES,
+    SAME,
+    SystemScores,
+    TaskName,
+    compare_systems,
+    system_scores,
+)
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:
@@ -22,13 +28,15 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     if len(systems) < 2:
         return None
     best = reference_of(systems)
-    others = [system for system in systems.values() if system is not best]
+    rows = [(system, compare_systems(best, system)) for system in systems.values() if system is not best]
+    titles = titles_of(name for system in systems.values() for name in system.tasks)
     return {
         "best": best,
-        "tasks": {task: task_title(task) for system in systems.values() for task in system.tasks},
-        "rows": [(system, compare_systems(best, system)) for system in others],
+        "tasks": {name: title for name, title in titles.items() if name in best.tasks},
+        "rows": [(system, found) for system, found in rows if found.tasks],
         "systems": systems,
-        "seeds": seeds_of(systems),
+        "outcomes": OUTCOMES,
+        "seeds": seeds_of(systems, titles),
     }
 
 
@@ -43,20 +51,33 @@ def _mean(system: SystemScores) -> float:
     return statistics.mean([statistics.mean(list(seeds.values())) for seeds in system.tasks.values()])
 
 
-def seeds_of(systems: Mapping[str, SystemScores]) -> dict[str, Any]:
-    """Returns what the page's script computes from: scores by seed, and Student's t by number of seeds."""
+def titles_of(names: Iterable[TaskName]) -> dict[TaskName, str]:
+    """Returns what a reader calls each task; where one is scored in two ways, each with its way."""
+    titles = {name: task_title(name.task) for name in names}
+    often = Counter(titles.values())
+    return {
+        name: title if often[title] == 1 else f"{title}, {name.metric} {name.setting}, {name.text} text"
+        for name, title in titles.items()
+    }
+
+
+def seeds_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
+    """Returns what the page's script computes from: raw scores by task and seed, and Student's t by seeds.
+
+    A task is named by its position among the titles.
+    """
     most = max((len(seeds) for system in systems.values() for seeds in system.tasks.values()), default=1)
+    positions = {name: position for position, name in enumerate(titles)}
     return {
         "t": {count: student(count - 1, CONFIDENCE) for count in range(2, most + 1)},
-        "tasks": {task: task_title(task) for system in systems.values() for task in system.tasks},
+        "same": SAME,
+        "outcomes": OUTCOMES,
+        "tasks": list(titles.values()),
         "systems": {
             key: {
                 "label": system.label,
                 "exact": system.exact,
-                "scores": {
-                    task: {seed: round(value, DIGITS) for seed, value in seeds.items()}
-                    for task, seeds in system.tasks.items()
-                },
+                "scores": {positions[name]: seeds for name, seeds in system.tasks.items()},
             }
             for key, system in systems.items()
         },

@@ -10,11 +10,8 @@ from typing import Literal, NamedTuple
 from scipy import stats
 
 from harness.report import statistics
+from harness.report.system_pairs import HEADLINE, SAME
 from harness.results.schema import ResultFile
-
-HEADLINE = ("spearman", "accuracy", "map")
-SAME = 1e-9
-"""Differences up to this are rounding of the last bits."""
 
 Finding = Literal["unchanged", "within noise", "up", "down", "added", "removed"]
 Kind = Literal["seeds", "test set", ""]

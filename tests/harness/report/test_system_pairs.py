@@ -2,78 +2,166 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.report.intervals import Interval
-from harness.report.system_pairs import compare_systems, paired_differences, seeds_interval, tally, to_json
-from tests.harness.report.conftest import results_of
+from harness.report.pages.compare import compare_values
+from harness.report.pages.content import Report
+from harness.report.system_pairs import (
+    Difference,
+    Side,
+    SystemComparison,
+    TaskName,
+    compare_systems,
+    difference_of,
+    system_scores,
+    tally_in_words,
+    to_json,
+)
+from harness.results.schema import ResultFile
+from tests.harness.report.made_results import result
 
-NAMES = ("a@tiny", "b@tiny")
-
-
-def systems(first: list[float], second: list[float], task: str = "STSB") -> tuple[list, list]:
-    """The results of two systems, a score a seed."""
-    made = [
-        results_of([(f"{name}@tiny", seed, task, value) for seed, value in enumerate(values)])
-        for name, values in (("a", first), ("b", second))
-    ]
-    return made[0], made[1]
-
-
-def test_seeds_are_paired_and_the_interval_is_students() -> None:
-    """Differences 0.10, 0.12, 0.14: mean 0.12, sd 0.02; t(2) = 4.3027, reach 4.3027 * 0.02 / sqrt(3)."""
-    (one,) = compare_systems(*systems([0.60, 0.72, 0.64], [0.50, 0.60, 0.50]))
-    assert one.difference == pytest.approx(0.12)
-    assert one.paired == 3
-    assert one.seeds is not None
-    assert tuple(one.seeds) == pytest.approx((0.12 - 0.049683, 0.12 + 0.049683), abs=1e-5)
-    assert one.outcome == "won"
+FIRST = Side({0: 0.71, 1: 0.73, 2: 0.75}, exact=False)
+SECOND = Side({0: 0.70, 1: 0.71, 2: 0.72, 3: 0.99}, exact=False)
+STSB = TaskName("STSB", "spearman", "all", "senteval")
 
 
-def test_a_seed_that_one_side_lacks_is_left_out() -> None:
-    assert paired_differences({0: 0.5, 1: 0.7, 2: 0.9}, {1: 0.6, 2: 0.6}) == pytest.approx([0.1, 0.3])
+def compared(results: list[ResultFile], **more: object) -> SystemComparison:
+    """The comparison of systems `a` and `b`."""
+    systems = system_scores(results)
+    return compare_systems(systems["a@b"], systems["b@b"], **more)
 
 
-def test_a_single_run_is_compared_with_every_seed() -> None:
-    assert paired_differences({7: 0.5}, {0: 0.4, 1: 0.6}) == pytest.approx([0.1, -0.1])
-    assert paired_differences({0: 0.4, 1: 0.6}, {7: 0.5}) == pytest.approx([-0.1, 0.1])
-    assert seeds_interval(paired_differences({0: 0.4}, {0: 0.3})) is None
+def scored(name: str, values: list[float], task: str = "STSB") -> list[ResultFile]:
+    return [result(name, seed, {(task, "all"): value}) for seed, value in enumerate(values)]
+
+
+def untrained(found: ResultFile) -> ResultFile:
+    return found.model_copy(update={"selection": found.selection.model_copy(update={"last_step": 0})})
+
+
+def test_seeds_that_both_have_are_paired_and_the_interval_is_students() -> None:
+    """Differences 0.01, 0.02, 0.03: mean 0.02, sd 0.01, t(2) = 4.3027; seed 3 has no partner."""
+    found = difference_of(FIRST, SECOND)
+    assert (found.difference, found.paired, found.outcome) == (pytest.approx(0.02), 3, "open")
+    assert found.seeds is not None
+    assert tuple(found.seeds) == pytest.approx((0.02 - 0.024841, 0.02 + 0.024841), abs=1e-6)
+    assert (found.first, found.second) == (pytest.approx(0.73), pytest.approx(0.71))
+
+
+def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_opposite() -> None:
+    """Against a fixed 0.60 the differences are 0.11, 0.13, 0.15: mean 0.13, half width 0.04968."""
+    fixed = Side({7: 0.60}, exact=True)
+    there, back = difference_of(FIRST, fixed), difference_of(fixed, FIRST)
+    assert (there.outcome, there.paired, back.outcome, back.paired) == ("won", 3, "lost", 3)
+    assert back.difference == pytest.approx(-there.difference)
+    assert there.seeds is not None
+    assert back.seeds is not None
+    assert there.seeds.low == pytest.approx(0.13 - 0.04968, abs=1e-5)
+    assert back.seeds.high == pytest.approx(-there.seeds.low)
+
+
+def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
+    found = difference_of(Side({0: 0.75}, exact=True), Side({5: 0.5}, exact=True))
+    assert (found.seeds, found.paired, found.outcome) == (Interval(0.25, 0.25), 1, "won")
+
+
+def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
+    """The one run of seed 1 is compared with seed 1; that of seed 8 with the mean over all seeds, 0.73."""
+    alone = difference_of(Side({1: 0.90}, exact=False), FIRST)
+    assert (alone.difference, alone.paired, alone.seeds, alone.outcome) == (
+        pytest.approx(0.17), 1, None, "open",
+    )  # fmt: skip
+    apart = difference_of(Side({8: 0.90}, exact=False), FIRST)
+    assert (apart.difference, apart.paired, apart.seeds, apart.outcome) == (
+        pytest.approx(0.17), 0, None, "open",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("pairs", "outcome"),
+    ("seeds", "pairs", "outcome"),
     [
-        (None, "open"),
-        (Interval(0.05, 0.2), "won"),
-        (Interval(-0.05, 0.2), "open"),
+        (None, None, "open"),
+        (None, Interval(0.05, 0.2), "won"),
+        (None, Interval(-0.05, 0.2), "open"),
+        (Interval(0.05, 0.2), None, "won"),
+        (Interval(0.05, 0.2), Interval(-0.01, 0.3), "open"),
+        (Interval(-0.01, 0.3), Interval(0.05, 0.2), "open"),
     ],
 )
-def test_a_task_without_seeds_is_judged_by_its_pairs(pairs: Interval | None, outcome: str) -> None:
-    first, second = systems([0.6], [0.5])
-    (bare,) = compare_systems(first, second)
-    known = {} if pairs is None else {bare.name: pairs}
-    (one,) = compare_systems(first, second, pairs=known)
-    assert (one.pairs, one.outcome) == (pairs, outcome)
-
-
-def test_every_known_interval_must_keep_off_zero() -> None:
-    first, second = systems([0.60, 0.72, 0.64], [0.50, 0.60, 0.50])
-    (bare,) = compare_systems(first, second)
-    (one,) = compare_systems(first, second, pairs={bare.name: Interval(-0.01, 0.3)})
-    assert bare.outcome == "won"
-    assert one.outcome == "open"
-
-
-def test_sides_exchanged_give_the_opposite() -> None:
-    first, second = systems([0.60, 0.72, 0.64], [0.50, 0.60, 0.50])
-    (there,), (back,) = compare_systems(first, second), compare_systems(second, first)
-    assert back.difference == pytest.approx(-there.difference)
-    assert (there.outcome, back.outcome) == ("won", "lost")
-    assert tally([there, back, there]) == {"won": 2, "lost": 1, "open": 0, "equal": 0}
-    told = to_json([there], NAMES)
-    assert (told["won"], told["tasks"][0]["outcome"]) == (1, "won")
+def test_every_known_interval_must_keep_off_zero(
+    seeds: Interval | None, pairs: Interval | None, outcome: str
+) -> None:
+    assert Difference(0.6, 0.5, 0.1, 3, seeds, pairs).outcome == outcome
 
 
 def test_equal_scores_are_equal_and_not_won() -> None:
-    (one,) = compare_systems(*systems([0.5, 0.6], [0.5, 0.6]))
-    assert one.outcome == "equal"
+    found = compared([*scored("a", [0.5, 0.6]), *scored("b", [0.5, 0.6])])
+    assert found.tally == {"won": 0, "lost": 0, "open": 0, "equal": 1}
+
+
+def test_the_tally_is_told_in_the_same_words_in_text_and_json() -> None:
+    found = compared([*scored("a", [0.60, 0.72, 0.64]), *scored("b", [0.50, 0.60, 0.50])])
+    assert tally_in_words(found.tally, "a") == "a: 1 won, 0 lost, 0 open, 0 equal of 1 test sets"
+    told = to_json(found)
+    assert (told["first"], told["won"], told["tasks"][0]["outcome"]) == ("a@b", 1, "won")
+    assert told["mean"]["difference"] == pytest.approx(0.12)
+    over_pairs = compared([*scored("a", [0.6]), *scored("b", [0.5])], pairs={STSB: Interval(0.05, 0.2)})
+    assert to_json(over_pairs)["tasks"][0]["over_pairs"] == [0.05, 0.2]
+
+
+def test_the_mean_is_over_shared_test_sets_and_seeds() -> None:
+    """Seed 2 of `a` lacks STS13, so the mean is over seeds 0 and 1; STS14 is of `a` alone."""
+    results = [
+        result(name, seed, {("STS12", "all"): value, ("STS13", "all"): value + 0.1, ("STSB-dev", "all"): 0.9})
+        for name, value in (("a", 0.5), ("b", 0.4))
+        for seed in range(2)
+    ]
+    results += [result("a", 2, {("STS12", "all"): 0.9}), *scored("a", [0.1], task="STS14")]
+    found = compared([*results, result("b", 2, {("STS12", "all"): 0.8})])
+    assert [name.task for name in found.tasks] == ["STS12", "STS13"]
+    assert found.mean is not None
+    assert (found.mean.paired, found.mean.difference, found.mean.first) == (
+        2, pytest.approx(0.1), pytest.approx(0.55),
+    )  # fmt: skip
+
+
+def test_one_score_stands_for_a_test_set_and_none_for_a_development_set_or_picked_pairs() -> None:
+    made = result("a", 0, {("STS12", "all"): 0.5, ("STS12", "mean"): 0.6, ("STSB-dev", "all"): 0.7})
+    picked = result("a", 0, {("STS12-part:easy=1", "all"): 0.5})
+    accuracy = result("a", 0, {("MR", "10 folds"): 0.8, ("MR", "other"): 0.9}, metric="accuracy")
+    last = [score.model_copy(update={"selection": "last", "value": 0.1}) for score in made.scores]
+    made = made.model_copy(update={"scores": [*made.scores, *last]})
+    (system,) = system_scores([made, picked, accuracy]).values()
+    assert system.tasks == {
+        STSB._replace(task="STS12"): {0: 0.5},
+        TaskName("MR", "accuracy", "10 folds", "senteval"): {0: 0.8},
+    }
+
+
+def test_scores_of_two_text_forms_are_not_compared() -> None:
+    (raw,) = scored("b", [0.5])
+    provenance = raw.provenance.model_copy(update={"text": "raw"})
+    found = compared([*scored("a", [0.6]), raw.model_copy(update={"provenance": provenance})])
+    assert (found.tasks, found.mean) == ({}, None)
+
+
+def test_a_system_is_free_of_seeds_only_if_no_run_of_it_took_a_step() -> None:
+    first, second = scored("a", [0.5, 0.6])
+    assert system_scores([untrained(first)])["a@b"].exact
+    assert not system_scores([untrained(first), second])["a@b"].exact
+
+
+def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares_a_test_set_with() -> None:
+    """`c` scores highest and does not train, `d` is scored on another set; `a` stands against `b` and `c`."""
+    (fixed,) = scored("c", [0.9])
+    results = (*scored("b", [0.5, 0.6]), *scored("a", [0.7, 0.9]), untrained(fixed))
+    report = Report("T", "abc", results=(*results, *scored("d", [0.1], task="MR")))
+    values = compare_values(report)
+    assert values is not None
+    assert values["best"].key == "a@b"
+    assert [system.key for system, _ in values["rows"]] == ["b@b", "c@b"]
+    assert values["rows"][0][1] == compared(list(results))
+    assert compare_values(replace(report, results=results[:2])) is None

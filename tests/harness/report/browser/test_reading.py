@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.declarations import LEADERBOARDS
 from harness.report.pages.content import Report
 from harness.report.pages.paper import page_of, papers_of
-from harness.report.pairing import compare_systems, system_scores
+from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.published import load_published
 from harness.report.tables.spec import load_specs
@@ -99,27 +99,37 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
 
 
 def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -> None:
-    """The script's arithmetic stands beside that of harness/report/pairing.py, to the printed digits."""
+    """The script's arithmetic stands beside that of harness/report/system_pairs.py, to the printed digits.
+
+    Three seeds against three, three against one run and a system without seeds, and two without seeds.
+    """
     systems = system_scores(make_rivals())
-    found = compare_systems(systems["one@b"], systems["two@b"])
-    assert [task.outcome for task in found.tasks] == ["win", "open"]
     page = open_page("compare.html").page
-    page.locator("[name=first]").select_option("one@b")
-    page.locator("[name=second]").select_option("two@b")
-    shown = page.locator("#pick-table tbody tr").evaluate_all(
-        "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('−', '-')))"
-    )
-    words = {"win": "ahead", "loss": "behind", "open": "not settled"}
-    assert found.mean is not None
-    assert shown == [
-        [each.task, f"{each.first:.2f}", f"{each.second:.2f}", f"{each.difference:+.2f}",
-         f"{each.low:+.2f} to {each.high:+.2f}", "3", words[each.outcome]]
-        for each in (*found.tasks, found.mean)
-    ]  # fmt: skip
-    assert "ahead on 1, behind on 0 and not settled on 1 of 2" in page.locator("#pick-words").inner_text()
-    assert page.url.endswith("#first=one%40b&second=two%40b")
+    outcomes = set()
+    for first, second in (("one", "two"), ("two", "single"), ("fixed", "two"), ("same", "fixed")):
+        found = compare_systems(systems[f"{first}@b"], systems[f"{second}@b"])
+        assert found.mean is not None
+        page.locator("[name=first]").select_option(found.first)
+        page.locator("[name=second]").select_option(found.second)
+        shown = page.locator("#pick-table tbody tr").evaluate_all(
+            "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('−', '-')))"
+        )
+        named = {**{name.task: one for name, one in found.tasks.items()}, "Mean": found.mean}
+        assert shown == [[task, *row_of(one)] for task, one in named.items()]
+        outcomes |= {one.outcome for one in named.values()}
+        words = page.locator("#pick-words").inner_text()
+        assert words == tally_in_words(found.tally, systems[found.first].label)
+    assert outcomes == {"won", "lost", "open", "equal"}
+    assert page.url.endswith("#first=same%40b&second=fixed%40b")
     page.reload()
-    assert page.locator("[name=second]").input_value() == "two@b"
+    assert page.locator("[name=second]").input_value() == "fixed@b"
+
+
+def row_of(one: Difference) -> list[str]:
+    """What a reader sees of a difference, in points."""
+    interval = "–" if one.seeds is None else f"{100 * one.seeds.low:+.2f} to {100 * one.seeds.high:+.2f}"
+    values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
+    return [*values, f"{100 * one.difference:+.2f}", interval, str(one.paired), one.outcome]
 
 
 def test_the_pairs_of_largest_disagreement_are_found_and_shown_as_far_as_their_licence_allows(
