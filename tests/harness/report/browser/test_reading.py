@@ -188,7 +188,7 @@ def test_the_overview_of_the_scores_on_record_prints_on_about_five_sheets(
     page.goto(path.as_uri())
     assert 3 <= sheets_of(page) <= 6
     page.emulate_media(media="print")
-    assert page.locator(".problems li:visible").count() == 5
+    assert page.locator(".problems :is(li, summary):visible").count() == 5
     assert page.locator("#runs details.system:visible").count() == 0
     page.close()
 
