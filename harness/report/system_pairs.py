@@ -198,7 +198,8 @@ def to_json(found: SystemComparison) -> dict[str, Any]:
     """Returns the comparison as plain values, raw units."""
     tasks = [{**name._asdict(), **_plain(one)} for name, one in found.tasks.items()]
     mean = None if found.mean is None else _plain(found.mean)
-    return {"first": found.first, "second": found.second, **found.tally, "mean": mean, "tasks": tasks}
+    counts = {str(outcome): count for outcome, count in found.tally.items()}
+    return {"first": found.first, "second": found.second, **counts, "mean": mean, "tasks": tasks}
 
 
 def _plain(one: Difference) -> dict[str, Any]:
