@@ -55,8 +55,10 @@ class RunDetail:
 
     @property
     def made_from(self) -> str:
-        """What names its code: the commit where others ran it, else the fingerprint of the code."""
-        return f"commit {self.git_commit[:10]}" if self.git_commit else f"code {self.code[:10]}"
+        """What names its code: the commit where others ran it, else the fingerprint of the code, if known."""
+        if self.git_commit:
+            return f"commit {self.git_commit[:10]}"
+        return f"code {self.code[:10]}" if self.code else "not recorded"
 
     @property
     def trains(self) -> bool:

@@ -115,15 +115,15 @@ def system_scores(results: Iterable[ResultFile]) -> dict[str, SystemScores]:
 def headline_scores(result: ResultFile) -> Iterator[tuple[TaskName, float]]:
     """Yields the one score that stands for each test set: Spearman over all pairs, accuracy, or MAP.
 
-    Development sets and tasks that pick pairs of another one (a name with arguments) are left out, and
-    weights other than those that were selected, whose scores stand first.
+    Development sets and tasks that pick pairs of another one (a name with arguments) are left out. The score
+    that is stated first counts: that of the selected weights, where the last ones were evaluated too.
     """
     met = set()
     for score in result.scores:
         if score.task.endswith("-dev") or ":" in score.task or score.metric not in HEADLINE:
             continue
-        wanted = HEADLINE[score.metric] in ("", score.setting)
-        if wanted and score.selection == result.scores[0].selection and (score.task, score.metric) not in met:
+        stands = HEADLINE[score.metric] in ("", score.setting) and (score.task, score.metric) not in met
+        if stands:
             met.add((score.task, score.metric))
             yield TaskName(score.task, score.metric, score.setting, result.provenance.text), score.value
 
@@ -198,7 +198,8 @@ def to_json(found: SystemComparison) -> dict[str, Any]:
     """Returns the comparison as plain values, raw units."""
     tasks = [{**name._asdict(), **_plain(one)} for name, one in found.tasks.items()]
     mean = None if found.mean is None else _plain(found.mean)
-    return {"first": found.first, "second": found.second, **found.tally, "mean": mean, "tasks": tasks}
+    counts = {str(outcome): count for outcome, count in found.tally.items()}
+    return {"first": found.first, "second": found.second, **counts, "mean": mean, "tasks": tasks}
 
 
 def _plain(one: Difference) -> dict[str, Any]:

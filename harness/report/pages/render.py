@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-SCRIPTS = ("report.js", "find.js", "compare.js", "pairs.js")
-"""The script of every page, in its parts."""
+STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
+"""The style of every page, in its parts: a later one stands over those before it."""
+SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "compare.js", "pairs.js")
+"""The script of every page, in its parts, which run in this order."""
 DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md"))
 """The forms of a table that stand beside it, by their endings."""
 
@@ -84,8 +86,10 @@ def _environment(templates: Path) -> Environment:
     from markupsafe import Markup
 
     environment = make_environment(templates, autoescape=True)
-    style = (templates / "report.css").read_text(encoding="utf-8")
-    script = "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    style, script = (
+        "".join((templates / name).read_text(encoding="utf-8") for name in names)
+        for names in (STYLES, SCRIPTS)
+    )
     environment.globals.update(
         {
             "show_cell": show_cell,

@@ -8,18 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.declarations import LEADERBOARDS
+from harness.paths import CURVES, SCORES
 from harness.report.pages.content import Report
 from harness.report.pages.paper import page_of, papers_of
+from harness.report.runs import run_details
 from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
 from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.leaderboard import SHOWN
 from harness.report.tables.published import load_published
 from harness.report.tables.spec import load_specs
+from harness.results.store import read_results
+from harness.stages.report import build_tables, evidence_without_plan
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 from tests.harness.report.conftest import NO_STUDIES
-from tests.harness.report.shown import show
+from tests.harness.report.shown import show, show_index
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 
 def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_that_stays(
@@ -161,6 +166,38 @@ def test_what_does_not_train_has_no_training_chart(open_page: Open) -> None:
     assert page.locator("#system-pooled-cls-minilm-l2 svg").count() == 0
 
 
+def test_the_overview_of_the_scores_on_record_prints_on_about_five_sheets(
+    browser: Browser, folder: Path
+) -> None:
+    """Records of runs and problems beyond the first five stay closed on paper."""
+    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
+    tables = build_tables(evidence)
+    runs = run_details(evidence.results, curves=CURVES, contributors={}, dates={})
+    report = Report(
+        "T",
+        "abc",
+        tables=tuple(tables[key] for key in SHOWN if key in tables),
+        papers=papers_of(tables, evidence.published, runs, {}),
+        results=tuple(evidence.results),
+        runs=runs,
+        problems=("missing",) * 60,
+    )
+    path = folder / "overview.html"
+    path.write_text(show_index(report), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert 3 <= sheets_of(page) <= 6
+    page.emulate_media(media="print")
+    assert page.locator(".problems :is(li, summary):visible").count() == 5
+    assert page.locator("#runs details.system:visible").count() == 0
+    page.close()
+
+
+def sheets_of(page: Page) -> int:
+    """How many sheets the page takes on paper."""
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+
+
 def test_a_paper_prints_on_about_four_sheets_with_heads_that_are_drawn_again(
     browser: Browser, folder: Path
 ) -> None:
@@ -174,8 +211,7 @@ def test_a_paper_prints_on_about_four_sheets_with_heads_that_are_drawn_again(
     path.write_text(show(page_of(paper), Report("T", "abc", papers=(paper,))), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
-    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
-    assert 2 <= len(sheets) <= 5
+    assert 2 <= sheets_of(page) <= 5
     page.emulate_media(media="print")
     layers = page.locator("#table-pcl-table2 thead *").evaluate_all(
         "parts => parts.map((part) => getComputedStyle(part).position)"

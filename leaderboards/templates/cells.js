@@ -3,25 +3,6 @@
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
 
-  /* ---- colour scheme: the reader's choice over the system's ---- */
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const schemeSwitch = document.querySelector("[data-scheme-switch]");
-  const remembered = {
-    get() { try { return localStorage.getItem("scheme"); } catch { return null; } },
-    set(scheme) { try { localStorage.setItem("scheme", scheme); } catch { /* a page opened from a file may not */ } },
-  };
-  const isDark = () => (root.dataset.scheme || (dark.matches ? "dark" : "light")) === "dark";
-  const labelSwitch = () => { schemeSwitch.textContent = isDark() ? "Light page" : "Dark page"; };
-  if (["light", "dark"].includes(remembered.get())) root.dataset.scheme = remembered.get();
-  schemeSwitch.addEventListener("click", () => {
-    root.dataset.scheme = isDark() ? "light" : "dark";
-    remembered.set(root.dataset.scheme);
-    labelSwitch();
-  });
-  dark.addEventListener("change", labelSwitch);
-  labelSwitch();
-  schemeSwitch.hidden = false;
-
   /* ---- facts of a cell: the same list in the tip and in the dialog ---- */
   const fillFacts = (list, cell) => {
     list.replaceChildren(...JSON.parse(cell.dataset.facts).map(([label, text]) => {
@@ -146,73 +127,8 @@
     at = cell.parentElement.getBoundingClientRect();
     const head = table.tHead.offsetHeight;
     if (at.top < head) scrollBy(0, at.top - head);
-    stickHeads();
+    dispatchEvent(new Event("scroll")); /* heads that move with the window follow at once */
   };
-
-  /* ---- a table that fits its column has no scroller, and its head sticks by style alone; the head of one
-     that scrolls sideways is moved down with the window ---- */
-  const scrollers = [...document.querySelectorAll(".scroller")];
-  let moving = [];
-  const fitTables = () => {
-    const fits = scrollers.map((box) => box.firstElementChild.offsetWidth <= box.clientWidth);
-    moving = [];
-    scrollers.forEach((box, place) => {
-      box.classList.toggle("fits", fits[place]);
-      if (fits[place]) box.removeAttribute("tabindex"); else box.tabIndex = 0;
-      const table = box.firstElementChild;
-      if (table.tHead) table.tHead.style.transform = "";
-      if (!fits[place] && table.classList.contains("scores")) moving.push(table);
-    });
-    stickHeads();
-  };
-  const stickHeads = () => {
-    for (const table of moving) {
-      const at = table.getBoundingClientRect();
-      const above = at.top + table.tHead.offsetTop;
-      const room = table.offsetHeight - table.tHead.offsetTop - table.tHead.offsetHeight * 2;
-      const down = Math.max(0, Math.min(-above, room));
-      table.tHead.style.transform = down ? `translateY(${down}px)` : "";
-    }
-  };
-  addEventListener("scroll", stickHeads, { passive: true });
-  addEventListener("beforeprint", () => { for (const table of moving) table.tHead.style.transform = ""; });
-  document.addEventListener("toggle", fitTables, true);
-  new ResizeObserver(fitTables).observe(root);
-
-  /* ---- sorting: down, up, as printed; within each group ---- */
-  const keyOf = (row, column) => {
-    if (column === 0) return row.cells[0].textContent.trim().toLowerCase();
-    const order = row.cells[column].dataset.order;
-    return order === undefined ? null : Number(order);
-  };
-  const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
-  const sortBody = (body, column, direction) => {
-    const rows = [...body.querySelectorAll("tr.system")];
-    rows.sort((one, other) => {
-      const printed = one.dataset.printed - other.dataset.printed;
-      if (direction === "none") return printed;
-      const [a, b] = [keyOf(one, column), keyOf(other, column)];
-      if (a === null || b === null) return (a === null) - (b === null) || printed;
-      return (direction === "ascending" ? compare(a, b) : compare(b, a)) || printed;
-    });
-    body.append(...rows);
-  };
-  for (const table of document.querySelectorAll("table.scores")) {
-    [...table.querySelectorAll("tr.system")].forEach((row, place) => { row.dataset.printed = place; });
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-      const button = head.querySelector("button");
-      button.disabled = false;
-      button.addEventListener("click", () => {
-        const turns = column === 0 ? ["ascending", "descending", "none"] : ["descending", "ascending", "none"];
-        const next = turns[(turns.indexOf(head.ariaSort || "none") + 1) % turns.length];
-        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-        if (next !== "none") head.setAttribute("aria-sort", next);
-        for (const body of table.tBodies) sortBody(body, column, next);
-        byId("announcer").textContent = next === "none"
-          ? "Rows in their printed order" : `Sorted by ${button.textContent}, ${next}`;
-      });
-    });
-  }
 
   /* ---- a cell's runs: their sections are lent to the dialog and go back when it closes ---- */
   const dialog = byId("cell-dialog");
@@ -315,14 +231,4 @@
       setTimeout(() => { button.textContent = name; }, 1500);
     });
   }
-
-  /* ---- a link to a closed part opens it ---- */
-  const openTarget = () => {
-    const part = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
-    for (let at = part; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
-    if (part) part.scrollIntoView();
-  };
-  addEventListener("hashchange", openTarget);
-  fitTables();
-  openTarget();
 })();
