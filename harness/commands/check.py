@@ -34,7 +34,7 @@ from harness.plan.entries import read_params
 from harness.records import check_plain
 from harness.results.store import read_scores
 from harness.stages.probe_file import differences, read_probes, with_tolerances, write_probes
-from harness.stages.probes import OF_NO_RUN, measure_probe, probe_names
+from harness.stages.probes import OF_NO_RUN, measure_probe, measure_probes, probe_names
 
 SHOWN = 4
 """Numbers of a changed probe that are named."""
@@ -158,14 +158,12 @@ def _line(problem: str, form: str) -> str:
 def probe_problems(known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
     """Returns lines for every probe of the plan that differs from the known one, SHOWN at most for each."""
     params = read_params()
-    problems = [
-        f"{name}: no probe of it is known; measure it" for name in probe_names(params) if name not in known
-    ]
-    for name in probe_names(params):
-        if name in known:
-            lines = differences(name, known[name], measure_probe(params, name))
-            more = [f"{name}: {len(lines) - SHOWN} more numbers differ"] if len(lines) > SHOWN else []
-            problems += lines[:SHOWN] + more
+    names = probe_names(params)
+    problems = [f"{name}: no probe of it is known; measure it" for name in names if name not in known]
+    for name, found in measure_probes(params, [name for name in names if name in known]).items():
+        lines = differences(name, known[name], found)
+        more = [f"{name}: {len(lines) - SHOWN} more numbers differ"] if len(lines) > SHOWN else []
+        problems += lines[:SHOWN] + more
     return problems
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +55,22 @@ def measure_probe(params: Params, name: str, nudge: float = 0.0) -> dict[str, fl
     if name == TASKS:
         return probe_tasks(params)
     return probe_statistics() if name == STATISTICS else probe_run(params, name, nudge)
+
+
+def measure_probes(params: Params, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Returns several probes by name, measured side by side: a process a core, each with one thread.
+
+    Errors: as `measure_probe`.
+    """
+    started = get_context("fork")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=started, initializer=_take_one_thread) as pool:
+        return dict(zip(names, pool.map(partial(measure_probe, params), names), strict=True))
+
+
+def _take_one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def probe_run(params: Params, key: str, nudge: float = 0.0) -> dict[str, float]:
