@@ -71,9 +71,7 @@ class Hub:
     sent: Counter[str] = field(default_factory=Counter)  # path -> bytes of its content that went out
     tokens: set[str] = field(default_factory=set)  # requests that came with a token
     url: str = ""
-    store: str = (
-        ""  # address of large files: another host, so that the client takes what the hub says of them
-    )
+    store: str = ""  # address of large files: another host, so that the client takes the hub's ETag
 
     def add(
         self,

@@ -165,7 +165,7 @@ def test_a_file_of_the_hub_clients_cache_is_used(
 
 
 def test_what_the_hub_offers_by_xet_comes_through_its_plain_interface(hub: Hub, tmp_path: Path) -> None:
-    """The client's own download takes the offer: it asks for access to the chunks, which is not given here."""
+    """The client's own download takes the offer: it asks for access to chunks, which nobody gives here."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError
 

@@ -15,9 +15,10 @@ from harness.files import sha256_of_folder
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
 
-PLAN = {"plan": ["small"], "tiers": ["mirror"], "sources": {"tiny": {"entry": "0"}}} | dict.fromkeys(
-    ("backbones", "corpora", "teachers", "reads", "runs"), {}
-)
+PARTS = ("backbones", "corpora", "teachers", "reads", "runs")
+PLAN = {"plan": ["small"], "tiers": ["mirror"], "sources": {"tiny": {"entry": "0"}}} | {
+    part: {} for part in PARTS
+}
 
 
 @pytest.fixture
