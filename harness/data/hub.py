@@ -34,6 +34,9 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 120.0
 """Seconds that are waited at most where the hub asks for a pause."""
 
+CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
+CONTINUE = f"check the network and {CONTINUE_COMMAND}"
+
 TOO_MANY = 429
 """The hub's answer to too many requests."""
 
@@ -139,8 +142,10 @@ def _download(what: _File, metadata: Any, target: Path) -> None:
         try:
             _patiently(what, lambda: _receive(what, metadata, part))
         except OSError as error:
-            error.filename = error.filename or str(part)  # a failed write does not say of which file
-            raise
+            raise InputError(
+                f"{part}: cannot be written ({error.strerror or error}), expected room for the download; "
+                f"free some and {CONTINUE_COMMAND}"
+            ) from None
         found = _hash_like(part, metadata.etag)
         if found != metadata.etag:
             part.unlink()
@@ -223,9 +228,6 @@ def _unheard_client() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
-
-
-CONTINUE = "check the network and run the same command again: it continues where it stopped"
 
 
 def _seconds_to_wait(asked: str | None) -> float:

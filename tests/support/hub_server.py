@@ -70,6 +70,7 @@ class Hub:
     requests: Counter[str] = field(default_factory=Counter)  # "GET path" -> how often; XET in all
     sent: Counter[str] = field(default_factory=Counter)  # path -> bytes of its content that went out
     tokens: set[str] = field(default_factory=set)  # requests that came with a token
+    closing: threading.Event = field(default_factory=threading.Event)  # ends the pauses of slow answers
     url: str = ""
     store: str = ""  # address of large files: another host, so that the client takes the hub's ETag
 
@@ -111,6 +112,7 @@ def serve() -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -255,8 +257,10 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "slow" and fault:
             self.hub.sent[file] += fault.after
             self.wfile.write(content[: fault.after])
-            threading.Event().wait(fault.seconds)
             content = content[fault.after :]
+            if self.hub.closing.wait(fault.seconds):
+                self.close_connection = True
+                return
         if kind in ("reset", "short") and fault:
             content = content[: fault.after]
         self.hub.sent[file] += len(content)  # before the client has it and may look
