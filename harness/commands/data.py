@@ -9,14 +9,20 @@ import argparse
 
 from harness.commands import name_list
 from harness.errors import InputError
-from harness.paths import PARAMS, data_roots
+from harness.paths import DATA, PARAMS, data_roots, is_project
 
+ACTIONS = (
+    "fetch: into the folder that SENTBENCH_DATA names, else into data, outside a project into the user's "
+    "cache; in a project data/NAME, which the pipeline reads, is a copy where the variable names another "
+    "folder; check: what was fetched; lock: keep what a source was on the hub; convert: make safetensors of "
+    "weights that the hub has as a pickle only"
+)
 CONTINUES = "the same command continues the download of a file of the hub"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("action", choices=["fetch", "check", "lock", "convert"])
+    parser.add_argument("action", choices=["fetch", "check", "lock", "convert"], help=ACTIONS)
     parser.add_argument("names", nargs="*", metavar="NAME", help="sources; default: those of params.yaml")
     parser.add_argument("--tiers", help="order of tiers, for example embedded,mirror,hub")
     parser.add_argument("--revision", help="another revision of the hub than the table names")
@@ -25,9 +31,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Runs one action on the named sources, or on those of the plan, and prints a line for each.
 
-    fetch: into data/NAME, outside a project into the user's cache. check: what lies there. lock: keep what a
-    source was on the hub. convert: make safetensors of weights that the hub has as a pickle only, for a later
-    fetch.
+    See ACTIONS. As a stage of the pipeline `fetch` runs after data/NAME was deleted: what lies in the folder
+    of SENTBENCH_DATA is copied then, and nothing is downloaded again.
     """
     from harness.plan.entries import read_params
 
@@ -57,4 +62,5 @@ def execute(arguments: argparse.Namespace) -> None:
         from harness.stages.data import fetch_sources
 
         tiers = name_list(arguments.tiers or "") or (planned.tiers if planned else None)
-        fetch_sources(names, directory=folder, tiers=tiers, revision=arguments.revision)
+        copies = DATA if is_project() and folder != DATA else None
+        fetch_sources(names, directory=folder, tiers=tiers, revision=arguments.revision, copies=copies)

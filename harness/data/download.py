@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from harness.data.locks import LOCKS
 from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
 from harness.errors import InputError, near_matches
-from harness.files import discard, sha256_of, write_json
+from harness.files import discard, sha256_of, sha256_of_folder, write_json
 from harness.locks import alone
-from harness.outputs import Layout, check_folder, new_folder
+from harness.outputs import Layout, check_folder, new_folder, room_of
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.records import check_files, read_object
 
@@ -54,16 +55,53 @@ def fetch(
             f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4; "
             "correct it"
         )
-    try:
+    with _refused_writes_in_words(folder):
         if _is_whole(source, folder, revision):
             return folder
         check_folder(folder, layout_of(source, folder))
-        with alone(f"fetching {folder}", wait=True):
-            if _is_whole(source, folder, revision):  # by the process that was waited for
+        with _alone_at(folder):
+            if not _is_whole(source, folder, revision):  # by the process that was waited for
+                _fetch_from_first(source, order, folder, revision)
+            return folder
+
+
+def copy_fetched(name: str, root: Path, directory: Path) -> Path:
+    """Makes `directory`/NAME a copy of a source that lies whole in `root`, and returns that folder.
+
+    One that is equal, or that is the same folder behind a link, is left as it is. Nothing is downloaded.
+    Errors: InputError for a folder that cannot be written, or that holds something else.
+    """
+    source, origin, folder = source_named(name), root / name, directory / name
+    with _refused_writes_in_words(folder):
+        if folder.resolve() == origin.resolve():
+            return folder
+        check_folder(folder, layout_of(source, folder), room=room_of(origin))
+        with _alone_at(folder):
+            expected = sha256_of_folder(origin)
+            if folder.is_dir() and sha256_of_folder(folder) == expected:
                 return folder
-            for stale in directory.glob(f".{name}.*.part"):  # of a fetch that was killed: this one is alone
-                discard(stale)
-            return _fetch_from_first(source, order, folder, revision)
+            with new_folder(folder, layout_of(source, folder)) as part:
+                shutil.copytree(origin, part, copy_function=shutil.copyfile, dirs_exist_ok=True)
+                if sha256_of_folder(part) != expected:
+                    raise InputError(
+                        f"{folder}: differs from {origin}, expected an equal copy of it; check the disk"
+                    )
+    return folder
+
+
+@contextmanager
+def _alone_at(folder: Path) -> Iterator[None]:
+    """Holds the lock of a source's folder; what a killed process left beside it is removed first."""
+    with alone(f"fetching {folder}", wait=True):
+        for stale in folder.parent.glob(f".{folder.name}.*.part"):  # of nobody else: this process is alone
+            discard(stale)
+        yield
+
+
+@contextmanager
+def _refused_writes_in_words(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"{error.filename or folder}: cannot be written ({error.strerror or error}), expected room in a "

@@ -9,12 +9,15 @@ hash of its bytes: every download is compared with it.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from harness.errors import InputError
 from harness.files import sha256_of
@@ -30,6 +33,9 @@ FIRST_PAUSE = 1.0
 
 LONGEST_PAUSE = 120.0
 """Seconds that are waited at most where the hub asks for a pause."""
+
+CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
+CONTINUE = f"check the network and {CONTINUE_COMMAND}"
 
 TOO_MANY = 429
 """The hub's answer to too many requests."""
@@ -133,7 +139,13 @@ def _download(what: _File, metadata: Any, target: Path) -> None:
     with FileLock(part.with_suffix(".lock")):
         if target.is_file():
             return
-        _patiently(what, lambda: _receive(what, metadata, part))
+        try:
+            _patiently(what, lambda: _receive(what, metadata, part))
+        except OSError as error:
+            raise InputError(
+                f"{part}: cannot be written ({error.strerror or error}), expected room for the download; "
+                f"free some and {CONTINUE_COMMAND}"
+            ) from None
         found = _hash_like(part, metadata.etag)
         if found != metadata.etag:
             part.unlink()
@@ -152,10 +164,9 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers
 
-    own_host = metadata.location.startswith(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
-    headers = (
-        build_hf_headers() if own_host else {}
-    )  # a token goes to the hub, never to where it stores files
+    hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    # A token goes to the hub, never to where it stores files.
+    headers = build_hf_headers() if urlsplit(metadata.location).netloc == urlsplit(hub).netloc else {}
     with part.open("ab") as file:
         if file.tell() > (metadata.size or 0):
             file.truncate(0)
@@ -182,7 +193,8 @@ def _patiently(what: _File, request: Callable[[], T]) -> T:
     for attempt in range(1, ATTEMPTS + 1):
         pause = FIRST_PAUSE * 2 ** (attempt - 1)
         try:
-            return request()
+            with _unheard_client():
+                return request()
         except OfflineModeIsEnabled:
             reason, passing = (
                 "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB",
@@ -206,7 +218,16 @@ def _patiently(what: _File, request: Callable[[], T]) -> T:
     raise Unreachable(f"{what}: {reason}")
 
 
-CONTINUE = "check the network and run the same command again: it continues where it stopped"
+@contextmanager
+def _unheard_client() -> Iterator[None]:
+    """Keeps the client's warnings of each failed attempt from the one line that is said here."""
+    logger = logging.getLogger("huggingface_hub")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _seconds_to_wait(asked: str | None) -> float:

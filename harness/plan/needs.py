@@ -46,14 +46,19 @@ def needs_of(params: Params, estimate: Estimate) -> list[Need]:
 
 
 def _packages(params: Params) -> Iterator[Need]:
-    files = [file for name in params.sources for file in SOURCES[name].files]
-    if any(file.endswith(SENTENCE_PIECE_FILES) for file in files):
+    rewriters = [name for name in params.sources if _has_sentence_pieces(SOURCES[name])]
+    if rewriters:
         for package in SENTENCE_PIECES:
-            yield _package(package, "the rewriting models' tokenizers", f"pip install {package}")
+            yield _package(package, f"the tokenizers of {', '.join(rewriters)}", f"pip install {package}")
     if any(
         run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()
     ):
         yield _package("hanlp", "the roles of MoCo's key view", "pip install hanlp, or name a role_file")
+
+
+def _has_sentence_pieces(source: Source) -> bool:
+    """Returns whether a source is a translator or paraphraser (Marian, PEGASUS) with such a vocabulary."""
+    return any(file.endswith(SENTENCE_PIECE_FILES) for file in source.files)
 
 
 def _package(name: str, use: str, provide: str) -> Need:

@@ -8,20 +8,28 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from harness.data.download import check, fetch, read_record
+from harness.data.download import check, copy_fetched, fetch, read_record
 from harness.data.sources import SOURCES
 from harness.paths import SOURCE_RECORD
 
 
 def fetch_sources(
-    names: Sequence[str], *, directory: Path, tiers: Sequence[str] | None, revision: str | None = None
+    names: Sequence[str],
+    *,
+    directory: Path,
+    tiers: Sequence[str] | None,
+    revision: str | None = None,
+    copies: Path | None = None,
 ) -> None:
     """Brings each source into `directory`/NAME and prints one line for it; see `harness.data.download.fetch`.
 
+    `copies`/NAME, where it is given, is made a copy of that folder.
     A file whose hash the sources table does not know is named with the hash it was found to have.
     """
     for name in _with_bar(names):
         folder = fetch(name, directory, tiers=tiers, revision=revision)
+        if copies is not None:
+            copy_fetched(name, directory, copies)
         tqdm.write(describe(folder), file=sys.stdout)
         for line in unpinned(folder):
             tqdm.write(line, file=sys.stdout)

@@ -1,15 +1,17 @@
 """A small server that speaks the part of the hub's file interface that this project uses, with faults.
 
 Files are served as the hub serves them: `resolve` answers with the commit and an ETag; a large file lies
-behind a redirect, its ETag is the sha256 of its bytes, and its parts can be requested by range.
+behind a redirect to another host, its ETag is the sha256 of its bytes, it is offered by Xet too, and its
+parts can be requested by range.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import socket
+import struct
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,8 +23,20 @@ from urllib.parse import unquote
 LARGE = 4096
 """Files of this many bytes or more are stored as large files: behind a redirect, with a sha256."""
 
+XET = "xet-read-token"
+"""Part of the path at which a client asks for access to chunks by Xet, which this server does not give."""
+
 Kind = Literal[
-    "status", "reset", "short", "damage", "slow", "gated", "no-repository", "no-file", "no-revision"
+    "status",
+    "hang-up",
+    "reset",
+    "short",
+    "damage",
+    "slow",
+    "gated",
+    "no-repository",
+    "no-file",
+    "no-revision",
 ]
 
 
@@ -33,7 +47,7 @@ class Fault:
     kind: Kind
     times: int = 1
     status: int = 503
-    after: int = 0  # bytes that arrive before a reset or the end of a short body
+    after: int = 0  # bytes that arrive before a reset, a pause or the end of a short body
     seconds: float = 0.0  # pause of a slow answer; Retry-After of a status
     method: str = "GET"
 
@@ -53,9 +67,12 @@ class Hub:
 
     repositories: dict[str, Repository] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
-    requests: Counter[str] = field(default_factory=Counter)  # "GET path" -> how often
+    requests: Counter[str] = field(default_factory=Counter)  # "GET path" -> how often; XET in all
     sent: Counter[str] = field(default_factory=Counter)  # path -> bytes of its content that went out
+    tokens: set[str] = field(default_factory=set)  # requests that came with a token
+    closing: threading.Event = field(default_factory=threading.Event)  # ends the pauses of slow answers
     url: str = ""
+    store: str = ""  # address of large files: another host, so that the client takes the hub's ETag
 
     def add(
         self,
@@ -89,11 +106,13 @@ def serve() -> Iterator[Hub]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     hub.url = f"http://127.0.0.1:{server.server_address[1]}"
+    hub.store = f"http://localhost:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield hub
     finally:
+        hub.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -118,6 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
             name, _, file = path.removeprefix("stored/").partition("//")
             self._send_file(self.hub.repositories[name], file, body=body, redirected=True)
             return
+        if XET in path:
+            self.hub.requests[XET] += 1
         name, found, rest = path.partition("/resolve/")
         if not found:
             self._refuse(404, "RepoNotFound", "no such page")
@@ -136,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "RevisionNotFound", f"Invalid rev id: {rest.split('/')[0]}")
             return
         file = rest.removeprefix(revision + "/")
-        self.hub.requests[f"{self.command} {file}"] += 1
+        self._count(file)
         fault = (
             self.hub.next_fault(file, self.command)
             if not self._is_large(repository, file) or not body
@@ -151,12 +172,19 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_file(repository, file, body=body, redirected=False, fault=fault)
 
+    def _count(self, what: str) -> None:
+        self.hub.requests[f"{self.command} {what}"] += 1
+        if self.headers.get("Authorization"):
+            self.hub.tokens.add(f"{self.command} {what}")
+
     def _is_large(self, repository: Repository, file: str) -> bool:
         return len(repository.files.get(file, b"")) >= LARGE
 
     def _refused_by(self, fault: Fault) -> bool:
         """Sends the answer of a fault that has no body; returns whether it did."""
-        if fault.kind == "gated":
+        if fault.kind == "hang-up":
+            self._hang_up()
+        elif fault.kind == "gated":
             self._refuse(403, "GatedRepo", "Access to this model is restricted")
         elif fault.kind == "no-repository":
             self._refuse(401, "RepoNotFound", "Invalid username or password.")
@@ -169,6 +197,13 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             return False
         return True
+
+    def _hang_up(self) -> None:
+        """Closes without an answer; without lingering the system tells the client of a reset."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.rfile.close()
+        self.connection.close()
 
     def _refuse(self, status: int, code: str | None, message: str, retry_after: float = 0.0) -> None:
         content = json.dumps({"error": message}).encode()
@@ -188,7 +223,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Repo-Commit", repository.commit)
         self.send_header("X-Linked-Etag", f'"{hashlib.sha256(content).hexdigest()}"')
         self.send_header("X-Linked-Size", str(len(content)))
-        self.send_header("Location", f"{self.hub.url}/stored/{name}//{file}")
+        self.send_header("X-Xet-Hash", hashlib.sha256(content).hexdigest())
+        self.send_header("Link", f'<{self.hub.url}/api/models/{name}/{XET}/main>; rel="xet-auth"')
+        self.send_header("Location", f"{self.hub.store}/stored/{name}//{file}")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -197,7 +234,7 @@ class _Handler(BaseHTTPRequestHandler):
     ) -> None:
         content = repository.files[file]
         if redirected:
-            self.hub.requests[f"{self.command} stored {file}"] += 1
+            self._count(f"stored {file}")
             fault = self.hub.next_fault(file, self.command)
             if fault and self._refused_by(fault):
                 return
@@ -218,7 +255,12 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "damage":
             content = bytes([content[0] ^ 1]) + content[1:]
         if kind == "slow" and fault:
-            time.sleep(fault.seconds)
+            self.hub.sent[file] += fault.after
+            self.wfile.write(content[: fault.after])
+            content = content[fault.after :]
+            if self.hub.closing.wait(fault.seconds):
+                self.close_connection = True
+                return
         if kind in ("reset", "short") and fault:
             content = content[: fault.after]
         self.hub.sent[file] += len(content)  # before the client has it and may look

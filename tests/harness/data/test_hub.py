@@ -12,7 +12,7 @@ from harness.data import hub as files
 from harness.data.hub import Unreachable, hub_file
 from harness.errors import InputError
 from harness.paths import cache
-from tests.support.hub_server import Fault, Hub, serve
+from tests.support.hub_server import XET, Fault, Hub, serve
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SMALL = b"one\ntwo\n"
@@ -162,3 +162,28 @@ def test_a_file_of_the_hub_clients_cache_is_used(
     before = sum(hub.requests.values())
     assert fetch("config.json").path.read_bytes() == SMALL
     assert sum(hub.requests.values()) == before
+
+
+def test_what_the_hub_offers_by_xet_comes_through_its_plain_interface(hub: Hub, tmp_path: Path) -> None:
+    """The client's own download takes the offer: it asks for access to chunks, which nobody gives here."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+    assert hub.requests[XET] == 0
+    with pytest.raises(HfHubHTTPError):
+        hf_hub_download(
+            "some/model",
+            "model.safetensors",
+            revision=COMMIT,
+            cache_dir=tmp_path / "theirs",
+            endpoint=hub.url,
+        )
+    assert hub.requests[XET] > 0
+
+
+def test_a_token_goes_to_the_hub_alone(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    assert fetch("config.json").path.read_bytes() == SMALL
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+    assert hub.tokens == {"HEAD config.json", "GET config.json", "HEAD model.safetensors"}

@@ -64,12 +64,13 @@ def test_back_translation_needs_sentencepiece_and_protobuf(
     missing = found("sct/sct-bert-tiny")
     for package in ("sentencepiece", "protobuf"):
         assert missing[package].line == (
-            f"{package} for the rewriting models' tokenizers: not installed; pip install {package}"
+            f"{package} for the tokenizers of opus-mt-de-en, opus-mt-en-de, opus-mt-en-fr, opus-mt-fr-en: "
+            f"not installed; pip install {package}"
         )
     monkeypatch.setattr(needs, "version", lambda name: "1.2")
     there = found("sct/sct-bert-tiny")["sentencepiece"]
     assert there.met
-    assert there.line == "sentencepiece for the rewriting models' tokenizers: 1.2"
+    assert there.line.endswith("opus-mt-fr-en: 1.2")
 
 
 def test_roles_need_hanlp_unless_a_file_brings_them(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:

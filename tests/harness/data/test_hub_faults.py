@@ -1,0 +1,230 @@
+"""What a user meets of the hub's faults: a retry that succeeds, or one line; then the same command goes on.
+
+Each goes through the command, with a hub on this machine. The table FAULTS is the list.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness.cli import INTERRUPTED, main
+from harness.data import hub as hub_files
+from harness.data.sources import SOURCES, Source
+from harness.paths import cache
+from tests.support.hub_server import Fault, Hub, serve
+
+ROOT = Path(__file__).parents[3]
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+CONTENT = b"".join(b"sentence %d\n" % number for number in range(4000))
+CHUNK = 1000
+"""Bytes in which a body is read, the most that a broken connection loses."""
+TINY = Source.model_validate(
+    {
+        "name": "tiny",
+        "kind": "corpus",
+        "licence": "none",
+        "confirmed": "made up",
+        "note": "made up",
+        "rows": {"words.txt": 4000},
+        "tiers": {"hub": {"repo": "some/words", "revision": COMMIT}},
+    }
+)
+FETCH = ["data", "fetch", "tiny", "--tiers", "hub"]
+ALWAYS = 999
+GOOD, BAD = 0, 2
+
+
+class Case(NamedTuple):
+    """A fault, the exit code of the command that meets it, and the words of its one line."""
+
+    fault: Fault
+    code: int
+    words: str = ""
+
+
+FAULTS = {
+    "connection reset": Case(Fault("hang-up", method="HEAD"), GOOD),
+    "connection reset, always": Case(Fault("hang-up", ALWAYS, method="HEAD"), BAD, "the connection failed"),
+    "reset in the middle": Case(Fault("reset", after=20_000), GOOD),
+    "reset in the middle, always": Case(Fault("reset", ALWAYS, after=0), BAD, "the connection failed"),
+    "no such file": Case(Fault("no-file", ALWAYS, method="HEAD"), BAD, "the repository has no such file"),
+    "no such repository": Case(
+        Fault("no-repository", ALWAYS, method="HEAD"), BAD, "no such repository, or a private one"
+    ),
+    "gated": Case(Fault("gated", ALWAYS, method="HEAD"), BAD, "accept its terms .* `hf auth login`"),
+    "429 with Retry-After": Case(Fault("status", status=429, seconds=7, method="HEAD"), GOOD),
+    "429, always": Case(Fault("status", ALWAYS, status=429, method="HEAD"), BAD, "the hub limits requests"),
+    "503": Case(Fault("status", 3, method="HEAD"), GOOD),
+    "503, always": Case(Fault("status", ALWAYS, method="HEAD"), BAD, "the hub answers 503"),
+    "wrong bytes of the right length": Case(Fault("damage"), BAD, "hash .* the download was damaged"),
+    "short body": Case(Fault("short", after=20_000), GOOD),
+    "slow": Case(Fault("slow", after=20_000, seconds=60), GOOD),
+}
+"""What the server does wrong; the other four need a process of their own, a full disk or a wrong address."""
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub with one source, an empty cache and the folder `data`; pauses between attempts take no time."""
+    import huggingface_hub.constants as constants
+
+    monkeypatch.chdir(tmp_path)
+    for name, value in surroundings(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_TIERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(SOURCES, "tiny", TINY)
+    monkeypatch.setattr(hub_files, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", CHUNK)
+    monkeypatch.setattr(constants, "HF_HUB_DOWNLOAD_TIMEOUT", 0.5)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
+    with serve() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        server.add("datasets/some/words", {"words.txt": CONTENT}, commit=COMMIT)
+        yield server
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """The variables that keep a command inside one folder."""
+    return {
+        "SENTBENCH_DATA": "data",
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "HF_HOME": str(folder / "client"),
+        "NO_PROXY": "*",
+        "no_proxy": "*",
+    }
+
+
+def kept() -> int:
+    """Returns the bytes of the file that earlier commands left for the next one."""
+    return sum(path.stat().st_size for path in cache().rglob(".words.txt.*.part"))
+
+
+def check_one_line(errors: str, words: str) -> None:
+    """A command has said one thing, and no library anything beside."""
+    lines = errors.strip().splitlines()
+    assert len(lines) == 1
+    assert re.match(rf"sentbench: .*{words}", lines[0])
+
+
+def check_nothing_half_written() -> None:
+    """No file lies where a reader looks for one."""
+    assert not [path for path in Path("data").rglob("*") if not path.parts[1].startswith(".")]
+    assert not list(cache().rglob("words.txt"))
+
+
+def check_whole() -> None:
+    """The source is there, and nothing beside it."""
+    assert [path.name for path in Path("data").iterdir()] == ["tiny"]
+    assert Path("data/tiny/words.txt").read_bytes() == CONTENT
+    assert kept() == 0
+
+
+def check_the_same_command_goes_on(hub: Hub, left: int) -> None:
+    """Repeats the command without the fault; the hub sends no byte twice of what was left."""
+    hub.faults.clear()
+    hub.sent.clear()
+    assert main(FETCH) == GOOD
+    assert hub.sent["words.txt"] == len(CONTENT) - left
+    check_whole()
+
+
+def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
+    """Starts the command in a process that may write `limit` bytes a file, if not 0."""
+    script = (
+        "import resource, sys; import huggingface_hub.constants as constants\n"
+        "from harness.cli import main; from harness.data.sources import SOURCES, Source\n"
+        f"constants.DOWNLOAD_CHUNK_SIZE = {CHUNK}\n"
+        f"if {limit}: resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "SOURCES['tiny'] = Source.model_validate_json(sys.argv[1])\n"
+        "sys.exit(main(sys.argv[2:]))\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", script, TINY.model_dump_json(), *FETCH],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "0"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_passes_or_is_one_line_and_the_same_command_goes_on(
+    hub: Hub, name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    case = FAULTS[name]
+    hub.fail("words.txt", replace(case.fault))
+    assert main(FETCH) == case.code
+    errors = capfd.readouterr().err
+    assert case.fault.kind != "status" or max(pauses) >= case.fault.seconds
+    if case.code == GOOD:
+        assert errors == ""
+        check_whole()
+        assert hub.sent["words.txt"] <= len(CONTENT) + CHUNK
+        hub.sent.clear()
+        assert main(FETCH) == GOOD
+        assert hub.sent["words.txt"] == 0
+    else:
+        check_one_line(errors, f"words.txt of some/words at {COMMIT}: .*{case.words}")
+        check_nothing_half_written()
+        check_the_same_command_goes_on(hub, kept())
+
+
+def test_a_name_that_does_not_resolve_is_one_line_and_the_same_command_goes_on(
+    hub: Hub, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with monkeypatch.context() as wrong:
+        wrong.setenv("HF_ENDPOINT", "http://hub.invalid")
+        assert main(FETCH) == BAD
+    check_one_line(capfd.readouterr().err, r"words.txt of some/words .*the connection failed \(.+\); check")
+    check_nothing_half_written()
+    check_the_same_command_goes_on(hub, 0)
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(hub: Hub) -> None:
+    """A process that may write 20,000 bytes a file stands for a full disk."""
+    process = in_a_process(limit=20_000)
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == BAD
+    check_one_line(
+        errors, r"words\.txt\.\w+\.part: cannot be written \(File too large\), .*same command again"
+    )
+    check_nothing_half_written()
+    assert kept() == 20_000
+    check_the_same_command_goes_on(hub, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, INTERRUPTED)]
+)
+def test_a_command_that_is_ended_in_the_middle_is_continued_by_the_next(
+    hub: Hub, number: signal.Signals, code: int
+) -> None:
+    hub.fail("words.txt", Fault("slow", after=30_000, seconds=60))
+    process = in_a_process()
+    deadline = time.monotonic() + 60
+    while kept() == 0 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == code
+    if number == signal.SIGINT:
+        check_one_line(errors, "interrupted; the same command continues the download")
+    check_nothing_half_written()
+    left = kept()
+    assert 0 < left <= 30_000
+    check_the_same_command_goes_on(hub, left)

@@ -1,0 +1,113 @@
+"""SENTBENCH_DATA: one folder of data for several projects; data/NAME, which the pipeline reads, is a copy."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.cli import main
+from harness.data.download import copy_fetched, fetch
+from harness.errors import InputError
+from harness.files import sha256_of_folder
+from harness.paths import cache
+from tests.harness.data.small_sources import TEXT, Declare
+
+PARTS = ("backbones", "corpora", "teachers", "reads", "runs")
+PLAN = {"plan": ["small"], "tiers": ["mirror"], "sources": {"tiny": {"entry": "0"}}} | {
+    part: {} for part in PARTS
+}
+
+
+@pytest.fixture
+def shared(mirrored: Path, declare: Declare, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose plan reads the source `tiny`, and a folder outside of it for data."""
+    declare({"mirror": {"folder": "words"}})
+    project = place / "project"
+    project.mkdir()
+    (project / "params.yaml").write_text(yaml.safe_dump(PLAN))
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("SENTBENCH_DATA", str(place / "shared"))
+    return place / "shared"
+
+
+def files_below(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_fetch_fills_the_named_folder_and_the_folder_of_the_pipeline(shared: Path) -> None:
+    assert main(["data", "fetch"]) == 0
+    assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
+    assert files_below(Path("data")) == files_below(shared)
+    assert sha256_of_folder(Path("data")) == sha256_of_folder(shared)
+
+
+def test_a_stage_whose_output_was_deleted_copies_and_asks_no_tier(
+    shared: Path, mirrored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["data", "fetch"])
+    shutil.rmtree("data")
+    shutil.rmtree(cache())
+    shutil.rmtree(mirrored / "words")
+    assert main(["data", "fetch", "tiny"]) == 0
+    assert Path("data/tiny/words.txt").read_bytes() == TEXT
+    shutil.rmtree(shared)  # what is there is whole, so the command above did read the shared folder
+    assert main(["data", "fetch", "tiny"]) == 2
+    assert "mirror" in capsys.readouterr().err
+
+
+def test_a_damaged_copy_is_made_again_and_an_equal_one_is_left(shared: Path) -> None:
+    main(["data", "fetch"])
+    before = Path("data/tiny").stat().st_ino
+    main(["data", "fetch"])
+    assert Path("data/tiny").stat().st_ino == before
+    Path("data/tiny/words.txt").write_bytes(b"mine\n")
+    main(["data", "fetch"])
+    assert Path("data/tiny/words.txt").read_bytes() == TEXT
+    assert (shared / "tiny/words.txt").read_bytes() == TEXT
+
+
+def test_a_folder_of_the_pipeline_that_is_a_link_to_the_named_one_is_left(shared: Path) -> None:
+    fetch("tiny", shared)
+    Path("data").mkdir()
+    Path("data/tiny").symlink_to(shared / "tiny")
+    assert main(["data", "fetch"]) == 0
+    assert Path("data/tiny").is_symlink()
+    assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
+
+
+def test_what_is_not_ours_in_the_folder_of_the_pipeline_is_kept(
+    shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("data/tiny").mkdir(parents=True)
+    Path("data/tiny/letter.txt").write_text("mine")
+    assert main(["data", "fetch"]) == 2
+    assert "there is something else already (letter.txt)" in capsys.readouterr().err
+    assert files_below(Path("data")) == ["tiny/letter.txt"]
+
+
+def test_outside_a_project_the_named_folder_alone_is_filled(
+    shared: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "user"))
+    Path("params.yaml").unlink()
+    assert main(["data", "fetch", "tiny"]) == 0
+    assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
+    assert not Path("data").exists()
+
+
+def test_a_copy_that_stopped_in_the_middle_leaves_nothing(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch("tiny", shared)
+
+    def full(source: str, target: str) -> str:
+        raise OSError(28, "No space left on device", target)
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(InputError, match=r"cannot be written .*No space left on device") as caught:
+        copy_fetched("tiny", shared, Path("data"))
+    assert "\n" not in str(caught.value)
+    assert files_below(Path("data")) == []
