@@ -68,13 +68,11 @@ def fetch(
 def copy_fetched(name: str, root: Path, directory: Path) -> Path:
     """Makes `directory`/NAME a copy of a source that lies whole in `root`, and returns that folder.
 
-    One that is equal, or that is the same folder behind a link, is left as it is. Nothing is downloaded.
+    One that is equal, as a link to it is, is left as it is. Nothing is downloaded.
     Errors: InputError for a folder that cannot be written, or that holds something else.
     """
     source, origin, folder = source_named(name), root / name, directory / name
     with _refused_writes_in_words(folder):
-        if folder.resolve() == origin.resolve():
-            return folder
         check_folder(folder, layout_of(source, folder), room=room_of(origin))
         with _alone_at(folder):
             expected = sha256_of_folder(origin)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -95,6 +96,16 @@ def test_outside_a_project_the_named_folder_alone_is_filled(
     Path("params.yaml").unlink()
     assert main(["data", "fetch", "tiny"]) == 0
     assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
+    assert not Path("data").exists()
+
+
+def test_a_disk_without_room_for_the_copy_is_refused_before_the_work(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch("tiny", shared)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1 << 20))
+    with pytest.raises(InputError, match="1 MB are free there, expected"):
+        copy_fetched("tiny", shared, Path("data"))
     assert not Path("data").exists()
 
 
