@@ -13,8 +13,12 @@ import pytest
 from harness.cli import main
 from harness.commands.check import band, outside, read_bands
 from harness.errors import InputError
+from harness.paths import TABLES
 from harness.report.formats.annotations import annotation
 
+ROOT = Path(__file__).parents[3]
+PARTS = ("sources", "backbones", "corpora", "teachers", "reads", "runs")
+"""The keys of a plan that name its stages."""
 NAMES = {
     "id": "simcse",
     "backbone": "tiny",
@@ -84,12 +88,15 @@ def test_bands_that_are_not_utf8_are_one_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with the recorded scores and the bands that they lie in; no sentinel reads data."""
-    (tmp_path / "params.yaml").write_text("plan: [small]\n")
+    """A checkout with the recorded scores, the bands that they lie in, and no run to probe."""
+    parts = "\n".join(f"{part}: {{}}" for part in PARTS)
+    (tmp_path / "params.yaml").write_text(f"plan: [made-up]\ntiers: [embedded]\n{parts}\n")
+    (tmp_path / TABLES.parent).mkdir()
+    (tmp_path / TABLES).symlink_to(ROOT / TABLES)
+    monkeypatch.setattr("harness.commands.check.probe_names", lambda params: ["statistics"])
     shutil.copytree(Path(__file__).parents[1] / "report/recorded/scores", tmp_path / "reports/scores")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("harness.commands.check.sentinel_problems", list)
-    (tmp_path / "leaderboards").mkdir()
     assert main(["check", "--measure"]) == 0
     return tmp_path
 

@@ -65,7 +65,7 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert una.printed == "77.67"
     assert re.fullmatch(r"to test it: \d+ seeds, [\d.]+ GPU hours", una.cost)
     assert una.command.startswith("sentbench plan una/una-paraphrase --seeds ")
-    assert found["DiffCSE, BERT-base"].cost == "no recipe here runs it"
+    assert found["DiffCSE, BERT-base"].cost == "to test it: 5 seeds"  # the report has no price of it
 
 
 def test_the_counts_on_the_index_are_those_of_the_cells(report: Report) -> None:
