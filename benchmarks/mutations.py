@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -47,13 +47,17 @@ OF_WORDS = {"whitening": "glove-whitened"}
 
 
 class Mutation(Declaration):
-    """One bug: text that stands once in a file, and what is put in its place. probes: of which systems."""
+    """One bug: text that stands once in a file, and what is put in its place. probes: of which systems.
+
+    why: the reason that nothing notices it, if nothing does.
+    """
 
     bug: str
     file: str
     before: str = Field(min_length=1)
     after: str
     probes: list[str] = Field(default_factory=list)
+    why: str = ""
 
 
 class Mutations(Declaration):
@@ -90,7 +94,8 @@ def main() -> int:
         if clean.numbers:
             return 1
         found = dict(measured(copy, planted))
-    write_text(arguments.out, as_markdown(found))
+    reasons = {(group, bug.bug): bug.why for group, bugs in planted.items() for bug in bugs}
+    write_text(arguments.out, as_markdown(found, reasons))
     print(
         f"{arguments.out}: {sum(one.numbers > 0 for one in found.values())} of {len(found)} bugs are noticed"
     )
@@ -178,8 +183,8 @@ def _differences(systems: Sequence[str]) -> list[str]:
     return [line for name in wanted for line in differences(name, known[name], measure_probe(params, name))]
 
 
-def as_markdown(found: dict[tuple[str, str], Outcome]) -> str:
-    """Returns the table of all bugs, those that escape first."""
+def as_markdown(found: dict[tuple[str, str], Outcome], reasons: Mapping[tuple[str, str], str]) -> str:
+    """Returns the table of all bugs, those that escape first and why."""
     noticed = sum(one.numbers > 0 for one in found.values())
     lines = [
         "# Planted bugs and what notices them",
@@ -191,7 +196,8 @@ def as_markdown(found: dict[tuple[str, str], Outcome]) -> str:
         "| :-- | :-- | :-- |",
     ]
     for (group, bug), one in sorted(found.items(), key=lambda entry: entry[1].numbers > 0):
-        said = one.line.replace("|", "/") if one.numbers else "none: escapes"
+        escapes = f"none, it escapes: {reasons[group, bug] or 'not known why'}"
+        said = one.line.replace("|", "/") if one.numbers else escapes
         lines.append(f"| {group} | {bug} | {said} |")
     return "\n".join(lines) + "\n"
 

@@ -1,7 +1,8 @@
 """What a run does in its first steps, as a few numbers: a changed meaning shows there within seconds.
 
 A probe is the run itself on the first rows of its corpus, for STEPS small batches, with the encoding of eight
-fixed sentences in the place of its evaluations. Its schedule is that of a whole training, in STEPS steps.
+fixed sentences in the place of its evaluations, of which the last is not the best. Its schedule is that of a
+whole training, in STEPS steps.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from methods.core.trainer import Trainer
 from methods.core.types import Row
 
 STEPS, BATCH = 3, 16
+SCORES = (0.0, 1.0, 3.0, 2.0)
+"""What the evaluation after each number of steps says: the weights before the last step are the best."""
 ROWS = 1280
 """Rows of the corpus that a probe reads at most."""
 
@@ -57,12 +60,12 @@ def probe(
     """Returns the probe of a run by what each number is: parts of the loss at each step, and of vectors.
 
     Of each sentence's vector: its length, its first numbers and its cosine with the next sentence's; before
-    training from the method's own encoder, after it from the folder that it saved.
+    training from the method's own encoder, after it from the folder that was kept as the best.
     networks: where the method's networks come from. state: an empty folder for what training writes. nudge:
     every weight is moved by about this share of it, to see what rounding alone does to the numbers.
     """
     steps = 0 if settings.steps == 0 else STEPS
-    every = {"eval_every": STEPS, "eval_within": "run", "save_every": STEPS}
+    every = {"eval_every": 1, "eval_within": "run", "save_every": STEPS, "patience": None}
     size = min(settings.batch_size, BATCH)
     short = settings.model_copy(update={"steps": steps, "epochs": None, "batch_size": size, **every})
     if hasattr(config, "sentences"):
@@ -72,7 +75,7 @@ def probe(
     def evaluate(encoder: Any) -> Mapping[str, float]:
         if trainer.record.step == 0:
             found.update(_numbers_of(encoder.encode(SENTENCES), "before training"))
-        return {"score": float(trainer.record.step)}
+        return {"score": SCORES[trainer.record.step]}
 
     torch.manual_seed(torch_seed(seed, INITIALISE))
     built = method(config, networks)
@@ -88,7 +91,7 @@ def probe(
             place = f"at step {entry['step'] + 1}"
             found |= {f"{name} {place}": value for name, value in entry.items() if name not in LOGGED}
     saved = load_encoder(trainer.best_folder)
-    found.update(_numbers_of(saved.encode(SENTENCES), f"after {steps} steps"))
+    found.update(_numbers_of(saved.encode(SENTENCES), "as kept"))
     return found
 
 

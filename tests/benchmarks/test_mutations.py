@@ -37,6 +37,6 @@ def test_a_process_tells_what_differs_and_one_that_stops_is_noticed(
 
 def test_what_escapes_stands_first_in_the_table() -> None:
     found = {("a", "x"): Outcome(numbers=3, line="a|b"), ("a", "y"): Outcome(numbers=0, line="")}
-    lines = as_markdown(found).splitlines()
+    lines = as_markdown(found, {("a", "x"): "", ("a", "y"): "too small"}).splitlines()
     assert "1 of 2 planted bugs" in lines[2]
-    assert lines[-2:] == ["| a | y | none: escapes |", "| a | x | a/b |"]
+    assert lines[-2:] == ["| a | y | none, it escapes: too small |", "| a | x | a/b |"]
