@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from harness.data.sts import ScoredPair, StsbRow, read_pairs_jsonl, read_stsb
@@ -16,11 +16,21 @@ STSB_FILES = {"train": "train.jsonl", "dev": "validation.jsonl", "test": "test.j
 def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[StsbRow]:
     """Returns the rows of STS-B train, dev or test in a text form; of stsb-raw without their origin."""
     name = STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv"
-    return _in_form(folder / name, form, source)
+    path = (folder / name).absolute()
+    return _in_form(path, _state(path), form, source)
 
 
-@cache
-def _in_form(path: Path, form: str, source: str) -> list[StsbRow]:
+def _state(path: Path) -> tuple[int, int] | None:
+    """Returns what changes when a file is written anew; None if there is none."""
+    if not path.is_file():
+        return None
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=12)
+def _in_form(path: Path, state: tuple[int, int] | None, form: str, source: str) -> list[StsbRow]:
+    """Returns the rows of a file in a text form, kept as long as the file is the same."""
     if source == "stsb-raw":
         rows = [StsbRow(*pair, "", "", "") for pair in read_pairs_jsonl(path)]
     else:

@@ -20,7 +20,6 @@ import pytest
 from harness.cli import main
 from harness.data.sources import SOURCES, Source
 from harness.paths import SOURCE_RECORD
-from harness.tasks.stsb import _in_form
 from tests.faults.corrupt_project import READERS, Reader, in_folder, interrupt, write_everything
 from tests.faults.corruptions import SHAPES, StillWaiting, flip, no_waiting, truncate
 from tests.faults.small_project import copy_project
@@ -56,7 +55,6 @@ class Workshop:
 
     def run(self, reader: Reader) -> Outcome:
         """Returns what the command did, of which no damage may be hidden by what was read before."""
-        _in_form.cache_clear()
         with in_folder(self.folder), no_waiting():
             code = main(reader.command)
         printed = self.capsys.readouterr()

@@ -213,6 +213,24 @@ def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
     )
 
 
+def test_the_rows_of_a_file_are_those_of_now_and_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file written anew, and another project's file of the same name, are read again."""
+
+    def read(folder: Path, score: str) -> list[float]:
+        monkeypatch.chdir(folder)
+        line = f"main-captions\tMSRvid\t2012test\t1\t{score}\tA cat.\tA dog.\n"
+        Path("sts-dev.csv").write_text(line, encoding="utf-8")
+        return [row.score for row in read_stsb_split(Path(), "dev", form="raw", source="stsb")]
+
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    assert read(tmp_path / "one", "1.5") == [1.5]
+    assert read(tmp_path / "two", "2.5") == [2.5]
+    assert read(tmp_path / "one", "3.25") == [3.25]
+
+
 def test_the_order_of_tiers_decides_which_stsb_is_read() -> None:
     assert stsb_source("senteval", ["embedded", "mirror", "hub"]) == "stsb"
     assert stsb_source("senteval", ["mirror", "embedded"]) == "stsb-senteval"
