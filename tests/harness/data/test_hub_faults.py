@@ -142,7 +142,10 @@ def check_the_same_command_goes_on(hub: Hub, left: int) -> None:
 
 
 def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
-    """Starts the command in a process that may write `limit` bytes a file, if not 0."""
+    """Starts the command in a process that may write `limit` bytes a file, if not 0.
+
+    It writes no bytecode: Python keeps a cache file that the limit has cut.
+    """
     script = (
         "import resource, sys; import huggingface_hub.constants as constants\n"
         "from harness.cli import main; from harness.data.sources import SOURCES, Source\n"
@@ -153,7 +156,12 @@ def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
     )
     return subprocess.Popen(
         [sys.executable, "-c", script, TINY.model_dump_json(), *FETCH],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "0"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HF_HUB_OFFLINE": "0",
+        },
         stderr=subprocess.PIPE,
         text=True,
     )
