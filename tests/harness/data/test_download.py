@@ -203,7 +203,7 @@ def test_folder_that_cannot_be_made_is_one_clear_line(mirrored: Path, declare: D
 
 
 def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
-    """A process that may write 64 bytes a file stands for a full disk (and -B keeps Python from writing any)."""
+    """A process that may write 64 bytes a file stands for a full disk; with -B Python itself writes none."""
     (mirrored / "corpora").mkdir()
     (mirrored / "corpora" / "wiki.txt").write_bytes(b"word " * 20_000 + b"\n")
     script = (
