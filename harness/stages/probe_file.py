@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,6 +87,14 @@ def with_tolerances(measure: Callable[[float], Numbers], *, wide: bool) -> dict[
 
 
 @contextmanager
+def _unwarned() -> Iterator[None]:
+    """Keeps torch from a word about GPUs of another maker, which its switch for oneDNN brings up."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="TF32 acceleration")
+        yield
+
+
+@contextmanager
 def arithmetic(threads: int, *, onednn: bool) -> Iterator[None]:
     """Makes torch compute in the block with so many threads, with oneDNN's products or its own."""
     import torch
@@ -93,7 +102,7 @@ def arithmetic(threads: int, *, onednn: bool) -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        with torch.backends.mkldnn.flags(enabled=onednn):
+        with _unwarned(), torch.backends.mkldnn.flags(enabled=onednn):
             yield
     finally:
         torch.set_num_threads(before)
