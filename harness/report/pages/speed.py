@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from harness.report.measurements import (
     headlines,
     load_measurements,
 )
-from harness.report.pages.content import Report
+from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 
 Named = TypeVar("Named", Benchmark, BenchmarkResult, PeerCost)
@@ -72,9 +72,10 @@ class Group:
 
 @dataclass(frozen=True)
 class BenchmarkTable:
-    """A benchmark over all machines; `effort` says rounds and threads of each."""
+    """A benchmark over all machines. title: its name for a reader; effort: rounds and threads of each."""
 
     name: str
+    title: str
     effort: tuple[str, ...]
     groups: tuple[Group, ...]
 
@@ -86,8 +87,8 @@ def plain(number: float) -> str:
     return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-def benchmark_tables(machines: Sequence[Machine]) -> list[BenchmarkTable]:
-    """Returns a table for each benchmark that any machine measured."""
+def benchmark_tables(machines: Sequence[Machine], titles: Mapping[str, str]) -> list[BenchmarkTable]:
+    """Returns a table for each benchmark that any machine measured; `titles` are those not like its name."""
     tables = []
     for name in _names(machine.benchmarks for machine in machines):
         held = [_named(machine.benchmarks, name) for machine in machines]
@@ -96,7 +97,8 @@ def benchmark_tables(machines: Sequence[Machine]) -> list[BenchmarkTable]:
             _group(result, machines, held) for result in _names(entry.results for entry in measured)
         )
         effort = dict.fromkeys(_effort(own.now) for own in held if own)
-        tables.append(BenchmarkTable(name, tuple(effort), groups))
+        title = titles.get(name, name.capitalize())
+        tables.append(BenchmarkTable(name, title, tuple(effort), groups))
     return tables
 
 
@@ -188,12 +190,13 @@ def software_of(machine: Machine) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def speed_values(measured: Measurements) -> dict[str, Any]:
-    """Returns what the page shows."""
+def speed_values(measured: Measurements, papers: Iterable[Paper] = ()) -> dict[str, Any]:
+    """Returns what the page shows; a benchmark named as one of `papers` has that paper's short title."""
+    titles = {paper.key: paper.short for paper in papers}
     return {
         "machines": measured.machines,
         "headlines": headlines(measured),
-        "tables": benchmark_tables(measured.machines),
+        "tables": benchmark_tables(measured.machines, titles),
         "software_of": software_of,
         "plain": plain,
     }
@@ -201,7 +204,7 @@ def speed_values(measured: Measurements) -> dict[str, Any]:
 
 def _recorded_speed(report: Report) -> dict[str, Any] | None:
     measured = load_measurements(report.measurements) if report.measurements else None
-    return speed_values(measured) if measured else None
+    return speed_values(measured, report.papers) if measured else None
 
 
 PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)
