@@ -215,7 +215,7 @@ def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env={"PYTHONPATH": str(root), "SENTBENCH_MIRROR": str(mirrored)},
+        env={"PYTHONPATH": str(root), "SENTBENCH_MIRROR": str(mirrored), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
