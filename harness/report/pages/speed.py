@@ -104,14 +104,14 @@ def benchmark_tables(machines: Sequence[Machine], titles: Mapping[str, str]) -> 
 
 def _group(name: str, machines: Sequence[Machine], held: Sequence[Benchmark | None]) -> Group:
     """Returns one result over the machines; `held` are their figures of its benchmark."""
-    now = [own and _named(own.now.results, name) for own in held]
-    before = [own and own.before and _named(own.before.results, name) for own in held]
+    now = [_result(own.now if own else None, name) for own in held]
+    before = [_result(own.before if own else None, name) for own in held]
+    known = [result for result in (*now, *before) if result]
     rows = [Row(name, False, tuple(map(_cost, now, before)))]
-    for peer in _names(result.peers for result in (*now, *before) if result):
-        ratios = [result and _named(result.peers, peer) for result in now]
-        former = [result and _named(result.peers, peer) for result in before]
+    for peer in _names(result.peers for result in known):
+        ratios, former = ([_peer(result, peer) for result in results] for results in (now, before))
         lowest = min((ratio.ratio.median for ratio in ratios if ratio), default=None)
-        figures = tuple(_ratio(*both, _unit(now, before)) for both in zip(ratios, former, strict=True))
+        figures = tuple(_ratio(*both, known[0].unit) for both in zip(ratios, former, strict=True))
         rows.append(Row(peer, True, figures, "" if lowest is None else plain(lowest)))
     remarks = tuple(
         Remark(machine.title, result.agreement.rstrip("."), result.note.rstrip("."), result.met is False)
@@ -150,10 +150,6 @@ def _ratio(now: PeerCost | None, before: PeerCost | None, unit: str) -> Figure |
     )
 
 
-def _unit(*results: Sequence[BenchmarkResult | None]) -> str:
-    return next(result.unit for found in results for result in found if result)
-
-
 def _bounds(spread: MedianRange) -> str:
     return "" if spread.low == spread.high else f"({plain(spread.low)} to {plain(spread.high)})"
 
@@ -178,6 +174,14 @@ def _names(parts: Iterable[Iterable[Any]]) -> list[str]:
 
 def _named(entries: Iterable[Named], name: str) -> Named | None:
     return next((entry for entry in entries if entry.name == name), None)
+
+
+def _result(measured: Measurement | None, name: str) -> BenchmarkResult | None:
+    return _named(measured.results, name) if measured else None
+
+
+def _peer(result: BenchmarkResult | None, name: str) -> PeerCost | None:
+    return _named(result.peers, name) if result else None
 
 
 def software_of(machine: Machine) -> dict[str, tuple[str, ...]]:
