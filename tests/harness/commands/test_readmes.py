@@ -48,14 +48,15 @@ def test_the_readme_of_the_project_has_the_ratios_on_record() -> None:
 
 
 def test_ratios_stand_by_machine_with_the_lowest_last() -> None:
-    """The second machine's ratio is 2.5 and its products are measured; the first has 1.5 and none."""
-    measured = Measurements.model_validate_json(json.dumps(two_machines()))
+    """The first machine's ratio is 2.5 and its products are measured; the second has 1.5 and none."""
+    machines = two_machines()["machines"]
+    measured = Measurements.model_validate_json(json.dumps({"machines": machines[::-1]}))
     rows = [line for line in to_speed_section(measured).splitlines() if line.startswith("|")]
     assert rows == [
-        "|  | a processor, 2 cores | wide processor (family 6, model 1), 2 cores | lowest |",
+        "|  | wide processor (family 6, model 1), 2 cores | a processor, 2 cores | lowest |",
         "| --- | ---: | ---: | ---: |",
-        "| a step: other tool | 1.50 | 2.50 | 1.50 |",
-        "| products by oneDNN / by torch | not measured | 402 / 201 |  |",
+        "| a step: other tool | 2.50 | 1.50 | 1.50 |",
+        "| products by oneDNN / by torch | 402 / 201 | not measured |  |",
     ]
 
 
