@@ -70,6 +70,7 @@ docs: $(READY)
 
 bench: $(READY)
 	@python -m benchmarks
+	@sentbench readmes
 
 bench-short: $(READY)
 	@python -m benchmarks --short

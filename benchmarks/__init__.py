@@ -2,7 +2,8 @@
 
 A benchmark's module offers `measure(rounds, short) -> list[Result]`, with `device` where it can use one. All
 sides get equal inputs in one process, their results are compared before a time counts, and they take turns in
-changing order. `measurement` times them, `material` is what they work on, `evaluation_peers` what others do.
+changing order. `measurement` times them, `machine` says where, `record` keeps the figures of every machine;
+`material` is what they work on, `evaluation_peers` what others do.
 """
 
 BENCHMARKS = (
@@ -18,6 +19,7 @@ BENCHMARKS = (
     "transfer",
     "start",
     "pipeline",
+    "pages",
     "launch",
 )
 """Modules of this package that `python -m benchmarks` runs, in this order."""

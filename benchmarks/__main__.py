@@ -15,12 +15,12 @@ from typing import Any
 import torch
 
 from benchmarks import BENCHMARKS
-from benchmarks.measurement import Disagreement, Result, machine
+from benchmarks.machine import machine, product_rates, software
+from benchmarks.measurement import Disagreement, Result
+from benchmarks.record import write_figures, write_rates
 from harness.errors import InputError
-from harness.files import write_json
-from harness.records import sealed
+from harness.paths import MEASUREMENTS
 
-RESULTS = Path("reports/benchmarks.json")
 SHORT_ROUNDS = 1
 
 
@@ -33,20 +33,21 @@ def main() -> int:
         parser.error(f"no benchmark {unknown[0]!r}, expected {', '.join(BENCHMARKS)}")
     torch.set_num_threads(arguments.threads)
     rounds = SHORT_ROUNDS if arguments.short else arguments.rounds
-    about = machine(arguments.device)
-    print(json.dumps({**about, "rounds": rounds, "threads": arguments.threads}), flush=True)
-    out = arguments.out or (None if arguments.short else RESULTS)
+    settings = {"rounds": rounds, "threads": arguments.threads, **software()}
+    print(json.dumps({**machine(arguments.device), **settings}), flush=True)
+    out = arguments.out or (None if arguments.short else MEASUREMENTS)
     try:
+        if out is not None:
+            _keep_rates(out, arguments, rounds)
         for name in arguments.names or BENCHMARKS:
             results = _measured(name, rounds, arguments.short, arguments.device)
-            if out is not None:
-                _write(out, about, name, results, rounds=rounds, threads=arguments.threads)
-    except Disagreement as error:
+            if out is not None and results:
+                measured = {**settings, "results": [asdict(result) for result in results]}
+                about = machine(arguments.device)
+                write_figures(out, about, name, measured, order=BENCHMARKS, again=arguments.again)
+    except (Disagreement, InputError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
-        return 1
-    except InputError as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, InputError) else 1
     return 0
 
 
@@ -59,11 +60,24 @@ def _parser() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         metavar="FILE",
-        help=f"JSON to write or update (default {RESULTS}; with --short none)",
+        help=f"JSON to write or update (default {MEASUREMENTS}; with --short none)",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="drop the figures that are replaced, and leave those before them beside the new ones",
     )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     return parser
+
+
+def _keep_rates(out: Path, arguments: argparse.Namespace, rounds: int) -> None:
+    """Measures and writes the rates of products; a file that is refused stops all work here."""
+    rates = product_rates(arguments.device, rounds)
+    for name, rate in rates.items():
+        print(f"products by {name}: {rate.median:.0f} GFLOP/s ({rate.low:.0f} to {rate.high:.0f})")
+    write_rates(out, machine(arguments.device), rates, threads=arguments.threads)
 
 
 def _measured(name: str, rounds: int, short: bool, device: str) -> list[Result]:
@@ -78,21 +92,6 @@ def _measured(name: str, rounds: int, short: bool, device: str) -> list[Result]:
         print("\n".join(result.lines()), flush=True)
     print(f"-- {name}: {time.monotonic() - started:.0f} s in all", flush=True)
     return results
-
-
-def _write(
-    path: Path, about: dict[str, object], name: str, results: list[Result], *, rounds: int, threads: int
-) -> None:
-    """Writes the results of one benchmark; those of others stay, if the same machine made them."""
-    kept: dict[str, Any] = {}
-    if path.is_file():
-        before = json.loads(path.read_text(encoding="utf-8"))
-        if before["machine"] == about:
-            kept = {entry["name"]: entry for entry in before["benchmarks"]}
-    lines = [asdict(result) for result in results]
-    kept[name] = {"name": name, "rounds": rounds, "threads": threads, "results": lines}
-    ordered = [kept[name] for name in BENCHMARKS if name in kept]
-    write_json(path, sealed({"machine": about, "benchmarks": ordered}))
 
 
 if __name__ == "__main__":

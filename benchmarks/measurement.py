@@ -1,15 +1,11 @@
-"""Alternating rounds, medians with their range, ratios of the same round, and what they were measured on."""
+"""Alternating rounds, medians with their range, ratios of the same round, rates of products between them."""
 
 from __future__ import annotations
 
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +16,6 @@ Form = Callable[[], object]
 """One whole run of one side; what it returns is not looked at."""
 
 GEMM_SIZE = 1024
-LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", "scikit-learn", "accelerate")
 
 
 class Disagreement(Exception):
@@ -220,31 +215,6 @@ def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float,
             f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}"
         )
     return f"{what} agree within {apart:.1g} of the largest entry"
-
-
-def machine(device: str) -> dict[str, object]:
-    """Returns what the times were measured on."""
-    found: dict[str, str] = {}
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            found[library] = "not installed"
-    return {
-        "processor": _processor() if device == "cpu" else torch.cuda.get_device_name(),
-        "cores": len(os.sched_getaffinity(0)),
-        "device": device,
-        "precision": "fp32",
-        "python": platform.python_version(),
-        "versions": found,
-    }
-
-
-def _processor() -> str:
-    place = Path("/proc/cpuinfo")
-    lines = place.read_text(encoding="utf-8").splitlines() if place.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def _wait(device: str) -> None:

@@ -11,7 +11,6 @@ that other work on the machine does not count. --write keeps the rows in leaderb
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ import torch
 import yaml
 from torch.profiler import record_function
 
+from benchmarks.machine import processor
 from harness.device import quiet
 from harness.files import write_text
 from harness.plan.entries import Params, Run
@@ -214,7 +214,7 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
     """Returns one measurement of each system on each backbone, printed as they come."""
     times, recipes = read_step_times(), load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
-    machine = torch.cuda.get_device_name() if given.device == "cuda" else _processor()
+    machine = torch.cuda.get_device_name() if given.device == "cuda" else processor()
     found = []
     for name in given.backbone:
         for run in chosen_runs(params, given.system):
@@ -256,17 +256,6 @@ def _teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
     teacher = estimate.shape(Path(run.parent).name.partition("__")[0])
     student = estimate.shape(run.backbone)
     return width if teacher is None or student is None or teacher.width == student.width else teacher.width
-
-
-def _processor() -> str:
-    """Returns the processor's name."""
-    place = Path("/proc/cpuinfo")
-    names = (
-        [line for line in place.read_text().splitlines() if line.startswith("model name")]
-        if place.exists()
-        else []
-    )
-    return names[0].partition(": ")[2] if names else platform.processor() or platform.machine()
 
 
 def main() -> None:

@@ -44,6 +44,21 @@ def add_pooling_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_text_option(parser: argparse.ArgumentParser) -> None:
+    """Declares `--text` with the two forms there are."""
+    parser.add_argument(
+        "--text",
+        choices=["senteval", "raw"],
+        default="senteval",
+        help="the papers' text (default), or MTEB's",
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Declares `--json` of a command whose answer is one object."""
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
 def check_encoder_folder(folder: Path) -> None:
     """Raises InputError, which names what makes the folder, before anything heavy is imported."""
     if folder.is_dir():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from harness.commands import name_list
+from harness.commands import add_json_option, add_text_option, name_list
 from harness.errors import InputError
 
 
@@ -17,13 +17,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tasks", default="TRECQA", help="re-ranking tasks, comma-separated (default: TRECQA)"
     )
-    parser.add_argument(
-        "--text",
-        choices=["senteval", "raw"],
-        default="senteval",
-        help="the papers' text (default), or MTEB's",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_text_option(parser)
+    add_json_option(parser)
 
 
 def execute(arguments: argparse.Namespace) -> None:

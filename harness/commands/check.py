@@ -24,7 +24,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from harness.checkout import need_checkout
-from harness.commands import FORMATS
+from harness.commands import FORMATS, add_json_option
 from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.files import write_text
@@ -85,7 +85,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write bands and probes from the scores and the code that are here",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_json_option(parser)
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="github: problems as annotations of a pull request"
     )

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.commands import FORMATS
+from harness.commands import FORMATS, add_json_option
 from harness.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         default="nothing",
         help="exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_json_option(parser)
     parser.add_argument(
         "--format",
         choices=FORMATS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.checkout import need_checkout
-from harness.commands import name_list
+from harness.commands import add_json_option, name_list
 from harness.errors import InputError, near_matches
 from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD
 
@@ -33,7 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="no intervals over pairs: stored vectors and data are not read",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_json_option(parser)
 
 
 def execute(arguments: argparse.Namespace) -> None:

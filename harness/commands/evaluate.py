@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import add_pooling_option, check_encoder_folder, name_list, read_plan
+from harness.commands import (
+    add_json_option,
+    add_pooling_option,
+    add_text_option,
+    check_encoder_folder,
+    name_list,
+    read_plan,
+)
 from harness.device import add_device_option
 from harness.errors import InputError
 from harness.files import write_json
@@ -32,12 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tasks", default="sts", help="tasks and suites, comma-separated (default: sts, the seven STS sets)"
     )
-    parser.add_argument(
-        "--text",
-        choices=["senteval", "raw"],
-        default="senteval",
-        help="the papers' text (default), or MTEB's",
-    )
+    add_text_option(parser)
     add_pooling_option(parser)
     add_device_option(parser)
     parser.add_argument(
@@ -45,7 +47,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--subsets", action="store_true", help="also show the scores of subsets")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the scores as JSON")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_json_option(parser)
     parser.add_argument("--from-store", action="store_true", help="use stored vectors, no model")
     parser.add_argument("--run", help="evaluate the artefact of this run of params.yaml on the run's tasks")
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from harness.commands import add_pooling_option, check_encoder_folder, name_list
+from harness.commands import add_json_option, add_pooling_option, check_encoder_folder, name_list
 from harness.device import add_device_option, quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of
@@ -45,7 +45,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     add_pooling_option(parser)
     add_device_option(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_json_option(parser)
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""`sentbench readmes`: write the table of sources, and the deviations of every method from the audit.
+"""`sentbench readmes`: write the table of sources, the methods' deviations, and what README tells of speed.
 
 Example: `sentbench readmes --check`
 """
@@ -11,7 +11,9 @@ from pathlib import Path
 from harness.checkout import need_checkout
 from harness.errors import InputError
 from harness.files import write_text
-from harness.paths import AUDIT, SOURCE_PAGE
+from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE
+
+README = "README.md"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +24,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
     need_checkout("writing the READMEs of methods")
-    pages = {**written_readmes(Path()), SOURCE_PAGE: source_page()}
+    pages = {**written_readmes(Path()), SOURCE_PAGE: source_page(), **speed_readme(Path())}
     changed = {path: text for path, text in pages.items() if not path.is_file() or read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
@@ -39,10 +41,26 @@ def source_page() -> str:
     return to_source_table(listing("sources"))
 
 
+def speed_readme(root: Path) -> dict[Path, str]:
+    """Returns the project's README below `root` with the ratios on record; nothing without a record.
+
+    Errors: InputError for a damaged record, or a README without the section.
+    """
+    from harness.report.formats.sections import with_section
+    from harness.report.formats.speed_section import to_speed_section
+    from harness.report.measurements import load_measurements
+
+    measured = load_measurements(root / MEASUREMENTS)
+    if measured is None:
+        return {}
+    path = root / README
+    return {path: with_section(read_page(path), to_speed_section(measured), where=str(path))}
+
+
 def read_page(path: Path) -> str:
     """Returns the text of a README; InputError if there is none, or it is not UTF-8."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a method's README; write it")
+        raise InputError(f"{path}: no such file, expected a README; write it")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -66,6 +84,6 @@ def written_readmes(root: Path) -> dict[Path, str]:
     readmes = {}
     for name, target in METHODS.items():
         package = target.split(".")[:-1]
-        path = root.joinpath(*package, "README.md")
+        path = root.joinpath(*package, README)
         readmes[path] = with_deviations(read_page(path), audits[name])
     return readmes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ import torch
 
 from benchmarks import BENCHMARKS, __main__, dclr, ptbert
 from benchmarks.measurement import Disagreement, Peer, Result, Spread, agree, alternate, compare, summarised
-from harness.report.pages.speed import load_measurements
 
 
 def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
@@ -74,21 +71,3 @@ def test_every_benchmark_is_a_module_with_measure() -> None:
         assert "\ndef measure(rounds: int, short: bool" in (folder / f"{name}.py").read_text(
             encoding="utf-8"
         ), name
-
-
-def test_written_results_are_what_the_page_reads_and_others_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result = Result("x", "s", Spread(1.0, 1.0, 1.0), limit=2.0)
-    path, about = tmp_path / "benchmarks.json", __main__.machine("cpu")
-    monkeypatch.setattr(__main__, "BENCHMARKS", ("one", "two"))
-    __main__._write(path, about, "two", [result], rounds=3, threads=1)
-    __main__._write(path, about, "one", [result], rounds=5, threads=2)
-    measured = load_measurements(path)
-    assert measured is not None
-    assert [benchmark.name for benchmark in measured.benchmarks] == ["one", "two"]
-    assert [(benchmark.rounds, benchmark.threads) for benchmark in measured.benchmarks] == [(5, 2), (3, 1)]
-    assert measured.benchmarks[0].results[0].met is True
-    assert json.loads(path.read_text())["benchmarks"][0]["results"][0]["limit"] == asdict(result)["limit"]
-    __main__._write(path, {**about, "cores": 99}, "one", [result], rounds=5, threads=2)
-    assert [b["name"] for b in json.loads(path.read_text())["benchmarks"]] == ["one"]  # another machine

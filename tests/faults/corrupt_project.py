@@ -145,7 +145,14 @@ READERS = {
         ["list", "tables", "--coverage"],
         below("leaderboards", "tables/pcl-table4.yaml", "published/pcl.yaml", "not-run.yaml"),
     ),
-    "audit": Reader(["readmes", "--check"], ("leaderboards/audit/pcl.yaml", "methods/pcl/README.md")),
+    "pages that a command writes": Reader(
+        ["readmes", "--check"],
+        (
+            "leaderboards/audit/pcl.yaml",
+            "methods/pcl/README.md",
+            "README.md",
+        ),
+    ),
     "declarations of the report": Reader(
         ["report"],
         below(
@@ -208,6 +215,7 @@ def write_everything(folder: Path) -> Path:
     shutil.rmtree(folder / "mine/last")
     shutil.copytree(folder / "reports/scores", folder / "before")
     shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
+    shutil.copy(ROOT / "README.md", folder)
     return folder
 
 

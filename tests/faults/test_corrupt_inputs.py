@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.cli import main
-from harness.data.sources import SOURCES, Source
+from harness.data.sources import SOURCES
 from harness.paths import SOURCE_RECORD
 from tests.faults.corrupt_project import READERS, Reader, in_folder, interrupt, write_everything
 from tests.faults.corruptions import SHAPES, StillWaiting, flip, no_waiting, truncate
 from tests.faults.small_project import copy_project
 from tests.faults.trees import tree
+from tests.support.sources import made_up_source
 
 LOGS = (".cache/locks", "reports/costs")
 FLIPS = 2
@@ -89,15 +90,7 @@ def workshop(
     original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Workshop:
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
-    entry = {
-        "kind": "corpus",
-        "text": "raw",
-        "licence": "none",
-        "confirmed": "made up",
-        "note": "made up",
-        "rows": {"words.txt": 3},
-    }
-    source = Source.model_validate({"name": "tiny", **entry, "tiers": {"mirror": {}}})
+    source = made_up_source({"mirror": {}})
     monkeypatch.setitem(SOURCES, "tiny", source)
     monkeypatch.setattr("harness.commands.check.sentinel_problems", list)  # they read the whole of STS-B
     return Workshop(original, tmp_path, capsys)

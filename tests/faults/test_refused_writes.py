@@ -18,11 +18,12 @@ import torch
 from safetensors.torch import save_file
 
 from harness.cli import main
-from harness.data.sources import SOURCES, Source
+from harness.data.sources import SOURCES
 from harness.files import disk_errors, write_text
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import RUN, copy_project, write_project
 from tests.faults.trees import tree
+from tests.support.sources import made_up_source
 
 ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EACCES}
 LOGS = ("reports/costs/",)
@@ -80,16 +81,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mirror/words").mkdir(parents=True)
     (tmp_path / "mirror/words/words.txt").write_text("a dog runs\n" * 300)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    entry = {
-        "kind": "corpus",
-        "text": "raw",
-        "licence": "none",
-        "confirmed": "made up",
-        "note": "made up",
-        "rows": {"words.txt": 300},
-    }
-    source = {"name": "tiny", **entry, "tiers": {"mirror": {"folder": "words"}}}
-    monkeypatch.setitem(SOURCES, "tiny", Source.model_validate(source))
+    source = made_up_source({"mirror": {"folder": "words"}}, lines=300)
+    monkeypatch.setitem(SOURCES, "tiny", source)
     here = Path.cwd()
     yield tmp_path / "project"
     os.chdir(here)

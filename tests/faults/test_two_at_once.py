@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.data.sources import SOURCES, Source
+from harness.data.sources import SOURCES
 from tests.faults.refusals import Refusal, refusing
 from tests.faults.small_project import RUN, copy_project, write_project
 from tests.faults.trees import tree
+from tests.support.sources import made_up_source
 
 pytestmark = pytest.mark.slow  # fifteen projects are trained
 
@@ -34,15 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror/words.txt").write_text("one\ntwo\nthree\n")
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    entry = {
-        "kind": "corpus",
-        "text": "raw",
-        "licence": "none",
-        "confirmed": "made up",
-        "note": "made up",
-        "rows": {"words.txt": 3},
-    }
-    source = Source.model_validate({"name": "tiny", **entry, "tiers": {"mirror": {}}})
+    source = made_up_source({"mirror": {}})
     monkeypatch.setitem(SOURCES, "tiny", source)
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
     write_project(tmp_path / "project")

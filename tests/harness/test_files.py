@@ -46,7 +46,8 @@ def test_a_file_named_by_its_bytes_appears_whole_or_not_at_all(tmp_path: Path) -
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk: the write fails as it does without space."""
     code = (
-        "import resource, signal, sys\nfrom pathlib import Path\nfrom harness.files import write_text\n"
+        "import resource, signal, sys\nsys.dont_write_bytecode = True\n"
+        "from pathlib import Path\nfrom harness.files import write_text\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n    write_text(Path(sys.argv[1]) / 'big', 'x' * 5000)\n"

@@ -249,7 +249,9 @@ NOT_REPORT = (
     "harness/report/formats/card",
     "harness/report/formats/deviations",
     "harness/report/formats/moves",
+    "harness/report/formats/sections",
     "harness/report/formats/source_table",
+    "harness/report/formats/speed_section",
     "harness/report/tables/moves",
     "harness/report/tables/coverage",
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 
-from harness.errors import InputError
 from harness.report.audit import Difference, MethodAudit
+from harness.report.formats.sections import with_section
 
 HEADING = "## Deviations"
 WIDTH = 118
@@ -46,14 +45,5 @@ def to_sentences(difference: Difference) -> str:
 
 
 def with_deviations(readme: str, audit: MethodAudit) -> str:
-    """Returns a README with its section on deviations written anew.
-
-    Errors: InputError unless it has that heading once, before another one.
-    """
-    pattern = re.compile(rf"^{HEADING}$.*?(?=^## )", flags=re.MULTILINE | re.DOTALL)
-    if len(pattern.findall(readme)) != 1:
-        raise InputError(
-            f"the README of {audit.method}: expected the heading {HEADING!r} once, with another one after "
-            "it; restore the heading"
-        )
-    return pattern.sub(lambda _: to_deviations(audit) + "\n", readme)
+    """Returns a README with its section on deviations written anew. Errors: as of `with_section`."""
+    return with_section(readme, to_deviations(audit), where=f"the README of {audit.method}")

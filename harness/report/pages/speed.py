@@ -1,112 +1,83 @@
-"""Speed as measured by `python -m benchmarks`: its file as typed values, and the words of the page."""
+"""The page of speed: a row a result, a column a machine that measured, former figures beside the new."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from harness.declarations import Declaration, read_record
-from harness.errors import InputError
-from harness.records import read_object
-from harness.report.pages.content import Report
+from harness.report.measurements import (
+    Benchmark,
+    BenchmarkResult,
+    Machine,
+    Measurement,
+    Measurements,
+    MedianRange,
+    PeerCost,
+    headlines,
+    load_measurements,
+)
+from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 
-AGAIN = "measure again by `python -m benchmarks`"
+Named = TypeVar("Named", Benchmark, BenchmarkResult, PeerCost)
 
 
-class MedianRange(Declaration):
-    """Median and range over the rounds."""
+@dataclass(frozen=True)
+class Figure:
+    """What one machine measured of a row. `before` and `cost` are empty where there is nothing to say.
 
-    median: float
-    low: float
-    high: float
+    now: the median, `–` where only a former figure is known; bounds: range over the rounds. cost: what a
+    peer takes. verdict: `met` or `not met`, empty without a target.
+    """
 
-    def text(self, unit: str = "") -> str:
-        """Returns the median with its range, to three digits."""
-        single = self.low == self.high
-        bounds = "" if single else f" ({plain(self.low)} to {plain(self.high)})"
-        return f"{plain(self.median)}{' ' + unit if unit else ''}{bounds}"
-
-
-class PeerCost(Declaration):
-    """What a user would otherwise run, and how many times our cost it is."""
-
-    name: str
-    cost: MedianRange
-    ratio: MedianRange
-    target: float | None
-
-    @property
-    def verdict(self) -> str:
-        """`met` or `not met`; empty where the peer only gives scale."""
-        return "" if self.target is None else _verdict(self.ratio.median >= self.target)
+    now: str
+    bounds: str = ""
+    cost: str = ""
+    before: str = ""
+    target: str = ""
+    verdict: str = ""
 
 
-class BenchmarkResult(Declaration):
-    """One line of a benchmark; the fields are those of `benchmarks.measurement.Result`."""
+@dataclass(frozen=True)
+class Row:
+    """A result, or one of its peers: a figure for each machine, None where one did not measure it.
+
+    lowest: the least ratio over the machines, empty for a cost.
+    """
 
     name: str
-    unit: str
-    ours: MedianRange
-    peers: tuple[PeerCost, ...]
-    limit: float | None
+    peer: bool
+    figures: tuple[Figure | None, ...]
+    lowest: str = ""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a machine's result says beside its figures; `missed` if a target is not met."""
+
+    machine: str
     agreement: str
     note: str
-    gemm: MedianRange | None
-    met: bool | None
-
-    @property
-    def verdict(self) -> str:
-        """`met` or `not met` over all targets; empty where there is none."""
-        return "" if self.met is None else _verdict(self.met)
+    missed: bool
 
 
-class Benchmark(Declaration):
-    """The results of one module of benchmarks/; rounds and threads may differ between two."""
+@dataclass(frozen=True)
+class Group:
+    """A result with its peers and remarks."""
+
+    rows: tuple[Row, ...]
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True)
+class BenchmarkTable:
+    """A benchmark over all machines. title: its name for a reader; effort: rounds and threads of each."""
 
     name: str
-    rounds: int
-    threads: int
-    results: tuple[BenchmarkResult, ...]
-
-
-class Machine(Declaration):
-    """What everything was measured on."""
-
-    processor: str
-    cores: int
-    device: str
-    precision: str
-    python: str
-    versions: dict[str, str]
-
-
-class Measurements(Declaration):
-    """The file that `python -m benchmarks` writes; digest: of all the rest, where it was sealed."""
-
-    machine: Machine
-    benchmarks: tuple[Benchmark, ...]
-    digest: str = ""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many results met their targets, and how many did not."""
-        verdicts = [result.verdict for benchmark in self.benchmarks for result in benchmark.results]
-        return {word: verdicts.count(word) for word in ("met", "not met")}
-
-
-def load_measurements(path: Path) -> Measurements | None:
-    """Returns the measurements of a file; None where there is none.
-
-    Errors: InputError if the file is not what the benchmarks write.
-    """
-    if not path.is_file():
-        return None
-    read_object(path, "machine", "benchmarks", again=f"write it again or {AGAIN}")
-    try:
-        return read_record(path, Measurements)
-    except InputError as error:
-        raise InputError(f"{error} or {AGAIN}") from None
+    title: str
+    effort: tuple[str, ...]
+    groups: tuple[Group, ...]
 
 
 def plain(number: float) -> str:
@@ -116,18 +87,128 @@ def plain(number: float) -> str:
     return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-def _verdict(met: bool) -> str:
-    return "met" if met else "not met"
+def benchmark_tables(machines: Sequence[Machine], titles: Mapping[str, str]) -> list[BenchmarkTable]:
+    """Returns a table for each benchmark that any machine measured; `titles` are those not like its name."""
+    tables = []
+    for name in _names(machine.benchmarks for machine in machines):
+        held = [_named(machine.benchmarks, name) for machine in machines]
+        measured = [entry for own in held if own for entry in (own.now, own.before) if entry]
+        groups = tuple(
+            _group(result, machines, held) for result in _names(entry.results for entry in measured)
+        )
+        effort = dict.fromkeys(_effort(own.now) for own in held if own)
+        title = titles.get(name, name.capitalize())
+        tables.append(BenchmarkTable(name, title, tuple(effort), groups))
+    return tables
 
 
-def speed_values(measured: Measurements) -> dict[str, Any]:
-    """Returns what the page shows."""
-    return {"measured": measured, "plain": plain}
+def _group(name: str, machines: Sequence[Machine], held: Sequence[Benchmark | None]) -> Group:
+    """Returns one result over the machines; `held` are their figures of its benchmark."""
+    now = [_result(own.now if own else None, name) for own in held]
+    before = [_result(own.before if own else None, name) for own in held]
+    known = [result for result in (*now, *before) if result]
+    rows = [Row(name, False, tuple(map(_cost, now, before)))]
+    for peer in _names(result.peers for result in known):
+        ratios, former = ([_peer(result, peer) for result in results] for results in (now, before))
+        lowest = min((ratio.ratio.median for ratio in ratios if ratio), default=None)
+        figures = tuple(_ratio(*both, known[0].unit) for both in zip(ratios, former, strict=True))
+        rows.append(Row(peer, True, figures, "" if lowest is None else plain(lowest)))
+    remarks = tuple(
+        Remark(machine.title, result.agreement.rstrip("."), result.note.rstrip("."), result.met is False)
+        for machine, result in zip(machines, now, strict=True)
+        if result and (result.agreement or result.note or result.met is False)
+    )
+    return Group(tuple(rows), remarks)
+
+
+def _cost(now: BenchmarkResult | None, before: BenchmarkResult | None) -> Figure | None:
+    """Returns our cost on one machine."""
+    former = f"{plain(before.ours.median)} {before.unit}" if before else ""
+    if now is None:
+        return Figure("–", before=former) if former else None
+    return Figure(
+        f"{plain(now.ours.median)} {now.unit}",
+        bounds=_bounds(now.ours),
+        before=former,
+        target="" if now.limit is None else f"at most {plain(now.limit)} {now.unit}",
+        verdict=_verdict(now.met),
+    )
+
+
+def _ratio(now: PeerCost | None, before: PeerCost | None, unit: str) -> Figure | None:
+    """Returns how many times our cost a peer's is on one machine."""
+    former = plain(before.ratio.median) if before else ""
+    if now is None:
+        return Figure("–", before=former) if former else None
+    return Figure(
+        plain(now.ratio.median),
+        bounds=_bounds(now.ratio),
+        cost=f"{plain(now.cost.median)} {unit}",
+        before=former,
+        target="" if now.target is None else f"at least {plain(now.target)}",
+        verdict=_verdict(now.met),
+    )
+
+
+def _bounds(spread: MedianRange) -> str:
+    return "" if spread.low == spread.high else f"({plain(spread.low)} to {plain(spread.high)})"
+
+
+def _verdict(met: bool | None) -> str:
+    return {True: "met", False: "not met", None: ""}[met]
+
+
+def _effort(measured: Measurement) -> str:
+    """Returns with how much a benchmark was measured."""
+    rounds, threads = (
+        f"{count} {word}{'' if count == 1 else 's'}"
+        for count, word in ((measured.rounds, "round"), (measured.threads, "thread"))
+    )
+    return f"{rounds}, {threads}"
+
+
+def _names(parts: Iterable[Iterable[Any]]) -> list[str]:
+    """Returns the names of all entries of all parts, each once, in their order."""
+    return list(dict.fromkeys(entry.name for part in parts for entry in part))
+
+
+def _named(entries: Iterable[Named], name: str) -> Named | None:
+    return next((entry for entry in entries if entry.name == name), None)
+
+
+def _result(measured: Measurement | None, name: str) -> BenchmarkResult | None:
+    return _named(measured.results, name) if measured else None
+
+
+def _peer(result: BenchmarkResult | None, name: str) -> PeerCost | None:
+    return _named(result.peers, name) if result else None
+
+
+def software_of(machine: Machine) -> dict[str, tuple[str, ...]]:
+    """Returns the packages that a machine's figures were measured with, in words, and by which benchmarks."""
+    found: dict[str, tuple[str, ...]] = {}
+    for benchmark in machine.benchmarks:
+        versions = {"Python": benchmark.now.python, **benchmark.now.versions}
+        words = ", ".join(f"{library} {version}" for library, version in versions.items())
+        found[words] = (*found.get(words, ()), benchmark.name)
+    return found
+
+
+def speed_values(measured: Measurements, papers: Iterable[Paper] = ()) -> dict[str, Any]:
+    """Returns what the page shows; a benchmark named as one of `papers` has that paper's short title."""
+    titles = {paper.key: paper.short for paper in papers}
+    return {
+        "machines": measured.machines,
+        "headlines": headlines(measured),
+        "tables": benchmark_tables(measured.machines, titles),
+        "software_of": software_of,
+        "plain": plain,
+    }
 
 
 def _recorded_speed(report: Report) -> dict[str, Any] | None:
     measured = load_measurements(report.measurements) if report.measurements else None
-    return speed_values(measured) if measured else None
+    return speed_values(measured, report.papers) if measured else None
 
 
 PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)

@@ -1,20 +1,24 @@
-"""The deviations of the methods' READMEs: written from the audit, up to date, and nothing else is touched."""
+"""What READMEs have from declarations and records: up to date, and nothing else is touched."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
-from harness.commands.readmes import source_page, written_readmes
+from harness.commands.readmes import source_page, speed_readme, written_readmes
 from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import SOURCE_PAGE
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats.deviations import INTRO, to_deviations, with_deviations
+from harness.report.formats.speed_section import to_speed_section
+from harness.report.measurements import Measurements
 from methods.registry import METHODS
+from tests.harness.report.test_speed import two_machines
 
 ROOT = Path(__file__).parents[3]
 AUDIT = MethodAudit(
@@ -35,6 +39,29 @@ def test_every_readme_is_what_the_audit_says() -> None:
     readmes = written_readmes(ROOT)
     assert len(readmes) == len(METHODS) >= 14
     assert [path for path, text in readmes.items() if path.read_text(encoding="utf-8") != text] == []
+
+
+def test_the_readme_of_the_project_has_the_ratios_on_record() -> None:
+    assert {path.name: text for path, text in speed_readme(ROOT).items()} == {
+        "README.md": (ROOT / "README.md").read_text(encoding="utf-8")
+    }
+
+
+def test_ratios_stand_by_machine_with_the_lowest_last() -> None:
+    """The first machine's ratio is 2.5 and its products are measured; the second has 1.5 and none."""
+    machines = two_machines()["machines"]
+    measured = Measurements.model_validate_json(json.dumps({"machines": machines[::-1]}))
+    rows = [line for line in to_speed_section(measured).splitlines() if line.startswith("|")]
+    assert rows == [
+        "|  | wide processor (family 6, model 1), 2 cores | a processor, 2 cores | lowest |",
+        "| --- | ---: | ---: | ---: |",
+        "| a step: other tool | 2.50 | 1.50 | 1.50 |",
+        "| products by oneDNN / by torch | 402 / 201 | not measured |  |",
+    ]
+
+
+def test_a_project_without_a_record_leaves_its_readme_alone(tmp_path: Path) -> None:
+    assert speed_readme(tmp_path) == {}
 
 
 def test_the_page_of_sources_is_what_the_declarations_say() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from harness.data.sources import SOURCES, Source
 from tests.harness.data.small_sources import TEXT, Declare
+from tests.support.sources import made_up_source
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -32,16 +33,7 @@ def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
     """Adds a source named `tiny` to the table; its one file `words.txt` has three lines unless told."""
 
     def add(tiers: Mapping[str, Any], **changes: Any) -> Source:
-        entry = {
-            "kind": "corpus",
-            "text": "raw",
-            "licence": "none",
-            "confirmed": "made up",
-            "note": "made up",
-        }
-        source = Source.model_validate(
-            {"name": "tiny", "rows": {"words.txt": 3}, **entry, **changes, "tiers": tiers}
-        )
+        source = made_up_source(tiers, **changes)
         monkeypatch.setitem(SOURCES, "tiny", source)
         return source
 

@@ -20,26 +20,17 @@ import pytest
 
 from harness.cli import INTERRUPTED, main
 from harness.data import hub as hub_files
-from harness.data.sources import SOURCES, Source
+from harness.data.sources import SOURCES
 from harness.paths import cache
 from tests.support.hub_server import Fault, Hub, serve
+from tests.support.sources import made_up_source
 
 ROOT = Path(__file__).parents[3]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 CONTENT = b"".join(b"sentence %d\n" % number for number in range(4000))
 CHUNK = 1000
 """Bytes in which a body is read, the most that a broken connection loses."""
-TINY = Source.model_validate(
-    {
-        "name": "tiny",
-        "kind": "corpus",
-        "licence": "none",
-        "confirmed": "made up",
-        "note": "made up",
-        "rows": {"words.txt": 4000},
-        "tiers": {"hub": {"repo": "some/words", "revision": COMMIT}},
-    }
-)
+TINY = made_up_source({"hub": {"repo": "some/words", "revision": COMMIT}}, lines=4000)
 FETCH = ["data", "fetch", "tiny", "--tiers", "hub"]
 ALWAYS = 999
 GOOD, BAD = 0, 2
@@ -202,7 +193,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(hub: Hub) -> None:
     """A process that may write 20,000 bytes a file stands for a full disk."""
     process = in_a_process(limit=20_000)
     errors = process.communicate(timeout=60)[1]
-    assert process.returncode == BAD
+    assert process.returncode == BAD, errors
     check_one_line(
         errors, r"words\.txt\.\w+\.part: cannot be written \(File too large\), .*same command again"
     )

@@ -1,18 +1,21 @@
-"""The page of speed: what it says of a target met, missed or absent, and files that are refused."""
+"""The page of speed: machines side by side, a target met, missed or absent, and files that are refused."""
 
 from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.errors import InputError
+from harness.records import sealed
+from harness.report.measurements import Measurements, headlines, load_measurements
 from harness.report.pages import speed
-from harness.report.pages.content import Report
-from harness.report.pages.speed import Measurements, load_measurements, plain, speed_values
+from harness.report.pages.content import Paper, Report
+from harness.report.pages.speed import plain, speed_values
 from tests.harness.report.shown import show
 
 
@@ -21,6 +24,7 @@ def spread(median: float, low: float, high: float) -> dict[str, float]:
 
 
 def recorded() -> dict[str, Any]:
+    """One machine that measured a benchmark once."""
     peer = {
         "name": "other tool",
         "cost": spread(30.0, 28.0, 33.0),
@@ -34,12 +38,35 @@ def recorded() -> dict[str, Any]:
     start = {**slow, "name": "a start", "peers": [], "limit": 0.3, "unit": "s", "ours": spread(0.2, 0.2, 0.2)}
     start |= {"met": True, "gemm": None, "note": "warm <cache>"}
     scale = {**slow, "name": "scale alone", "peers": [{**peer, "target": None}], "met": None}
+    software = {"python": "3.11", "versions": {"torch": "2.13"}}
+    now = {"rounds": 5, "threads": 1, **software, "results": [slow, start, scale]}
     machine = {
-        "processor": "a processor", "cores": 2, "device": "cpu", "precision": "fp32",
-        "python": "3.11", "versions": {"torch": "2.13"},
+        "id": "a-processor-2-cores", "processor": "a processor", "model": "", "cores": 2, "device": "cpu",
+        "products": None, "benchmarks": [{"name": "training", "now": now, "before": None}],
     }  # fmt: skip
-    steps = {"name": "steps", "rounds": 5, "threads": 1, "results": [slow, start, scale]}
-    return {"machine": machine, "benchmarks": [steps]}
+    return {"machines": [machine]}
+
+
+def two_machines() -> dict[str, Any]:
+    """The machine of `recorded`, and another whose ratio to the other tool is 2.5; it measured twice.
+
+    Before, its ratio was 1.25 and a step took 40 ms; `scale alone` was measured only then. It has no start.
+    """
+    value = recorded()
+    other = deepcopy(value["machines"][0])
+    other |= {"id": "other", "processor": "wide processor", "model": "family 6, model 1"}
+    rates = {"threads": 2, "onednn": spread(402.0, 390.0, 410.0), "torch": spread(201.0, 190.0, 210.0)}
+    other["products"] = rates
+    (training,) = other["benchmarks"]
+    training["before"] = deepcopy(training["now"])
+    (slow, _, _), (former, _, _) = training["now"]["results"], training["before"]["results"]
+    training["now"]["results"] = [slow]
+    slow |= {"met": True, "agreement": "", "note": "wide <units>"}
+    slow["peers"][0]["ratio"] = spread(2.5, 2.4, 2.6)
+    former["peers"][0]["ratio"] = spread(1.25, 1.2, 1.3)
+    former["ours"] = spread(40.0, 38.0, 41.0)
+    value["machines"].append(other)
+    return value
 
 
 def written(folder: Path, value: object) -> Path:
@@ -48,37 +75,81 @@ def written(folder: Path, value: object) -> Path:
     return path
 
 
-def page(folder: Path) -> str:
-    measured = load_measurements(written(folder, recorded()))
+def page(folder: Path, value: dict[str, Any] | None = None) -> str:
+    measured = load_measurements(written(folder, value or recorded()))
     assert measured is not None
     return show(speed.PAGE, Report("sentbench", "c0ffee"), speed_values(measured))
 
 
+def words_of(text: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def cells_of(text: str, name: str) -> list[list[str]]:
+    """Returns the cells of every row with a name, as words."""
+    rows = re.findall(rf'<tr[^>]*><th scope="row">{name}</th>(.*?)</tr>', text, flags=re.DOTALL)
+    return [[words_of(cell) for cell in re.findall(r"<td>(.*?)</td>", row, flags=re.DOTALL)] for row in rows]
+
+
 def test_the_page_shows_cost_ratio_target_and_finding_of_every_result(tmp_path: Path) -> None:
     text = page(tmp_path)
-    words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
-    for said in (
-        "20 ms (19 to 22)",
-        "1.5 (1.4 to 1.6)",
-        "at least 2",
-        "0.2 s",
-        "at most 0.3 s",
-        "Results: losses agree.",
-    ):
+    assert cells_of(text, "a step") == [["20 ms (19 to 22) not met"]]
+    assert cells_of(text, "other tool") == [
+        ["1.5 (1.4 to 1.6) 30 ms not met at least 2"],
+        ["1.5 (1.4 to 1.6) 30 ms"],
+    ]
+    assert cells_of(text, "a start") == [["0.2 s met at most 0.3 s"]]
+    assert cells_of(text, "a processor, 2 cores") == [["–", "–", "1 met 1 not met"]]
+    words = words_of(text)
+    for said in ("Results: losses agree.", "5 rounds, 1 thread ", "Python 3.11, torch 2.13."):
         assert said in words
-    assert text.count(">not met<") == 2  # the step and its peer
-    assert text.count(">met<") == 1
-    assert "1 met" in text
-    assert "1 not met" in text
-    assert "5 rounds, 1 thread<" in text
+    assert "On the one machine that measured a step: 1.5 times as fast as other tool." in words
+
+
+def test_machines_stand_side_by_side_with_their_former_figures_and_the_lowest_ratio(tmp_path: Path) -> None:
+    text = page(tmp_path, two_machines())
+    assert cells_of(text, "a step") == [["", "20 ms (19 to 22) not met", "20 ms (19 to 22) before 40 ms met"]]
+    both = ["1.5 (1.4 to 1.6) 30 ms not met at least 2", "2.5 (2.4 to 2.6) 30 ms before 1.25 met at least 2"]
+    assert cells_of(text, "other tool")[0] == ["1.5", *both]
+    assert cells_of(text, "a start") == [["", "0.2 s met at most 0.3 s", "– before 0.2 s"]]
+    assert cells_of(text, "other tool")[1] == ["1.5", "1.5 (1.4 to 1.6) 30 ms", "– before 1.5"]
+    wide = "wide processor (family 6, model 1), 2 cores"
+    (rates,) = cells_of(text, re.escape(wide))
+    assert rates == ["402 (390 to 410)", "201 (190 to 210) 2 threads", "1 met"]
+    words = words_of(text)
+    assert "Lowest ratios of 2 machines a step: 1.5 times as fast as other tool." in words
+    assert f"{wide} wide &lt;units&gt;." in words
+
+
+def test_a_benchmark_that_one_machine_alone_measured_leaves_the_others_open(tmp_path: Path) -> None:
+    value = two_machines()
+    extra = deepcopy(value["machines"][1]["benchmarks"][0])
+    value["machines"][1]["benchmarks"].append({**extra, "name": "start", "before": None})
+    text = page(tmp_path, value)
+    assert cells_of(text, "a step")[1] == ["", "–", "20 ms (19 to 22) met"]
+    assert 'href="#speed-start"' in text
+    assert "1.5 times as fast as other tool" in words_of(text)  # `start` is no headline
+
+
+def test_a_benchmark_of_a_paper_has_its_short_title_and_others_a_capital() -> None:
+    measured = Measurements.model_validate_json(json.dumps(recorded()))
+    for papers, title in (((), "Training"), ((Paper("training", "t", "c", (), short="TRAIN"),), "TRAIN")):
+        assert [table.title for table in speed_values(measured, papers)["tables"]] == [title]
+
+
+def test_the_packages_of_each_benchmark_are_named_where_they_differ(tmp_path: Path) -> None:
+    value = recorded()
+    (training,) = value["machines"][0]["benchmarks"]
+    later = deepcopy(training["now"]) | {"versions": {"torch": "2.14"}}
+    value["machines"][0]["benchmarks"].append({"name": "start", "now": later, "before": None})
+    words = words_of(page(tmp_path, value))
+    assert "Python 3.11, torch 2.13 (training). Python 3.11, torch 2.14 (start)." in words
 
 
 def test_a_missed_target_is_explained_by_its_note_which_a_met_one_only_adds(tmp_path: Path) -> None:
     value = recorded()
-    value["benchmarks"][0]["results"][0]["note"] = "padding takes a fifth."
-    measured = load_measurements(written(tmp_path, value))
-    assert measured is not None
-    text = show(speed.PAGE, Report("sentbench", "c0ffee"), speed_values(measured))
+    value["machines"][0]["benchmarks"][0]["now"]["results"][0]["note"] = "padding takes a fifth."
+    text = page(tmp_path, value)
     assert "<b>Why not met:</b> padding takes a fifth.</span>" in text
     assert text.count("Why not met") == 1
     assert "<span>warm &lt;cache&gt;.</span>" in text
@@ -94,13 +165,19 @@ def test_no_file_is_no_page(tmp_path: Path) -> None:
     assert load_measurements(tmp_path / "benchmarks.json") is None
 
 
-@pytest.mark.parametrize("damage", ["extra", "missing", "text"])
+@pytest.mark.parametrize("damage", ["extra", "missing", "text", "twice", "digest"])
 def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, damage: str) -> None:
     value = recorded()
+    (machine,) = value["machines"]
     if damage == "extra":
-        value["machine"]["colour"] = "grey"
+        machine["colour"] = "grey"
     elif damage == "missing":
-        del value["benchmarks"][0]["results"][0]["ours"]
+        del machine["benchmarks"][0]["now"]["results"][0]["ours"]
+    elif damage == "twice":
+        value["machines"].append(machine)
+    elif damage == "digest":
+        value = sealed(value)
+        machine["cores"] = 64
     path = written(tmp_path, value)
     if damage == "text":
         path.write_text("{", encoding="utf-8")
@@ -109,8 +186,16 @@ def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, damage: s
     assert "\n" not in str(told.value)
 
 
+def test_headlines_give_the_lowest_ratio_of_the_machines_and_only_of_peers_with_a_target() -> None:
+    measured = Measurements.model_validate_json(json.dumps(two_machines()))
+    (headline,) = headlines(measured)
+    assert (headline.result, headline.peer, headline.lowest) == ("a step", "other tool", 1.5)
+    assert list(headline.ratios.values()) == [1.5, 2.5]
+
+
 def test_results_without_targets_are_not_counted() -> None:
-    assert Measurements.model_validate_json(json.dumps(recorded())).counts == {"met": 1, "not met": 1}
+    (machine,) = Measurements.model_validate_json(json.dumps(recorded())).machines
+    assert (machine.count(met=True), machine.count(met=False)) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import torch
 from harness.errors import InputError
 from harness.rewriting.filling import Filler, replace_spans
 from harness.rewriting.views import Fill
-from tests.harness.rewriting.tiny_models import write_marian, write_masked_model
+from tests.harness.rewriting.tiny_models import write_marian
 from tests.support import tiny
 
 SETTINGS: dict[str, Any] = {
@@ -28,7 +28,7 @@ TEXTS = [row.text for row in tiny.rows(12)]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_masked_model(tmp_path_factory.mktemp("masked") / "bert")
+    return tiny.write_backbone(tmp_path_factory.mktemp("masked") / "bert", masked_model=True)
 
 
 def filler(folder: Path, *, number: int = 1, **changes: Any) -> Filler:

@@ -1,4 +1,4 @@
-"""Sequence-to-sequence and masked language models with random weights, small enough for a test to make."""
+"""Sequence-to-sequence models with random weights, small enough for a test to make."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
-from transformers import BertConfig, BertForMaskedLM, MarianConfig, MarianMTModel, PreTrainedTokenizerFast
+from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
-from tests.support.tiny import WORDS, write_backbone
+from tests.support.tiny import WORDS
 
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
 
@@ -52,13 +52,4 @@ def write_marian(folder: Path, *, seed: int = 0, ends: str = "in time") -> Path:
         model.generation_config.exponential_decay_length_penalty = (2, 1.5)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return folder
-
-
-def write_masked_model(folder: Path, *, seed: int = 0) -> Path:
-    """Writes a BERT with its masked language model head and the tokenizer of the tiny backbone."""
-    write_backbone(folder, seed=seed)
-    config = BertConfig.from_pretrained(folder)
-    torch.manual_seed(seed)
-    BertForMaskedLM(config).save_pretrained(folder)
     return folder

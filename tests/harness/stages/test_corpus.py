@@ -25,7 +25,7 @@ from harness.rewriting import records
 from harness.stages import corpus as stage
 from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.rewriting.test_generation import SETTINGS as GENERATE
-from tests.harness.rewriting.tiny_models import write_marian, write_masked_model
+from tests.harness.rewriting.tiny_models import write_marian
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -80,7 +80,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (data / "wiki-small" / "wiki.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows(20)))
     write_marian(data / "opus-mt-en-de", seed=0)
     write_marian(data / "opus-mt-de-en", seed=1)
-    write_masked_model(data / "bert-base-uncased")
+    tiny.write_backbone(data / "bert-base-uncased", masked_model=True)
     write_wordnet(data / "wordnet")
     return data
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.sources import SOURCES, Source
+from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.stages.data import check_sources, fetch_sources
 from tests.harness.data.small_sources import TEXT, WHEEL, sha256, write_wheel
+from tests.support.sources import made_up_source
 
 
 @pytest.fixture
@@ -23,14 +24,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("SENTBENCH_MIRROR", "mirror")
     wheel = {"wheel": "tiny-words==1.0", "folder": "tiny_words", "sha256": {"words.txt": sha256(TEXT)}}
     for name, tiers in {"pinned": {"embedded": wheel}, "loose": {"mirror": {}}}.items():
-        entry = {
-            "kind": "corpus",
-            "licence": "none",
-            "confirmed": "made up",
-            "note": "made up",
-            "rows": {"words.txt": 3},
-        }
-        monkeypatch.setitem(SOURCES, name, Source.model_validate({"name": name, **entry, "tiers": tiers}))
+        monkeypatch.setitem(SOURCES, name, made_up_source(tiers, name=name))
     return ["pinned", "loose"]
 
 

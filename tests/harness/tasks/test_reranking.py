@@ -20,6 +20,7 @@ from harness.tasks.reranking import (
     bm25_scores,
     ranking_metrics,
 )
+from tests.harness.tasks.asked import texts_asked
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 
@@ -154,13 +155,7 @@ def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", SUITES["reranking"])
 def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
-    asked: list[str] = []
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        asked.extend(texts)
-        return np.ones((len(texts), 2))
-
-    task.evaluate(encode)
+    asked = texts_asked(task)
     assert len(asked) == len(set(asked))
     assert set(asked) == set(task.texts())
 

@@ -18,6 +18,7 @@ from harness.tasks.protocols import PROTOCOLS, SENTEVAL
 from harness.tasks.registry import SUITES
 from harness.tasks.transfer import ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
+from tests.harness.tasks.asked import texts_asked
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 TASKS = (*SUITES["transfer"], *SUITES["nli"])
@@ -89,13 +90,7 @@ def test_a_random_encoder_scores_about_the_share_of_one_class(name: str, tmp_pat
 @pytest.mark.parametrize("name", TASKS)
 def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
-    asked: list[str] = []
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        asked.extend(texts)
-        return np.ones((len(texts), 2))
-
-    task.evaluate(encode)
+    asked = texts_asked(task)
     assert len(asked) == len(set(asked))
     assert set(asked) == set(task.texts())
 

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.report.disagreement import PairSet
+from harness.report.measurements import Measurements
 from harness.report.pages import audit, claims, compare, ladder, lens, pairs, small, speed
 from harness.report.pages.claims import Claim, claims_values, judge_claims
 from harness.report.pages.content import Ladder, Report, Step
-from harness.report.pages.speed import Measurements, speed_values
+from harness.report.pages.speed import speed_values
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
-from tests.harness.report.test_speed import recorded
+from tests.harness.report.test_speed import two_machines
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -136,7 +137,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ladders=tuple(Ladder(name, "b", steps) for name in ("a", "not-run")),
     )
     ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
-    measured = Measurements.model_validate_json(json.dumps(recorded()))
+    measured = Measurements.model_validate_json(json.dumps(two_machines()))
     pages = {
         "index": show_index(report),
         "short": show_index(replace(report, tables=report.tables[:1])),

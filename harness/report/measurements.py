@@ -1,0 +1,170 @@
+"""What `python -m benchmarks` recorded, as typed values: every machine, its figures and those before them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import model_validator
+
+from harness.declarations import Declaration, Name, read_record
+from harness.errors import InputError
+from harness.records import read_object
+
+AGAIN = "measure again by `python -m benchmarks`"
+
+HEADLINES = ("evaluation", "training")
+"""Benchmarks whose ratios are told above all others."""
+
+
+class MedianRange(Declaration):
+    """Median and range over the rounds."""
+
+    median: float
+    low: float
+    high: float
+
+
+class PeerCost(Declaration):
+    """What a user would otherwise run, and how many times our cost it is."""
+
+    name: str
+    cost: MedianRange
+    ratio: MedianRange
+    target: float | None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the ratio reaches its target; None where the peer only gives scale."""
+        return None if self.target is None else self.ratio.median >= self.target
+
+
+class BenchmarkResult(Declaration):
+    """One line of a benchmark; the fields are those of `benchmarks.measurement.Result`."""
+
+    name: str
+    unit: str
+    ours: MedianRange
+    peers: tuple[PeerCost, ...]
+    limit: float | None
+    agreement: str
+    note: str
+    gemm: MedianRange | None
+    met: bool | None
+
+
+class Measurement(Declaration):
+    """One measuring of a benchmark: with which packages, how often, and what came out."""
+
+    rounds: int
+    threads: int
+    python: str
+    versions: dict[str, str]
+    results: tuple[BenchmarkResult, ...]
+
+
+class Benchmark(Declaration):
+    """The figures of one module of benchmarks/ on one machine, and those that they replaced."""
+
+    name: str
+    now: Measurement
+    before: Measurement | None
+
+
+class ProductRates(Declaration):
+    """GFLOP/s of products of two fp32 matrices of 1024 x 1024: by oneDNN, which our linear layers call, and
+    by torch's own way, which on x86 processors is MKL.
+    """
+
+    threads: int
+    onednn: MedianRange
+    torch: MedianRange
+
+
+class Machine(Declaration):
+    """What was measured on one machine. It is the same again if processor, model, cores and device are.
+
+    model: the processor's family and model, for a name may be shared by many; empty where none is known.
+    products: None where they were not measured.
+    """
+
+    id: Name
+    processor: str
+    model: str
+    cores: int
+    device: str
+    products: ProductRates | None
+    benchmarks: tuple[Benchmark, ...]
+
+    @property
+    def title(self) -> str:
+        """Its name for a reader."""
+        model = f" ({self.model})" if self.model else ""
+        device = "" if self.device == "cpu" else f", device {self.device}"
+        return f"{self.processor}{model}, {self.cores} cores{device}"
+
+    def results(self, names: Collection[str] | None = None) -> Iterator[BenchmarkResult]:
+        """Yields the results of today's figures, benchmark after benchmark; of all, or of those named."""
+        for benchmark in self.benchmarks:
+            if names is None or benchmark.name in names:
+                yield from benchmark.now.results
+
+    def count(self, met: bool) -> int:
+        """Returns how many results with a target met it, or did not."""
+        return sum(result.met is met for result in self.results())
+
+
+class Measurements(Declaration):
+    """The file that `python -m benchmarks` writes; digest: of all the rest, where it was sealed."""
+
+    machines: tuple[Machine, ...]
+    digest: str = ""
+
+    @model_validator(mode="after")
+    def check(self) -> Measurements:
+        """No machine is there twice."""
+        ids = [machine.id for machine in self.machines]
+        repeated = sorted({name for name in ids if ids.count(name) > 1})
+        if repeated:
+            raise ValueError(f"machine {repeated[0]} is there twice, expected once")
+        return self
+
+
+@dataclass(frozen=True)
+class Headline:
+    """How many times our cost a peer's is, on each machine that measured it, by the machine's title."""
+
+    result: str
+    peer: str
+    ratios: dict[str, float]
+
+    @property
+    def lowest(self) -> float:
+        """The ratio that holds on every machine that measured."""
+        return min(self.ratios.values())
+
+
+def headlines(measured: Measurements) -> list[Headline]:
+    """Returns a headline for every peer with a target of the benchmarks `HEADLINES`."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for machine in measured.machines:
+        for result in machine.results(HEADLINES):
+            for peer in result.peers:
+                if peer.target is not None:
+                    found.setdefault((result.name, peer.name), {})[machine.title] = peer.ratio.median
+    return [Headline(result, peer, ratios) for (result, peer), ratios in found.items()]
+
+
+def load_measurements(path: Path) -> Measurements | None:
+    """Returns the measurements of a file; None where there is none.
+
+    Errors: InputError if the file is not what the benchmarks write.
+    """
+    if not path.is_file():
+        return None
+    read_object(path, "machines", again=f"write it again or {AGAIN}")
+    try:
+        return read_record(path, Measurements)
+    except InputError as error:
+        raise InputError(f"{error} or {AGAIN}") from None
