@@ -17,6 +17,7 @@ BENCHMARKS = (
     "una",
     "transfer",
     "start",
+    "full_scale",
     "pipeline",
     "launch",
 )

@@ -238,7 +238,8 @@ def many(rounds: int, short: bool) -> list[Result]:
             both,
             limit=None if short else TWO_LIMIT,
             note=f"{1e6 / both.median:,.0f} sentences in a second of the clock, from "
-            f"{cost.median / both.median:.1f} processors; {1e6 / cost.median:,.0f} in a second of one; statistics are shared",
+            f"{cost.median / both.median:.1f} processors; {1e6 / cost.median:,.0f} in a second of one; "
+            "statistics are shared",
         ),
         Result(f"memory of UNA's statistics, {about}", "MB", peak, limit=limit, note=note),
     ]
