@@ -154,7 +154,7 @@ def saving(rounds: int, short: bool) -> Result:
         limit=None if short else SHARE_LIMIT,
         note=f"a step {step:.2f} s; training waits {copy:.2f} s for the copy of a state and {best:.2f} s for "
         f"the best encoder; the state is on disk {written:.2f} s later; {SHARE_LIMIT:g} % or less where a "
-        f"step takes at least {fastest:.2f} s; resume points are at least {Trainer.seconds_between:.0f} s apart",
+        f"step takes at least {fastest:.2f} s; resume points are {Trainer.seconds_between:.0f} s apart",
     )
 
 
