@@ -18,6 +18,7 @@ BENCHMARKS = (
     "una",
     "transfer",
     "start",
+    "full_scale",
     "pipeline",
     "pages",
     "launch",

@@ -2,40 +2,38 @@
 
 The corpus is repeated as often as needed; in every copy a share of its rare words is renamed, so that the
 vocabulary grows as that of a larger corpus would. Both forms are first checked to agree under equal random
-numbers. The million sentences have a process of their own, so that its peak memory is theirs.
+numbers. The million sentences have a process of their own, so that its peak memory is theirs; two processes
+forked from it, as two trainings on one machine, write copies at once.
 """
 
 from __future__ import annotations
 
 import bisect
-import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from benchmarks.material import sentences
 from benchmarks.measurement import Disagreement, Form, Result, Spread, compare
-from benchmarks.processes import answer_of, resident
-from methods.una.corruption import Corruption, corrupt, force_top, probabilities, take
-from methods.una.style import spaced
-from methods.una.terms import Positions, Ranking, rank_terms, read_documents, score_positions
+from benchmarks.processes import answer_of
+from methods.una.corruption import Corruption, Positions, corrupt, force_top, probabilities, take
+from methods.una.terms import Ranking, Sentences, counted_sentences, rank_terms, read_documents
 
 BATCH, MAGNITUDE, RADIUS = 64, 0.5, 4000
-TARGET, RANKS_LIMIT, TEXTS_LIMIT, MEMORY_LIMIT_MB = 100.0, 1e6 / 300_000, 1e6 / 100_000, 300.0
+TARGET, RANKS_LIMIT, TEXTS_LIMIT, MEMORY_LIMIT_MB = 100.0, 1e6 / 300_000, 1e6 / 100_000, 250.0
+TWO_LIMIT = 1e6 / 300_000
 """Times faster than word by word; microseconds of one processor for a sentence, to ranks where the corpus has
-30,000; growth of memory for a million."""
+30,000; growth of memory for a million; microseconds of the clock for a copy as text, by two processes."""
 
 CHECKED = 20 * BATCH
 """Sentences on which the two forms must agree, word for word."""
 
 RANKS, TEXTS = "corruption to ranks", "copies as texts"
-MILLION, MANY_TERMS, FEW = 1_000_000, 450_000, 4 * CHECKED
+TWO = "copies as texts by two processes"
 
 
 def renamed(lines: list[str], share: float) -> Iterator[str]:
@@ -67,7 +65,7 @@ class WordByWord:
     """The corruption as its description reads: a list of candidates and a draw for every single word."""
 
     def __init__(self, ranking: Ranking) -> None:
-        self.terms: list[str] = ranking.terms.tolist()
+        self.terms = ranking.terms.words(np.arange(len(ranking.terms)))
         self.rank = {term: rank for rank, term in enumerate(self.terms)}
         self.relevance = ranking.relevance.tolist()
         self.idf = dict(zip(self.terms, ranking.idf.tolist(), strict=True))
@@ -98,47 +96,46 @@ class WordByWord:
 
 
 def copies(
-    positions: Positions, ranking: Ranking, batches: list[np.ndarray], *, repair: bool
+    sentences: Sentences, ranking: Ranking, batches: list[np.ndarray], *, repair: bool
 ) -> Iterator[tuple[Positions, Corruption]]:
     """Yields the sentences of every batch and what became of them."""
     for step, places in enumerate(batches):
-        taken, rng = take(positions, places), np.random.default_rng(step)
+        taken, rng = take(sentences, places), np.random.default_rng(step)
         yield (
             taken,
             corrupt(taken, ranking, rng, by="tfidf", magnitude=MAGNITUDE, radius=RADIUS, repair=repair),
         )
 
 
-def to_ranks(positions: Positions, ranking: Ranking, batches: list[np.ndarray]) -> int:
+def to_ranks(sentences: Sentences, ranking: Ranking, batches: list[np.ndarray]) -> int:
     """Corrupts all batches and returns how many words changed."""
-    found = copies(positions, ranking, batches, repair=False)
+    found = copies(sentences, ranking, batches, repair=False)
     return sum(int((copy.ranks != taken.ranks).sum()) for taken, copy in found)
 
 
-def to_texts(positions: Positions, ranking: Ranking, batches: list[np.ndarray]) -> list[str]:
+def to_texts(sentences: Sentences, ranking: Ranking, batches: list[np.ndarray]) -> list[str]:
     """Returns the copies of all batches as texts."""
     texts: list[str] = []
-    for taken, copy in copies(positions, ranking, batches, repair=True):
-        texts += spaced(ranking.terms, copy.ranks, taken.ends)
+    for taken, copy in copies(sentences, ranking, batches, repair=True):
+        texts += ranking.terms.texts(copy.ranks, taken.ends)
     return texts
 
 
-def words_of(positions: Positions, ranking: Ranking, place: int) -> list[str]:
-    start, end = positions.ends[place : place + 2]
-    words: list[str] = ranking.terms[positions.ranks[start:end]].tolist()
-    return words
+def words_of(sentences: Sentences, ranking: Ranking, place: int) -> list[str]:
+    start, end = sentences.ends[place : place + 2]
+    return ranking.terms.words(sentences.ranks[start:end])
 
 
-def check_agreement(positions: Positions, ranking: Ranking, slow: WordByWord) -> None:
+def check_agreement(sentences: Sentences, ranking: Ranking, slow: WordByWord) -> None:
     """Stops unless probabilities agree to 1e-6 and all drawn words under equal random numbers."""
     for number in range(CHECKED // BATCH):
         places = np.arange(number * BATCH, (number + 1) * BATCH)
-        sentences = take(positions, places)
-        batch = [words_of(positions, ranking, int(place)) for place in places]
+        taken = take(sentences, places)
+        batch = [words_of(sentences, ranking, int(place)) for place in places]
         expected = [p for words in batch for p in slow.probabilities(words)]
-        np.testing.assert_allclose(probabilities(sentences, MAGNITUDE), expected, atol=1e-6)
+        np.testing.assert_allclose(probabilities(taken, MAGNITUDE), expected, atol=1e-6)
         found = corrupt(
-            sentences,
+            taken,
             ranking,
             np.random.default_rng(number),
             by="tfidf",
@@ -146,18 +143,18 @@ def check_agreement(positions: Positions, ranking: Ranking, slow: WordByWord) ->
             radius=RADIUS,
             repair=False,
         )
-        texts = spaced(ranking.terms, found.ranks, sentences.ends)
+        texts = ranking.terms.texts(found.ranks, taken.ends)
         if texts != slow.corrupt(batch, np.random.default_rng(number)):
             raise Disagreement(f"the two forms of UNA's corruption differ in batch {number}")
 
 
-def prepared(texts: Iterable[str], count: int) -> tuple[Ranking, Positions]:
+def prepared(texts: Iterable[str], count: int) -> tuple[Ranking, Sentences]:
     """Returns the statistics of a corpus of so many texts."""
     documents = read_documents(texts)
     ranking = rank_terms(documents)
-    positions = score_positions(documents, ranking, count=count, unit="position")
-    force_top(positions, MAGNITUDE)
-    return ranking, positions
+    sentences = counted_sentences(documents, ranking, count=count, unit="position")
+    force_top(sentences, MAGNITUDE)
+    return ranking, sentences
 
 
 def scaled(lines: list[str], count: int, terms: int) -> Iterator[str]:
@@ -173,15 +170,15 @@ def batches_of(count: int, steps: int) -> list[np.ndarray]:
 def measure(rounds: int, short: bool) -> list[Result]:
     """Returns the time of copies as texts beside one word at a time, the pace, and that of a million."""
     count, terms, steps = (CHECKED, 100, 4) if short else (30_000, 55_000, 40)
-    ranking, positions = prepared(scaled(sentences(3_000, short), count, terms), count)
+    ranking, counted = prepared(scaled(sentences(3_000, short), count, terms), count)
     slow = WordByWord(ranking)
-    check_agreement(positions, ranking, slow)
+    check_agreement(counted, ranking, slow)
     agreement = f"both forms agree on {CHECKED} sentences, word for word"
     batches = batches_of(count, steps)
-    words = [[words_of(positions, ranking, int(place)) for place in batch] for batch in batches]
+    words = [[words_of(counted, ranking, int(place)) for place in batch] for batch in batches]
     rng = np.random.default_rng(0)
     forms: dict[str, Form] = {
-        "texts": lambda: to_texts(positions, ranking, batches),
+        "texts": lambda: to_texts(counted, ranking, batches),
         "word by word": lambda: [slow.corrupt(batch, rng) for batch in words],
     }
     about = f"{count} sentences, {len(ranking.terms)} terms"
@@ -191,18 +188,18 @@ def measure(rounds: int, short: bool) -> list[Result]:
         compare(ours, forms, rounds=rounds, targets={"word by word": TARGET}, agreement=agreement),
         *(
             result(form, about, taken, limits.get(form))
-            for form, taken in pace(positions, ranking, rounds, short).items()
+            for form, taken in pace(counted, ranking, rounds, short).items()
         ),
         *many(rounds, short),
     ]
 
 
-def pace(positions: Positions, ranking: Ranking, rounds: int, short: bool) -> dict[str, list[float]]:
+def pace(counted: Sentences, ranking: Ranking, rounds: int, short: bool) -> dict[str, list[float]]:
     """Returns the microseconds of a processor that a sentence takes in every round, by turns."""
-    batches = batches_of(len(positions.ends) - 1, 4 if short else 400)
+    batches = batches_of(len(counted.ends) - 1, 4 if short else 400)
     forms = {
-        RANKS: lambda: to_ranks(positions, ranking, batches),
-        TEXTS: lambda: to_texts(positions, ranking, batches),
+        RANKS: lambda: to_ranks(counted, ranking, batches),
+        TEXTS: lambda: to_texts(counted, ranking, batches),
     }
     size = sum(len(batch) for batch in batches)
     taken: dict[str, list[float]] = {name: [] for name in forms}
@@ -223,42 +220,26 @@ def result(form: str, about: str, taken: list[float], limit: float | None) -> Re
 
 def many(rounds: int, short: bool) -> list[Result]:
     """Returns the pace and the memory of a million sentences, from a process of their own."""
-    found = answer_of("benchmarks.una", str(rounds), *(["--short"] if short else []))
+    found = answer_of("benchmarks.una_million", str(rounds), *(["--short"] if short else []))
     about = f"{found['sentences']} sentences, {found['terms']} terms"
     limit = None if short else MEMORY_LIMIT_MB
     note = (
-        f"{found['kept']:.0f} MB of it kept, of which {found['arrays']:.0f} MB are arrays: rank and score of "
-        f"{found['words']} words, 8 bytes each, and what draws need of the terms; the rest is the terms as "
-        "strings and what the allocator keeps of the numbering"
+        f"{found['kept']:.0f} MB of it kept, of which {found['arrays']:.0f} MB are arrays: rank and count of "
+        f"{found['words']} words, 5 bytes each, and what draws need of the terms; the rest is what the "
+        "allocator keeps of the numbering"
     )
-    peak = Spread.of([found["peak"]])
+    peak, both, cost = (Spread.of(found[part]) for part in ("peak", "by two", "cost by two"))
     return [
         result(RANKS, about, found["pace"][RANKS], None),
         result(TEXTS, about, found["pace"][TEXTS], None if short else TEXTS_LIMIT),
+        Result(
+            f"UNA's {TWO}, {about}",
+            "us a sentence",
+            both,
+            limit=None if short else TWO_LIMIT,
+            note=f"{1e6 / both.median:,.0f} sentences in a second of the clock, from "
+            f"{cost.median / both.median:.1f} processors; {1e6 / cost.median:,.0f} in a second of one; "
+            "statistics are shared",
+        ),
         Result(f"memory of UNA's statistics, {about}", "MB", peak, limit=limit, note=note),
     ]
-
-
-def statistics_of_many(rounds: int, short: bool) -> dict[str, Any]:
-    """Returns growth of memory and pace; run in a fresh process. No text is kept."""
-    count, terms = (FEW, 100) if short else (MILLION, MANY_TERMS)
-    texts = scaled(sentences(3_000 if short else 20_000, short), count, terms)
-    before = resident("VmRSS")
-    ranking, positions = prepared(texts, count)
-    kept, peak = ((resident(field) - before) / 1e6 for field in ("VmRSS", "VmHWM"))
-    mass, *others = ranking.mass, positions.ranks, positions.ratios, positions.ends
-    others += [mass.sums, mass.guide, ranking.order, ranking.relevance, ranking.idf]
-    arrays = sum(array.nbytes for array in others)
-    return {
-        "sentences": count,
-        "terms": len(ranking.terms),
-        "words": len(positions.ranks),
-        "kept": kept,
-        "arrays": arrays / 1e6,
-        "peak": peak,
-        "pace": pace(positions, ranking, rounds, short),
-    }
-
-
-if __name__ == "__main__":
-    print(json.dumps(statistics_of_many(int(sys.argv[1]), "--short" in sys.argv)))

@@ -11,10 +11,23 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.una.sampling import draw
-from methods.una.terms import CHUNK, Positions, Ranking
+from methods.una.terms import CHUNK, NONE, Ranking, Sentences
 
 SHORTEST = 3
 """Words below which random selection leaves a sentence alone, as the released operator did."""
+
+
+class Positions(NamedTuple):
+    """The word positions of some sentences: the rank of each word's term, and its score above the lowest.
+
+    Shapes: ranks [t] int32, ratios [t] float32, ends [B + 1] int64 with 0 first.
+    Facts: the ratios of a sentence have mean 1 (`unit` position) and minimum 0, or are all 0; before one of
+    them is forced.
+    """
+
+    ranks: np.ndarray
+    ratios: np.ndarray
+    ends: np.ndarray
 
 
 class Corruption(NamedTuple):
@@ -30,31 +43,38 @@ class Corruption(NamedTuple):
     repaired: np.ndarray
 
 
-def take(positions: Positions, indices: np.ndarray) -> Positions:
-    """Returns the word positions of some documents, in the order of `indices` [B]."""
-    starts = positions.ends.take(indices)
-    lengths = positions.ends.take(indices + 1) - starts
+def take(sentences: Sentences, indices: np.ndarray) -> Positions:
+    """Returns the word positions of some sentences of a corpus, in the order of `indices` [B].
+
+    Facts: a sentence's scores are the same, to the last bit, whatever batch it stands in.
+    """
+    starts = sentences.ends.take(indices)
+    lengths = sentences.ends.take(indices + 1) - starts
     ends = np.zeros(len(indices) + 1, dtype=np.int64)
     lengths.cumsum(out=ends[1:])
-    flat = np.arange(ends[-1])
-    flat += (starts - ends[:-1]).repeat(lengths)
-    return Positions(positions.ranks.take(flat), positions.ratios.take(flat), ends)
+    flat = (starts - ends[:-1]).repeat(lengths)
+    flat += np.arange(ends[-1])
+    ranks = sentences.ranks.take(flat)
+    ratios = sentences.ratios(ranks, sentences.counts.take(flat), lengths)
+    forced = sentences.forced.take(indices)
+    ratios[(ends[:-1] + forced)[forced != NONE]] = np.inf
+    return Positions(ranks, ratios, ends)
 
 
-def force_top(positions: Positions, magnitude: float) -> None:
-    """Sets the ratio of each document's top word to infinity where beta times it does not reach 1.
+def force_top(sentences: Sentences, magnitude: float) -> None:
+    """Makes infinity the score of each sentence's top word where beta times it does not reach 1.
 
     The first of equal ones, and none if all scores are equal. Once for a corpus: it depends on no draw.
     Source: UNA section 2, step 2.
     """
-    ends = positions.ends
-    for start in range(0, len(ends) - 1, CHUNK):
-        some = ends[start : start + CHUNK + 1]
-        words = slice(some[0], some[-1])
-        part = Positions(positions.ranks[words], positions.ratios[words], some - some[0])
+    count = len(sentences.forced)
+    for start in range(0, count, CHUNK):
+        part = take(sentences, np.arange(start, min(start + CHUNK, count)))
         top, _ = top_positions(part)
         highest = part.ratios[top]
-        part.ratios[top[(magnitude * highest.astype(np.float64) < 1) & (highest > 0)]] = np.inf
+        top = top[(magnitude * highest.astype(np.float64) < 1) & (highest > 0)]
+        owner = np.searchsorted(part.ends, top, side="right") - 1
+        sentences.forced[start + owner] = top - part.ends[owner]
 
 
 def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:

@@ -15,10 +15,10 @@ import numpy as np
 from methods.core.corpus import positions_by_index
 from methods.core.types import Row
 from methods.una.config import UNAConfig
-from methods.una.corruption import corrupt, force_top, take
+from methods.una.corruption import Positions, corrupt, force_top, take
 from methods.una.sampling import draw_any
-from methods.una.style import matched, spaced
-from methods.una.terms import Positions, rank_terms, read_documents, score_positions
+from methods.una.style import matched
+from methods.una.terms import counted_sentences, rank_terms, read_documents
 
 
 class Copies(NamedTuple):
@@ -40,15 +40,15 @@ class Negatives:
         )
         documents = read_documents(chain((row.text for row in rows), further))
         self.ranking = rank_terms(documents)
-        self.positions = score_positions(documents, self.ranking, count=len(rows), unit=config.unit)
+        self.sentences = counted_sentences(documents, self.ranking, count=len(rows), unit=config.unit)
         if config.select == "tfidf":
-            force_top(self.positions, config.magnitude)
+            force_top(self.sentences, config.magnitude)
         self.documents = positions_by_index(rows)
 
     def write(self, rows: Sequence[Row], rng: np.random.Generator) -> Copies:
         """Returns the copies of a batch: a pure function of the rows and the generator."""
         config = self.config
-        sentences = take(self.positions, self.documents[[row.index for row in rows]])
+        sentences = take(self.sentences, self.documents[[row.index for row in rows]])
         corruption = corrupt(
             sentences,
             self.ranking,
@@ -70,8 +70,9 @@ class Negatives:
     def _texts(self, rows: Sequence[Row], sentences: Positions, ranks: np.ndarray) -> list[str]:
         terms, ends = self.ranking.terms, sentences.ends
         if self.config.style == "lower":
-            return spaced(terms, ranks, ends)
-        before, after = terms[sentences.ranks].tolist(), terms[ranks].tolist()
+            # in lower case with one blank between words, as the released code writes every negative
+            return terms.texts(ranks, ends)
+        before, after = terms.words(sentences.ranks), terms.words(ranks)
         return [
             matched(row.text, before[start:end], after[start:end])
             for row, (start, end) in zip(rows, pairwise(ends.tolist()), strict=True)
@@ -90,5 +91,5 @@ class Negatives:
         ]
         if short:
             for index, rank in zip(short, draw_any(self.ranking, len(short), rng), strict=True):
-                texts[index] = self.ranking.terms[rank]
+                texts[index] = self.ranking.terms.word(rank)
         return len(short)

@@ -38,9 +38,10 @@ def prefix_sums(weights: np.ndarray) -> PrefixSums:
     sums = np.zeros(len(weights) + 1)
     np.cumsum(weights, out=sums[1:])
     size = BUCKETS * len(weights)
-    ends = np.bincount(bucket_of(sums, sums[-1], size), minlength=size + 1)
-    guide = np.cumsum(ends, dtype=np.int32) - np.int32(1)
-    guide[ends > 0] = SEVERAL
+    buckets = bucket_of(sums, sums[-1], size)
+    # the last sum that is not behind a bucket, for all buckets up to that of the next sum
+    guide = np.repeat(np.arange(len(sums), dtype=np.int32), np.diff(buckets, append=size + 1))
+    guide[buckets] = SEVERAL
     return PrefixSums(sums, guide)
 
 

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-
-import numpy as np
 
 from methods.una.words import lower
 
 QUOTES = ('"', "``", "''")
 """What a double quotation mark may look like in a text; the word tokenizer writes the latter two."""
-
-
-def spaced(terms: np.ndarray, ranks: np.ndarray, ends: np.ndarray) -> list[str]:
-    """Returns sentences as words with one blank between them, as the released code writes every negative.
-
-    Shapes: terms [V] strings, ranks [t] of the words, ends [B + 1] with 0 first; returns B texts.
-    """
-    words = terms.take(ranks).tolist()
-    return [" ".join(words[start:end]) for start, end in pairwise(ends.tolist())]
 
 
 def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:

@@ -1,7 +1,8 @@
 """TF-IDF over a corpus whose documents are sentences: how informative each word is, and where it ranks.
 
 Legend: N documents, T word positions of all of them together, V distinct terms. Every array is in proportion
-to T or V; nothing is as large as N times V. Terms are first numbered in order of appearance and then by rank.
+to T, N or V; nothing is as large as N times V. Terms are first numbered in order of appearance and then by
+rank. Scores are not kept but computed for a batch, from ranks and how often a sentence has each word.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ import numpy as np
 
 from methods.core.errors import InputError
 from methods.una.prefix_sums import PrefixSums, prefix_sums
-from methods.una.words import words
+from methods.una.vocabulary import Vocabulary, vocabulary
+from methods.una.words import forget_divisions, words
 
-CHUNK = 5_000
+CHUNK = 1_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
+
+NONE = -1
+"""Entry of `Sentences.forced` for a sentence without a forced word."""
 
 
 class Documents(NamedTuple):
@@ -26,7 +31,7 @@ class Documents(NamedTuple):
     Shapes: terms V strings, flat [T] int32, ends [N + 1] int64 with 0 first.
     """
 
-    terms: list[str]
+    terms: Vocabulary
     flat: np.ndarray
     ends: np.ndarray
 
@@ -34,27 +39,43 @@ class Documents(NamedTuple):
 class Ranking(NamedTuple):
     """The terms of a corpus in the order of their largest TF-IDF, highest first; equals by first appearance.
 
-    Shapes: terms [V] strings, order [V] the number that each had by appearance, relevance [V] largest TF-IDF,
-    idf [V], mass the prefix sums of the relevance.
+    Shapes: terms V strings, order [V] int32 the number that each had by appearance, relevance [V] largest
+    TF-IDF, idf [V], mass the prefix sums of the relevance.
     """
 
-    terms: np.ndarray
+    terms: Vocabulary
     order: np.ndarray
     relevance: np.ndarray
     idf: np.ndarray
     mass: PrefixSums
 
 
-class Positions(NamedTuple):
-    """What corruption needs of each word position: the rank of its term, and its score above the lowest.
+class Sentences(NamedTuple):
+    """The words of N documents by rank, and what the scores of their positions are computed from.
 
-    Shapes: ranks [T] int32, ratios [T] float32, ends [N + 1] int64 with 0 first.
-    Facts: the ratios of a document have mean 1 (`unit` position) and minimum 0, or are all 0.
+    Shapes: ranks [T] int32, counts [T] how often the sentence has that word, of as few bytes as hold them,
+    ends [N + 1] int64 with 0 first, forced [N] int32, the position in its sentence of the word whose score is
+    infinity, NONE where there is none, idf [V]. unit: what a sentence's mean score is over.
     """
 
     ranks: np.ndarray
-    ratios: np.ndarray
+    counts: np.ndarray
     ends: np.ndarray
+    forced: np.ndarray
+    idf: np.ndarray
+    unit: str
+
+    def ratios(self, ranks: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Returns a_i / C of the positions of some of the sentences, none of them forced; [t] float32.
+
+        a_i is the position's TF-IDF less the lowest of its sentence, C the mean of all a over the positions
+        (`unit` position, released code) or over the distinct terms (`unit` type, paper).
+        Shapes: ranks [t], counts [t], lengths [B].
+        """
+        scores = np.log1p(counts / np.repeat(lengths, lengths))
+        scores *= self.idf.take(ranks)
+        weights = 1 / counts.astype(np.int64) if self.unit == "type" else None
+        return above_lowest(scores, lengths, weights).astype(np.float32)
 
 
 def read_documents(texts: Iterable[str]) -> Documents:
@@ -65,7 +86,8 @@ def read_documents(texts: Iterable[str]) -> Documents:
         tokens = words(text)
         flat.extend([number.setdefault(token, len(number)) for token in tokens])
         lengths.append(len(tokens))
-    return Documents(list(number), np.asarray(flat), np.cumsum(lengths))
+    forget_divisions()
+    return Documents(vocabulary(number), np.asarray(flat), np.cumsum(lengths))
 
 
 def rank_terms(documents: Documents) -> Ranking:
@@ -87,31 +109,31 @@ def rank_terms(documents: Documents) -> Ranking:
             f"corpus of {len(documents.ends) - 1} sentences and {size} terms without differences in TF-IDF, "
             "expected terms that some sentences have and others lack; train on a larger corpus"
         )
-    order = np.argsort(-relevance, kind="stable")
-    terms = np.array(documents.terms, dtype=object)[order]
-    return Ranking(terms, order, relevance[order], idf[order], prefix_sums(relevance[order]))
+    order = np.argsort(-relevance, kind="stable").astype(np.int32)
+    return Ranking(
+        documents.terms.ordered(order), order, relevance[order], idf[order], prefix_sums(relevance[order])
+    )
 
 
-def score_positions(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Positions:
-    """Returns rank and score of every word position of the first `count` documents.
+def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Sentences:
+    """Returns the first `count` documents with how often each has each of its words.
 
-    The score of position i is a_i / C: a_i its TF-IDF less the lowest of its sentence, C the mean of all a
-    over the positions (`unit` position, released code) or over the distinct terms (`unit` type, paper).
     The ranks are written over `documents.flat`, which is used up: a copy would be the largest array of all.
     """
     rank = np.empty(len(ranking.order), dtype=np.int32)
     rank[ranking.order] = np.arange(len(rank), dtype=np.int32)
     ends = documents.ends[: count + 1]
-    ratios = np.empty(ends[-1], dtype=np.float32)
-    start = 0
+    counts, start = np.empty(ends[-1], dtype=np.uint8), 0
     for part in _parts(documents, count):
         end = start + len(part.flat)
+        if part.counts.max(initial=0) > np.iinfo(counts.dtype).max:
+            counts = counts.astype(np.int32)
+        counts[start:end] = part.counts
         part.flat[:] = rank[part.flat]
-        scores = part.frequency() * ranking.idf[part.flat]
-        ratios[start:end] = above_lowest(scores, part.lengths, 1 / part.counts if unit == "type" else None)
         start = end
     ranks = documents.flat[: ends[-1]]
-    return Positions(ranks if len(ranks) == len(documents.flat) else ranks.copy(), ratios, ends)
+    ranks = ranks if len(ranks) == len(documents.flat) else ranks.copy()
+    return Sentences(ranks, counts, ends, np.full(count, NONE, dtype=np.int32), ranking.idf, unit)
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

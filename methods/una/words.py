@@ -59,6 +59,11 @@ def words(text: str) -> list[str]:
     return [*found, *_divided(f"x {last}")[1:]]
 
 
+def forget_divisions() -> None:
+    """Lets go of the remembered divisions, which lie among the texts of a corpus and keep their memory."""
+    _divided.cache_clear()
+
+
 @lru_cache(REMEMBERED)
 def _divided(text: str) -> tuple[str, ...]:
     return tuple(_tokenize(text))

@@ -9,6 +9,7 @@ from scipy.stats import chisquare
 from methods.una.prefix_sums import BUCKETS, SEVERAL, bucket_of, prefix_sums
 from methods.una.sampling import draw, draw_any
 from methods.una.terms import Ranking
+from methods.una.vocabulary import vocabulary
 from tests.methods.una.test_terms import TOY, counted
 
 DRAWS = 100_000
@@ -16,7 +17,7 @@ DRAWS = 100_000
 
 def ranking_of(relevance: list[float]) -> Ranking:
     weights = np.array(relevance)
-    names = np.array([f"t{rank}" for rank in range(len(weights))], dtype=object)
+    names = vocabulary(f"t{rank}" for rank in range(len(weights)))
     return Ranking(names, np.arange(len(weights)), weights, np.ones(len(weights)), prefix_sums(weights))
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from methods.una.style import find_word, in_case_of, matched, spaced
+from methods.una.style import find_word, in_case_of, matched
+from methods.una.vocabulary import vocabulary
 from methods.una.words import lower, words
 
 SENTENCES = [
@@ -29,9 +30,9 @@ def test_a_matched_copy_keeps_case_spacing_and_quotes_and_a_spaced_one_does_not(
     before, after = words(text), words(text)
     after[1], after[2], after[5] = "eu", "``", "goodbye"
     assert matched(text, before, after) == 'The EU " said "goodbye".'
-    terms = np.array(after, dtype=object)
-    assert spaced(terms, np.array([6, 0, 5]), np.array([0, 2, 2, 3])) == ["'' the", "", "goodbye"]
-    (written,) = spaced(terms, np.arange(len(after)), np.array([0, len(after)]))
+    terms = vocabulary(after)
+    assert terms.texts(np.array([6, 0, 5]), np.array([0, 2, 2, 3])) == ["'' the", "", "goodbye"]
+    (written,) = terms.texts(np.arange(len(after)), np.array([0, len(after)]))
     assert written == "the eu `` said `` goodbye '' ."
 
 

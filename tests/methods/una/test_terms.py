@@ -7,26 +7,34 @@ import pytest
 
 from methods.core.errors import InputError
 from methods.una import corruption, terms
-from methods.una.corruption import force_top, probabilities, take
+from methods.una.corruption import Positions, force_top, probabilities, take
 from methods.una.prefix_sums import BUCKETS
 from methods.una.terms import (
     Documents,
-    Positions,
     Ranking,
+    Sentences,
     above_lowest,
+    counted_sentences,
     rank_terms,
     read_documents,
-    score_positions,
 )
 from tests.methods.una.reference import SlowTerms
 
 TOY = ["the cat sat on the mat", "the dog sat", "a cat ran", "the dog ran fast"]
 
 
-def counted(texts: list[str], unit: str = "position") -> tuple[Documents, Ranking, Positions]:
+def counted(texts: list[str], unit: str = "position") -> tuple[Documents, Ranking, Sentences]:
     documents = read_documents(texts)
     ranking = rank_terms(documents)
-    return documents, ranking, score_positions(documents, ranking, count=len(texts), unit=unit)
+    return documents, ranking, counted_sentences(documents, ranking, count=len(texts), unit=unit)
+
+
+def every(sentences: Sentences) -> Positions:
+    return take(sentences, np.arange(len(sentences.forced)))
+
+
+def all_terms(ranking: Ranking) -> list[str]:
+    return ranking.terms.words(np.arange(len(ranking.terms)))
 
 
 def random_documents(count: int = 60, seed: int = 0) -> list[list[str]]:
@@ -45,7 +53,7 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
     cat, sat, dog, ran ln(4/3) ln 2; the ln(4/3) ln(4/3) in each sentence where it is a third of the words.
     """
     _, ranking, _ = counted(TOY)
-    assert ranking.terms.tolist() == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
+    assert all_terms(ranking) == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
     expected = [0.398812, 0.309343, 0.213698, 0.213698, 0.199406, 0.199406, 0.199406, 0.199406, 0.082761]
     np.testing.assert_allclose(ranking.relevance, expected, atol=1e-6)
     idf = [1.386294] * 4 + [0.693147] * 4 + [0.287682]
@@ -62,18 +70,18 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
 )
 def test_scores_of_the_first_toy_sentence_tell_positions_from_types(unit: str, expected: list[float]) -> None:
     """Halved: the mean is over six positions, two of them `the`, or over five distinct terms."""
-    _, _, positions = counted(TOY, unit)
-    np.testing.assert_allclose(0.5 * take(positions, np.array([0])).ratios, expected, atol=1e-6)
+    _, _, sentences = counted(TOY, unit)
+    np.testing.assert_allclose(0.5 * take(sentences, np.array([0])).ratios, expected, atol=1e-6)
 
 
 def test_scores_of_the_other_toy_sentences() -> None:
-    _, _, positions = counted(TOY)
+    _, _, sentences = counted(TOY)
     for index, expected in [
         (1, [0, 0.75, 0.75]),
         (2, [1.5, 0, 0]),
         (3, [0, 0.424673, 0.424673, 1.150655]),
     ]:
-        np.testing.assert_allclose(0.5 * take(positions, np.array([index])).ratios, expected, atol=1e-6)
+        np.testing.assert_allclose(0.5 * take(sentences, np.array([index])).ratios, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("chunk", [7, 20_000])
@@ -82,14 +90,14 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
 ) -> None:
     monkeypatch.setattr(terms, "CHUNK", chunk)
     documents = random_documents()
-    _, ranking, positions = counted([" ".join(document) for document in documents])
+    _, ranking, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
-    assert ranking.terms.tolist() == slow.ranked
+    assert all_terms(ranking) == slow.ranked
     np.testing.assert_allclose(ranking.relevance, [slow.relevance[word] for word in slow.ranked], atol=1e-12)
-    assert [slow.ranked[rank] for rank in positions.ranks] == [word for doc in documents for word in doc]
+    assert [slow.ranked[rank] for rank in sentences.ranks] == [word for doc in documents for word in doc]
     monkeypatch.setattr(corruption, "CHUNK", chunk)
-    force_top(positions, 0.5)
-    found = probabilities(positions, 0.5)
+    force_top(sentences, 0.5)
+    found = probabilities(every(sentences), 0.5)
     np.testing.assert_allclose(
         found, [p for document in documents for p in slow.probabilities(document, 0.5)], atol=1e-6
     )
@@ -99,13 +107,13 @@ def test_rewrites_count_as_documents_and_get_no_scores() -> None:
     documents = read_documents([*TOY, "a mat", "the cat"])
     ranking = rank_terms(documents)
     slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
-    positions = score_positions(documents, ranking, count=len(TOY), unit="position")
-    force_top(positions, 0.5)
-    assert ranking.terms.tolist() == slow.ranked
-    assert len(positions.ends) == len(TOY) + 1
-    assert positions.ranks.base is None, "the words of the rewrites are let go"
+    sentences = counted_sentences(documents, ranking, count=len(TOY), unit="position")
+    force_top(sentences, 0.5)
+    assert all_terms(ranking) == slow.ranked
+    assert len(sentences.ends) == len(TOY) + 1
+    assert sentences.ranks.base is None, "the words of the rewrites are let go"
     np.testing.assert_allclose(
-        probabilities(take(positions, np.array([0])), 0.5), slow.probabilities(TOY[0].split(), 0.5), atol=1e-6
+        probabilities(take(sentences, np.array([0])), 0.5), slow.probabilities(TOY[0].split(), 0.5), atol=1e-6
     )
 
 
@@ -124,8 +132,8 @@ def test_scores_do_not_change_with_the_base_of_a_logarithm_and_do_without_one_in
 
 def test_scores_have_mean_one_and_minimum_zero_or_are_all_zero() -> None:
     documents = [*random_documents(), ["w1"], ["w1", "w1"]]
-    _, _, positions = counted([" ".join(document) for document in documents])
-    flat = 0
+    _, _, sentences = counted([" ".join(document) for document in documents])
+    positions, flat = every(sentences), 0
     for start, end in zip(positions.ends, positions.ends[1:], strict=False):
         ratios = positions.ratios[start:end]
         flat += not ratios.any()
@@ -137,10 +145,10 @@ def test_scores_have_mean_one_and_minimum_zero_or_are_all_zero() -> None:
 def test_an_empty_sentence_is_an_empty_document() -> None:
     documents = read_documents(["a b", "", "b c", ""])
     ranking = rank_terms(documents)
-    positions = score_positions(documents, ranking, count=4, unit="position")
-    assert positions.ends.tolist() == [0, 2, 2, 4, 4]
-    assert ranking.idf[ranking.terms.tolist().index("a")] == pytest.approx(np.log(4))
-    assert take(positions, np.array([1, 2, 3])).ends.tolist() == [0, 0, 2, 2]
+    sentences = counted_sentences(documents, ranking, count=4, unit="position")
+    assert sentences.ends.tolist() == [0, 2, 2, 4, 4]
+    assert ranking.idf[all_terms(ranking).index("a")] == pytest.approx(np.log(4))
+    assert take(sentences, np.array([1, 2, 3])).ends.tolist() == [0, 0, 2, 2]
 
 
 @pytest.mark.parametrize("texts", [["a b", "b a"], ["a", ""], ["", ""]])
@@ -150,10 +158,37 @@ def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
     assert "\n" not in str(told.value)
 
 
-def test_memory_is_in_proportion_to_words_and_terms() -> None:
-    """Eight bytes a word, as ranks replace the words' numbers; 40 + 32 a term beside its string."""
-    documents, ranking, positions = counted([" ".join(document) for document in random_documents(300)])
-    assert np.shares_memory(positions.ranks, documents.flat)
-    assert positions.ranks.nbytes + positions.ratios.nbytes == 8 * len(documents.flat)
-    arrays = (ranking.terms, ranking.order, ranking.relevance, ranking.idf, *ranking.mass)
-    assert sum(array.nbytes for array in arrays) == (40 + 4 * BUCKETS) * len(ranking.terms) + 12
+def test_a_word_that_a_sentence_has_more_often_than_a_byte_holds_is_counted() -> None:
+    documents = [["w1"] * 300 + ["w2"], *random_documents()]
+    _, _, sentences = counted([" ".join(document) for document in documents])
+    slow = SlowTerms(documents)
+    force_top(sentences, 0.5)
+    assert sentences.counts.max() == 300
+    np.testing.assert_allclose(
+        probabilities(every(sentences), 0.5),
+        [p for document in documents for p in slow.probabilities(document, 0.5)],
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("unit", ["position", "type"])
+def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
+    _, _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
+    force_top(sentences, 0.5)
+    together = every(sentences)
+    for start in range(0, 200, 7):
+        some = take(sentences, np.arange(start, min(start + 7, 200)))
+        words = slice(sentences.ends[start], sentences.ends[min(start + 7, 200)])
+        assert some.ratios.tobytes() == together.ratios[words].tobytes()
+
+
+def test_memory_is_in_proportion_to_words_sentences_and_terms() -> None:
+    """Five bytes a word, for ranks replace numbers; 12 a sentence; 36 + 32 a term beside its letters."""
+    documents, ranking, sentences = counted([" ".join(document) for document in random_documents(300)])
+    assert np.shares_memory(sentences.ranks, documents.flat)
+    assert sentences.ranks.nbytes + sentences.counts.nbytes == 5 * len(documents.flat)
+    assert sentences.ends.nbytes + sentences.forced.nbytes == 12 * 300 + 8
+    terms = ranking.terms
+    assert len(terms.letters) == sum(len(term) + 1 for term in all_terms(ranking))
+    arrays = (terms.ends, ranking.order, ranking.relevance, ranking.idf, *ranking.mass)
+    assert sum(array.nbytes for array in arrays) == (36 + 4 * BUCKETS) * len(terms) + 20
