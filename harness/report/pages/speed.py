@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from harness.declarations import Declaration, read_record
 from harness.errors import InputError
 from harness.records import read_object
-from harness.report.pages.content import Report
+from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 
 AGAIN = "measure again by `python -m benchmarks`"
@@ -120,14 +121,16 @@ def _verdict(met: bool) -> str:
     return "met" if met else "not met"
 
 
-def speed_values(measured: Measurements) -> dict[str, Any]:
-    """Returns what the page shows."""
-    return {"measured": measured, "plain": plain}
+def speed_values(measured: Measurements, papers: Iterable[Paper] = ()) -> dict[str, Any]:
+    """Returns what the page shows; a benchmark named as one of `papers` has that paper's short title."""
+    titles = {paper.key: paper.short for paper in papers}
+    titles = {found.name: titles.get(found.name, found.name.capitalize()) for found in measured.benchmarks}
+    return {"measured": measured, "plain": plain, "titles": titles}
 
 
 def _recorded_speed(report: Report) -> dict[str, Any] | None:
     measured = load_measurements(report.measurements) if report.measurements else None
-    return speed_values(measured) if measured else None
+    return speed_values(measured, report.papers) if measured else None
 
 
 PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)

@@ -17,6 +17,7 @@ from harness.report.evidence.others import (
     others_of,
     printed_number,
 )
+from harness.report.formats.text import TASKS
 from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -108,7 +109,12 @@ def _unit(spec: TableSpec, published: Published) -> str:
 
 
 def _shown_column(column: ColumnSpec) -> Column:
-    return Column(column.key, column.title or column.key, column.mark, plain=column.unit == "plain")
+    return Column(
+        column.key,
+        column.title or TASKS.get(column.key, column.key),
+        column.mark,
+        plain=column.unit == "plain",
+    )
 
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:

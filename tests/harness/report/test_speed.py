@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.report.pages import speed
-from harness.report.pages.content import Report
+from harness.report.pages.content import Paper, Report
 from harness.report.pages.speed import Measurements, load_measurements, plain, speed_values
 from tests.harness.report.shown import show
 
@@ -88,6 +88,14 @@ def test_words_from_the_file_are_escaped_and_nothing_is_fetched(tmp_path: Path) 
     text = page(tmp_path)
     assert "warm &lt;cache&gt;" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+def test_a_benchmark_of_a_paper_has_the_papers_name_at_its_head() -> None:
+    value = recorded()
+    value["benchmarks"] = [{**value["benchmarks"][0], "name": name} for name in ("ptbert", "start")]
+    measured = Measurements.model_validate_json(json.dumps(value))
+    papers = [Paper("ptbert", "Pseudo tokens", "nowhere", (), short="PT-BERT")]
+    assert speed_values(measured, papers)["titles"] == {"ptbert": "PT-BERT", "start": "Start"}
 
 
 def test_no_file_is_no_page(tmp_path: Path) -> None:
