@@ -35,10 +35,10 @@ def scatter(systems: Mapping[str, Sequence[Shape]], *, names: bool = True, key: 
     }
     with drawing(WIDTH, 2.4 + (0.15 * len(means) if names else 1.4)) as figure:
         axes = figure.add_subplot()
-        for place, shape in enumerate(means.values()):
+        for index, shape in enumerate(means.values()):
             axes.plot(
-                shape.uniformity, shape.alignment, MARKERS[place % len(MARKERS)], markersize=5,
-                color=PALETTE[SERIES[place % len(SERIES)]].light,
+                shape.uniformity, shape.alignment, MARKERS[index % len(MARKERS)], markersize=5,
+                color=PALETTE[SERIES[index % len(SERIES)]].light,
             )  # fmt: skip
         if names:
             _name_points(axes, means)
@@ -67,8 +67,8 @@ def _name_points(axes: object, means: Mapping[str, Shape]) -> None:
     low, high = axes.get_ylim()  # type: ignore[attr-defined]
     gap = (high - low) / max(12, len(means) + 1)
     heights = within(moved_apart([shape.alignment for shape in means.values()], gap=gap), low, high, gap=gap)
-    for place, ((name, shape), height) in enumerate(zip(means.items(), heights, strict=True)):
-        colour = PALETTE[SERIES[place % len(SERIES)]].light
+    for index, ((name, shape), height) in enumerate(zip(means.items(), heights, strict=True)):
+        colour = PALETTE[SERIES[index % len(SERIES)]].light
         axes.annotate(  # type: ignore[attr-defined]
             name, (shape.uniformity, shape.alignment), (1.02, (height - low) / (high - low)),
             textcoords="axes fraction", va="center", fontsize=7, color=colour, annotation_clip=False,

@@ -168,15 +168,15 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
 
 
 def _setting(
-    spec: TableSpec, place: str, choice: RunChoice, settings: Mapping[str, Mapping[str, Any]]
+    spec: TableSpec, setting: str, choice: RunChoice, settings: Mapping[str, Mapping[str, Any]]
 ) -> float:
-    """Returns a number of a system's recipe. Errors: InputError if it has none at `place`."""
+    """Returns a number of a system's recipe. Errors: InputError if it has no such setting."""
     found: Any = settings.get(choice.system)
-    for name in place.split("."):
+    for name in setting.split("."):
         found = found.get(name) if isinstance(found, Mapping) else None
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise InputError(
-            f"table {spec.key}: {choice.system} has {found!r} at {place} of its recipe, expected a number; "
+            f"table {spec.key}: {choice.system} has {found!r} at {setting} of its recipe, expected a number; "
             "correct the column's `recipe`"
         )
     return float(found)
