@@ -89,7 +89,8 @@ LAUNCHES = """
     | launch --gpus-per-run nan | launch --slurm partition=gpu | launch --address auto
     | launch --on ray --slurm time=10 | launch --on slurm --address auto | launch --on slurm --slurm time
     | launch --dry-run --slurm partition=gpu | reproduced --against nowhere | reproduced --against empty
-    | reproduced --against params.yaml | reproduced HEAD | doctor now
+    | reproduced --against params.yaml | reproduced HEAD | doctor now | data check stsb --revision main
+    | data lock stsb --revision main | data fetch stsb --revision main --tiers embedded
 """
 GROUPS = (GENERAL, FOLDERS, EVALUATION, RUNS, PLANS, RECORDS, LAUNCHES)
 LINES = [part.strip() for group in GROUPS for part in group.split("|")]
