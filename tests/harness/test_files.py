@@ -52,7 +52,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
         "try:\n    write_text(Path(sys.argv[1]) / 'big', 'x' * 5000)\n"
         "except OSError:\n    sys.exit(7)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-B", "-c", code, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 7, done.stderr
     assert list(tmp_path.iterdir()) == []
 

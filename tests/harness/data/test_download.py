@@ -203,7 +203,9 @@ def test_folder_that_cannot_be_made_is_one_clear_line(mirrored: Path, declare: D
 
 
 def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
-    """A process that may write 64 bytes a file stands for a full disk."""
+    """A process that may write 64 bytes a file stands for a full disk; it writes no bytecode (-B), which would
+    be cut off as well and break every later import.
+    """
     (mirrored / "corpora").mkdir()
     (mirrored / "corpora" / "wiki.txt").write_bytes(b"word " * 20_000 + b"\n")
     script = (
@@ -214,7 +216,7 @@ def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
     )
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-B", "-c", script],
         env={"PYTHONPATH": str(root), "SENTBENCH_MIRROR": str(mirrored)},
         capture_output=True,
         text=True,

@@ -152,7 +152,7 @@ def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
         "sys.exit(main(sys.argv[2:]))\n"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", script, TINY.model_dump_json(), *FETCH],
+        [sys.executable, "-B", "-c", script, TINY.model_dump_json(), *FETCH],
         env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "0"},
         stderr=subprocess.PIPE,
         text=True,
