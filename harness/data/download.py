@@ -131,13 +131,13 @@ def check(name: str, directory: Path) -> None:
     """
     source, folder = source_named(name), directory / name
     record = read_record(folder)
-    name = record.get("tier")
-    if name not in source.tiers:
+    tier = record.get("tier")
+    if tier not in source.tiers:
         raise InputError(
-            f"{folder / SOURCE_RECORD}: tier {name!r}, expected one of {', '.join(source.tiers)}; "
+            f"{folder / SOURCE_RECORD}: tier {tier!r}, expected one of {', '.join(source.tiers)}; "
             f"fetch {name} again"
         )
-    for file, (_, sha256) in _verify(source, source.tiers[name], folder).items():
+    for file, (_, sha256) in _verify(source, source.tiers[tier], folder).items():
         recorded = record.get("files", {}).get(file, {}).get("sha256")
         if sha256 != recorded:
             raise InputError(

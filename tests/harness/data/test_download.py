@@ -147,7 +147,9 @@ def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, 
     declare({"mirror": {"folder": "words"}})
     folder = fetch("tiny", Path("data"))
     (folder / "words.txt").write_bytes(b"one\ntwo\nThree\n")
-    with pytest.raises(InputError, match=r"words\.txt: sha256 .* as recorded when it was fetched"):
+    with pytest.raises(
+        InputError, match=r"words\.txt: sha256 .* as recorded when it was fetched; fetch tiny again"
+    ):
         check("tiny", Path("data"))
     (folder / "words.txt").unlink()
     with pytest.raises(InputError, match=r"words\.txt: no such file"):
@@ -203,8 +205,8 @@ def test_folder_that_cannot_be_made_is_one_clear_line(mirrored: Path, declare: D
 
 
 def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
-    """A process that may write 64 bytes a file stands for a full disk; it writes no bytecode (-B), which would
-    be cut off as well and break every later import.
+    """A process that may write 64 bytes a file stands for a full disk; it writes no bytecode (-B), which
+    would be cut off as well and break every later import.
     """
     (mirrored / "corpora").mkdir()
     (mirrored / "corpora" / "wiki.txt").write_bytes(b"word " * 20_000 + b"\n")
