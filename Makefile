@@ -18,7 +18,7 @@ FAST_INSTALL = $(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 \
 	$(BIN)/uv pip install --quiet --index-strategy unsafe-best-match --python $(BIN)/python \
 	--requirement requirements.lock 2>/dev/null
 
-.PHONY: help reproduce test test-mirror check docs bench bench-short clean
+.PHONY: help reproduce test test-mirror check docs pictures bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
@@ -26,6 +26,7 @@ help:
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make check       compare the scores with leaderboards/bands.yaml"
 	@echo "make docs        the documents as pages, in docs/_build"
+	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make bench       speed measurements; never part of a test"
 	@echo "make bench-short the same at small sizes: do all sides agree?"
 
@@ -67,6 +68,9 @@ docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
 	@python -m sphinx -q -W -b html docs docs/_build
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
+
+pictures: $(READY)
+	@python docs/pictures.py
 
 bench: $(READY)
 	@python -m benchmarks

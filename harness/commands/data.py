@@ -38,6 +38,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
     if arguments.tiers is not None and not name_list(arguments.tiers):
         raise InputError("--tiers names no tier, expected some, for example embedded,hub; leave it out")
+    check_revision(arguments)
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     folder = data_roots()[-1]
     names = arguments.names or list(planned.sources if planned else ())
@@ -64,3 +65,16 @@ def execute(arguments: argparse.Namespace) -> None:
         tiers = name_list(arguments.tiers or "") or (planned.tiers if planned else None)
         copies = DATA if is_project() and folder != DATA else None
         fetch_sources(names, directory=folder, tiers=tiers, revision=arguments.revision, copies=copies)
+
+
+def check_revision(arguments: argparse.Namespace) -> None:
+    """Raises InputError for a revision of the hub where nothing comes from the hub."""
+    if arguments.revision is None:
+        return
+    if arguments.action in ("check", "lock"):
+        raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
+    if arguments.tiers is not None and "hub" not in name_list(arguments.tiers):
+        raise InputError(
+            f"--revision {arguments.revision} with --tiers {arguments.tiers}, expected hub among the tiers; "
+            "drop one of the two"
+        )

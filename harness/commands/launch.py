@@ -51,6 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Runs what has changed and records it as `dvc repro` does; returns 1 if anything failed or was ended."""
     check_numbers(arguments)
+    check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
             print(forecast(pipeline, arguments.jobs))
@@ -145,3 +146,18 @@ def check_numbers(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"--{name.replace('_', '-')} {number}: expected at least {least}; correct the number"
             )
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raises InputError for an option of an engine that was not asked for, which would be without effect."""
+    for option, engine in (("address", "ray"), ("slurm", "slurm")):
+        given = getattr(arguments, option)
+        if given and arguments.on != engine:
+            raise InputError(
+                f"--{option} {given}: --on is {arguments.on}, expected {engine}; write --on {engine} or "
+                f"leave --{option} out"
+            )
+    if arguments.slurm:
+        from harness.launch.on_slurm import read_options
+
+        read_options(arguments.slurm)

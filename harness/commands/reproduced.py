@@ -30,17 +30,21 @@ class Comparison(NamedTuple):
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument(
-        "--against", default="HEAD", metavar="A", help="a git revision, or a folder of scores"
-    )
+    parser.add_argument("--against", metavar="A", help="a git revision, or a folder of scores; default: HEAD")
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the differences, at most SHOWN, and last the counts."""
+    """Prints the differences, at most SHOWN, and last the counts.
+
+    Without a git repository nothing is committed, which is no fault. Errors: InputError if what was named
+    holds no scores.
+    """
     here = results_of(str(SCORES))
     try:
-        there = results_of(arguments.against)
+        there = results_of(arguments.against or "HEAD")
     except InputError as error:
+        if arguments.against:
+            raise
         print(f"reproduced: nothing to compare with ({error})")
         return
     found = compare(there, here)

@@ -131,13 +131,13 @@ def check(name: str, directory: Path) -> None:
     """
     source, folder = source_named(name), directory / name
     record = read_record(folder)
-    place = record.get("tier")
-    if place not in source.tiers:
+    tier = record.get("tier")
+    if tier not in source.tiers:
         raise InputError(
-            f"{folder / SOURCE_RECORD}: tier {place!r}, expected one of {', '.join(source.tiers)}; "
+            f"{folder / SOURCE_RECORD}: tier {tier!r}, expected one of {', '.join(source.tiers)}; "
             f"fetch {name} again"
         )
-    for file, (_, sha256) in _verify(source, source.tiers[place], folder).items():
+    for file, (_, sha256) in _verify(source, source.tiers[tier], folder).items():
         recorded = record.get("files", {}).get(file, {}).get("sha256")
         if sha256 != recorded:
             raise InputError(
@@ -187,33 +187,33 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
 def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revision: str | None) -> Path:
     reasons: list[str] = []
     advice = OTHER_TIERS
-    for place in order:
-        if place not in source.tiers:
+    for name in order:
+        if name not in source.tiers:
             continue
         try:
-            return _fetch_from(place, source, folder, revision)
+            return _fetch_from(name, source, folder, revision)
         except PickleOnly as error:
-            reasons.append(f"{place}: {error}")
+            reasons.append(f"{name}: {error}")
             advice = f"run `sentbench data convert {source.name}`, then fetch it"
         except Unavailable as error:
-            reasons.append(f"{place}: {error}")
+            reasons.append(f"{name}: {error}")
     found = "; ".join(reasons) or f"it exists in {', '.join(source.tiers)} only"
     raise InputError(
         f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; {advice}"
     )
 
 
-def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | None) -> Path:
-    tier = source.tiers[place]
-    if place == "hub" and revision is None and source.name in LOCKS:
+def _fetch_from(name: TierName, source: Source, folder: Path, revision: str | None) -> Path:
+    tier = source.tiers[name]
+    if name == "hub" and revision is None and source.name in LOCKS:
         revision = LOCKS[source.name].commit
     with new_folder(folder, layout_of(source, folder)) as part:
         if tier.make is None:
-            commit = bring(place, tier, source.files, part, revision)
+            commit = bring(name, tier, source.files, part, revision)
         else:
             inputs = part / ".inputs"
             inputs.mkdir()
-            commit = bring(place, tier, list(tier.inputs), inputs, revision)
+            commit = bring(name, tier, list(tier.inputs), inputs, revision)
             for path, expected in tier.inputs.items():
                 _verify_hash(inputs / path, sha256_of(inputs / path), expected)
             CONVERSIONS[tier.make](inputs, part)
@@ -221,11 +221,11 @@ def _fetch_from(place: TierName, source: Source, folder: Path, revision: str | N
         files = _verify(source, tier, part)
         record = {
             "name": source.name,
-            "tier": place,
+            "tier": name,
             "text": source.text,
             "files": {file: {"rows": rows, "sha256": sha256} for file, (rows, sha256) in files.items()},
         }
-        if place == "hub":
+        if name == "hub":
             record["revision"] = commit
         write_json(part / SOURCE_RECORD, record)
     return folder

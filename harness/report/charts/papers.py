@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PER_ROW = 2
 """The most panels side by side."""
+LETTER = 0.0165
+"""The width of a letter at a tick, as a share of a chart with one panel."""
 WIDE = 30.0
 """Axis values further apart than this factor stand on a logarithmic axis."""
 PRINTED = "Diamonds: published."
@@ -76,7 +78,10 @@ def _draw(table: Table, indices: Sequence[int], key: str, *, placed: bool) -> st
         grid = canvas.subplots(lines, columns, squeeze=False, sharey=not placed, sharex=not placed)
         panels = list(grid.flat)
         for axes, index in zip(panels, indices, strict=False):
-            (_lines if placed else _dots)(axes, table, index)
+            if placed:
+                _lines(axes, table, index, panels=columns)
+            else:
+                _dots(axes, table, index)
             if len(indices) > 1:
                 axes.set_title(table.columns[index].title)
         for spare in panels[len(indices) :]:
@@ -96,12 +101,27 @@ def _groups(table: Table) -> dict[str, list[TableRow]]:
     return groups
 
 
-def _lines(axes: Axes, table: Table, index: int) -> None:
-    """Values against the axis of the table, one pair of lines a group."""
+def tick_names(where: Sequence[float], *, panels: int) -> list[str]:
+    """Returns what stands at each tick of a logarithmic axis, nothing where it would touch the next one.
+
+    where: the ticks, ascending; panels: how many such axes share the width of a chart.
+    """
+    span, end, names = math.log(where[-1] / where[0]), math.inf, []
+    for x in reversed(where):
+        name = f"{x:,.10g}"
+        middle, half = math.log(x / where[0]) / span, LETTER * panels * (len(name) + 1) / 2
+        fits = middle + half <= end
+        end = middle - half if fits else end
+        names.append(name if fits else "")
+    return names[::-1]
+
+
+def _lines(axes: Axes, table: Table, index: int, *, panels: int) -> None:
+    """Values against the axis of the table, one pair of lines a group; `panels` stand side by side."""
     where = sorted({row.x for row in table.rows if row.x is not None})
     if min(where) > 0 and max(where) / min(where) > WIDE:
         axes.set_xscale("log")
-        axes.set_xticks(where, [f"{x:g}" for x in where])
+        axes.set_xticks(where, tick_names(where, panels=panels))
         axes.minorticks_off()
     for style, (group, rows) in enumerate(_groups(table).items()):
         colour = PALETTE[SERIES[style % len(SERIES)]].light

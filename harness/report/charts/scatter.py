@@ -11,7 +11,7 @@ from harness.report.charts.figures import MARKERS, moved_apart
 from harness.report.charts.palette import PALETTE, SERIES
 from harness.report.charts.svg import WIDTH, drawing, to_svg
 
-ALIGNMENT = "Alignment: mean squared distance of similar pairs (lower is closer)"
+ALIGNMENT = "Alignment: mean squared distance\nof similar pairs (lower is closer)"
 UNIFORMITY = "Uniformity: log of the mean of exp(−2 d²) (lower is more spread)"
 
 
@@ -35,10 +35,10 @@ def scatter(systems: Mapping[str, Sequence[Shape]], *, names: bool = True, key: 
     }
     with drawing(WIDTH, 2.4 + (0.15 * len(means) if names else 1.4)) as figure:
         axes = figure.add_subplot()
-        for place, shape in enumerate(means.values()):
+        for index, shape in enumerate(means.values()):
             axes.plot(
-                shape.uniformity, shape.alignment, MARKERS[place % len(MARKERS)], markersize=5,
-                color=PALETTE[SERIES[place % len(SERIES)]].light,
+                shape.uniformity, shape.alignment, MARKERS[index % len(MARKERS)], markersize=5,
+                color=PALETTE[SERIES[index % len(SERIES)]].light,
             )  # fmt: skip
         if names:
             _name_points(axes, means)
@@ -52,15 +52,25 @@ def scatter(systems: Mapping[str, Sequence[Shape]], *, names: bool = True, key: 
         return to_svg(figure, key=key, title="Alignment and uniformity", description=words)
 
 
+def within(heights: Sequence[float], low: float, high: float, *, gap: float) -> list[float]:
+    """Returns heights that are `gap` apart moved between low and high, no further than that takes."""
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
+    moved = list(heights)
+    for rank, index in enumerate(order):
+        above = len(order) - 1 - rank
+        moved[index] = max(low + rank * gap, min(high - above * gap, heights[index]))
+    return moved
+
+
 def _name_points(axes: object, means: Mapping[str, Shape]) -> None:
     """Draws names in a column at the right, each tied to its point, moved apart so that none is covered."""
     low, high = axes.get_ylim()  # type: ignore[attr-defined]
     gap = (high - low) / max(12, len(means) + 1)
-    heights = moved_apart([shape.alignment for shape in means.values()], gap=gap)
-    for place, ((name, shape), height) in enumerate(zip(means.items(), heights, strict=True)):
-        colour = PALETTE[SERIES[place % len(SERIES)]].light
+    heights = within(moved_apart([shape.alignment for shape in means.values()], gap=gap), low, high, gap=gap)
+    for index, ((name, shape), height) in enumerate(zip(means.items(), heights, strict=True)):
+        colour = PALETTE[SERIES[index % len(SERIES)]].light
         axes.annotate(  # type: ignore[attr-defined]
             name, (shape.uniformity, shape.alignment), (1.02, (height - low) / (high - low)),
-            textcoords="axes fraction", va="center", fontsize=8, color=colour, annotation_clip=False,
+            textcoords="axes fraction", va="center", fontsize=7, color=colour, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": PALETTE["edge"].light},
         )  # fmt: skip

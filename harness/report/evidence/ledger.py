@@ -56,19 +56,19 @@ def load_ledger(folder: Path, published: Published) -> Ledger:
     """
     scope = read_declaration(folder / SCOPE_FILE, Scope)
     studies: list[Study] = []
-    places: list[str] = []
+    where: list[str] = []
     for path in list_declarations(folder):
         if path.name == SCOPE_FILE:
             continue
-        for place, study in enumerate(read_declaration(path, StudyFile).studies):
-            places.append(f"{path}: studies.{place}")
+        for index, study in enumerate(read_declaration(path, StudyFile).studies):
+            where.append(f"{path}: studies.{index}")
             try:
                 studies.append(_with_printed(study, published))
             except (InputError, ValueError) as error:
-                raise InputError(f"{places[-1]}: {error}; correct the file") from None
+                raise InputError(f"{where[-1]}: {error}; correct the file") from None
     ledger = Ledger(tuple(studies), scope)
     _check_scope(folder / SCOPE_FILE, ledger, published)
-    _check_repeats(ledger, places)
+    _check_repeats(ledger, where)
     return ledger
 
 
@@ -122,7 +122,7 @@ def runs_of(score: Score) -> list[float]:
     return [score] if isinstance(score, float) else list(score) if isinstance(score, list) else []
 
 
-def _check_repeats(ledger: Ledger, places: list[str]) -> None:
+def _check_repeats(ledger: Ledger, where: list[str]) -> None:
     """The same people state a run once: all other studies that hold it name the column in `repeats`."""
     holders: dict[tuple[str, ...], set[int]] = {}
     for number, study in enumerate(ledger.studies):
@@ -135,6 +135,6 @@ def _check_repeats(ledger: Ledger, places: list[str]) -> None:
         if len(first) != 1:
             fault = "in two studies" if first else "said to repeat a study, and no other study has it"
             raise InputError(
-                f"{places[max(first or numbers)]}: {system}: {column} {value} by {by} is {fault}; expected "
+                f"{where[max(first or numbers)]}: {system}: {column} {value} by {by} is {fault}; expected "
                 f"one study with the number and `repeats` in all others; correct the file"
             )

@@ -104,7 +104,7 @@ class Printed(Declaration):
 
 
 class Study(Declaration):
-    """Numbers that one group measured of one system in one place.
+    """Numbers that one group measured of one system, from one source.
 
     system: key of the published row (`system/variant@backbone`). source: `owner/repository`, a thread of it
     (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the

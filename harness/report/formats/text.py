@@ -120,16 +120,18 @@ def is_cited(cell: Cell) -> bool:
 
 
 def row_seeds(row: TableRow) -> str:
-    """Returns the number of seeds behind a row, a range if its cells differ, or nothing."""
-    counts = sorted({cell.n for cell in row.cells if cell.value is not None})
+    """Returns the number of seeds behind a row, a range if its cells differ, or nothing, as for settings."""
+    counts = sorted({cell.n for cell in row.cells if cell.n})
     return "" if not counts else "-".join(str(count) for count in dict.fromkeys([counts[0], counts[-1]]))
 
 
 def describe_seeds(table: Table) -> str:
-    """Returns the sentence on n: one number if all cells share it, else their range."""
+    """Returns the sentence on n: one number if all cells share it, else their range; settings have none."""
     counts = {cell.n for row in table.rows for cell in row.cells if cell.value is not None}
     if not counts:
         return "Nothing run yet."
+    if counts == {0}:
+        return "Ours: what the recipes declare."
     few, many = min(counts), max(counts)
     seeds = "seed" if many == 1 else "seeds"
     number = str(few) if few == many else f"{few} to {many}"

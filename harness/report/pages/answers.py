@@ -17,7 +17,7 @@ from harness.report.pages.content import Report
 from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
 from harness.report.tables.lookup import find_cells
-from harness.report.tables.model import Table, TableRow, row_label
+from harness.report.tables.model import Table, TableRow, reading_order, row_label
 from harness.report.verdicts import Finding
 from harness.report.verification import Verification, counted, median
 
@@ -125,7 +125,9 @@ def known_words(found: Verification) -> str:
     if middle is not None:
         parts.append(f"median {middle:.2f} of {counted(len(others.sources), 'independent source')}")
     if found.draw is not None and found.draw.place is not None and found.draw.runs > 1:
-        parts.append(f"above {100 * found.draw.place.value:.0f} % of {found.draw.runs} single runs")
+        parts.append(
+            f"above {100 * found.draw.place.value:.0f}\N{NO-BREAK SPACE}% of {found.draw.runs} single runs"
+        )
     own = median(list(found.others.pools["same authors"].sources.values()))
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
@@ -158,7 +160,7 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
     reach. A number that several tables print is named once, and of a system only the mean of the test sets.
     """
     found: dict[tuple[int, float], tuple[int, str]] = {}
-    for table, row, known in _verifications(sorted(tables, key=_plainness)):
+    for table, row, known in _verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
         word = _told(known)
         if known.printed.column == "Avg" and weight and word:
@@ -171,11 +173,6 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
         verb = "is" if alone == 1 else "are"
         ranked.insert(1, f"{alone} of the {len(answers)} numbers below {verb} known from the authors alone.")
     return ranked[:MOST]
-
-
-def _plainness(table: Table) -> tuple[bool, int, str]:
-    """Tables before figures, main tables before those of the appendix."""
-    return table.kind == "figure", len(table.key), table.key
 
 
 def _told(known: Verification) -> str:

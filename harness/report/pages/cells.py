@@ -110,9 +110,16 @@ def format_hours(hours: float) -> str:
 
 
 def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
-    """Returns (finding, sign, cells) over the published numbers, in the order of the scale, none with 0."""
+    """Returns (finding, sign, cells) over the published scores, in the order of the scale, none with 0.
+
+    A setting or a count is no score: it is left out.
+    """
     found = Counter(
-        cell.finding for table in tables for row in table.rows for cell in row.cells if cell.finding
+        cell.finding
+        for table in tables
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.finding and not column.plain
     )
     return [(finding, MARKS[finding] or "–", found[finding]) for finding in FINDINGS if found[finding]]
 

@@ -17,6 +17,7 @@ from harness.report.pages.declared import MAIN, Page
 from harness.report.pages.runs import FILE, has_own_page
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
+from harness.report.tables.run_choice import RunSystem
 from harness.results.schema import ResultFile
 
 PROTOCOL = (
@@ -26,7 +27,9 @@ PROTOCOL = (
 )
 
 MANY = 24
-"""The most systems that a chart of the overview draws apart or names."""
+"""The most systems that a chart of the overview draws in panels of their own."""
+NAMED = 40
+"""The most systems that a chart of the overview names beside their points."""
 
 
 def index_values(report: Report) -> dict[str, Any]:
@@ -105,21 +108,24 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
             score.metric: score.value
             for score in result.scores
             if score.metric in ("alignment", "uniformity")
+            and score.setting == "all"
             and score.selection == result.scores[0].selection
             and not score.task.endswith("-dev")
         }
         if len(values) == 2:
             run = result.run
-            found.setdefault(f"{run.method}/{run.variant}", []).append(Shape(**values))
+            label = RunSystem.of(run.id, run.method, run.variant, run.backbone).label
+            found.setdefault(label, []).append(Shape(**values))
     if not found:
         return []
     return [
         Chart(
             "geometry",
             "Alignment and uniformity",
-            scatter(found, names=len(found) <= MANY, key="geometry"),
-            "Of unit vectors of STS-B test, a point a system, mean over seeds; lower is better in both, and "
-            "low alignment alone says little: a constant encoder has 0 (Wang and Isola 2020).",
+            scatter(found, names=len(found) <= NAMED, key="geometry"),
+            "Of unit vectors of STS-B test, a point a system on one backbone, mean over seeds; lower is "
+            "better in both, and low alignment alone says little: a constant encoder has 0 (Wang and Isola "
+            "2020).",
         )
     ]
 

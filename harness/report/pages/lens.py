@@ -155,8 +155,8 @@ def _poolings(systems: Mapping[System, Scores]) -> dict[str, dict[str, dict[str,
 def lens_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: every encoder under every protocol that one of them has a score of."""
     lens = build_lens(report.results)
-    columns = [place for place, protocol in enumerate(PROTOCOLS) if protocol not in lens.missing]
-    return {"lens": lens, "columns": columns, "shown_protocols": [PROTOCOLS[place] for place in columns]}
+    columns = [index for index, protocol in enumerate(PROTOCOLS) if protocol not in lens.missing]
+    return {"lens": lens, "columns": columns, "shown_protocols": [PROTOCOLS[index] for index in columns]}
 
 
 PAGE = Page("Lens", "pages/lens.html", "lens.html.j2", lens_values, order=5)

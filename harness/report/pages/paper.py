@@ -18,7 +18,7 @@ from harness.report.pages.index import checked
 from harness.report.pages.log import log_of
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Table, row_label
+from harness.report.tables.model import Cell, Table, reading_order, row_label
 from harness.report.tables.published import Published
 
 STRIP = "Diamonds: published here. Crosses: sources that ran it again by its recipe. Rings: our seeds."
@@ -30,13 +30,14 @@ def papers_of(
     runs: Mapping[str, RunDetail],
     unfilled: Mapping[str, str],
 ) -> tuple[Paper, ...]:
-    """Returns the papers with a table, in the order of their keys, each with its tables and charts.
+    """Returns the papers with a table, in the order of their keys, each with its tables in reading order.
 
     unfilled: what it would take to fill a table that no declared run fills, by the table's key.
     """
     found = []
     for key, paper in sorted(published.papers.items()):
-        own = {name: table for name, table in tables.items() if name.startswith(f"{key}/")}
+        printed = [table for name, table in tables.items() if name.startswith(f"{key}/")]
+        own = {table.key: table for table in sorted(printed, key=reading_order)}
         charts = {name: chart_of(table, runs) for name, table in own.items()}
         strips = [strip_of(table, published) for table in own.values()]
         if own:

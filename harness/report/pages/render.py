@@ -118,6 +118,7 @@ def _environment(templates: Path) -> Environment:
     environment.filters["signed"] = signed
     environment.filters["slug"] = slug
     environment.filters["code_spans"] = _code_spans
+    environment.filters["breakable"] = _breakable
     environment.filters["groupby_order"] = lambda values, name: [
         (key, list(found)) for key, found in groupby(values, key=attrgetter(name))
     ]
@@ -128,6 +129,13 @@ def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
     """Returns the rows with their positions in stretches of one group, in their order."""
     stretches = groupby(enumerate(table.rows), key=lambda entry: entry[1].group)
     return [(group, list(rows)) for group, rows in stretches]
+
+
+def _breakable(name: str) -> Markup:
+    """Returns a name that may continue on the next line behind a slash and before an `@`."""
+    from markupsafe import Markup, escape
+
+    return escape(name).replace("/", Markup("/<wbr>")).replace("@", Markup("<wbr>@"))
 
 
 def _code_spans(text: str) -> Markup:

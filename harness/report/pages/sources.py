@@ -9,7 +9,7 @@ from harness.report import statistics
 from harness.report.evidence.model import Range, Score, Study, Summary
 from harness.report.evidence.others import Others
 from harness.report.runs import slug
-from harness.report.tables.model import Table
+from harness.report.tables.model import Table, row_label
 from harness.report.verification import counted
 
 
@@ -24,9 +24,10 @@ class Source:
 
 @dataclass(frozen=True)
 class SystemSources:
-    """The studies of one printed system, by the published key of its row."""
+    """The studies of one printed system: the published key of its row, and what the page calls it."""
 
     system: str
+    name: str
     columns: tuple[str, ...]
     sources: tuple[Source, ...]
 
@@ -43,6 +44,7 @@ def anchor_of(system: str) -> str:
 
 def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     """Returns the studies behind the tables' numbers by system, in the order of the tables."""
+    names: dict[str, str] = {}
     columns: dict[str, dict[str, None]] = {}
     studies: dict[str, dict[int, tuple[Study, str]]] = {}
     for table in tables:
@@ -50,12 +52,14 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
             for cell in row.cells:
                 if cell.evidence is not None:
                     system, column = cell.evidence.printed.row, cell.evidence.printed.column
+                    names.setdefault(system, row_label(row))
                     for study, kind in _kinds(cell.evidence.others):
                         columns.setdefault(system, {})[column] = None
                         studies.setdefault(system, {}).setdefault(id(study), (study, kind))
     return [
         SystemSources(
             system,
+            names[system],
             tuple(shown := list(columns[system])),
             tuple(Source(study, kind, _values(study, shown)) for study, kind in found.values()),
         )

@@ -17,6 +17,7 @@ from harness.report.evidence.others import (
     others_of,
     printed_number,
 )
+from harness.report.formats.text import TASKS
 from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -108,7 +109,12 @@ def _unit(spec: TableSpec, published: Published) -> str:
 
 
 def _shown_column(column: ColumnSpec) -> Column:
-    return Column(column.key, column.title or column.key, column.mark, plain=column.unit == "plain")
+    return Column(
+        column.key,
+        column.title or TASKS.get(column.key, column.key),
+        column.mark,
+        plain=column.unit == "plain",
+    )
 
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
@@ -162,15 +168,15 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
 
 
 def _setting(
-    spec: TableSpec, place: str, choice: RunChoice, settings: Mapping[str, Mapping[str, Any]]
+    spec: TableSpec, setting: str, choice: RunChoice, settings: Mapping[str, Mapping[str, Any]]
 ) -> float:
-    """Returns a number of a system's recipe. Errors: InputError if it has none at `place`."""
+    """Returns a number of a system's recipe. Errors: InputError if it has no such setting."""
     found: Any = settings.get(choice.system)
-    for name in place.split("."):
+    for name in setting.split("."):
         found = found.get(name) if isinstance(found, Mapping) else None
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise InputError(
-            f"table {spec.key}: {choice.system} has {found!r} at {place} of its recipe, expected a number; "
+            f"table {spec.key}: {choice.system} has {found!r} at {setting} of its recipe, expected a number; "
             "correct the column's `recipe`"
         )
     return float(found)

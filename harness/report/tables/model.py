@@ -102,3 +102,8 @@ class Table:
     x_title: str = ""
     logs: tuple[str, ...] = ()
     unit: str = ""
+
+
+def reading_order(table: Table) -> tuple[bool, int, str]:
+    """Returns the key to sort a paper's tables by: tables before figures, main ones before the appendix."""
+    return table.kind == "figure", len(table.key), table.key

@@ -36,7 +36,7 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
     Rows without a value there stand last; equal ones, and all without such a column, keep their order.
     """
     keys = [column.key for column in spec.columns]
-    groups: Mapping[str, int] = {name: place for place, name in enumerate(GROUPS)}
+    groups: Mapping[str, int] = {name: index for index, name in enumerate(GROUPS)}
     if not spec.order_by:
         return sorted(range(len(rows)), key=lambda index: groups[rows[index].group])
     column = keys.index(spec.order_by)

@@ -68,7 +68,7 @@ class RowSpec(Declaration):
     run: the system and backbone that fill it, `pcl@bert-base-uncased`; a row without it is cited only.
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
-    competes: takes part in the ranks of its group. x: place on a figure's axis.
+    competes: takes part in the ranks of its group. x: position on a figure's axis.
     no_verdict: why runs of ours do not judge the printed numbers: their settings are not confirmed, or
     they were measured otherwise than their neighbours; what others found is shown.
     """

@@ -84,7 +84,15 @@ RECORDS = """
     | data fetch minilm-l6 --revision 'a b' | data check nothing | data check minilm-l6
     | data lock minilm-l6 | data convert | data convert stsb | data fetch ../x | data fetch ''
 """
-GROUPS = (GENERAL, FOLDERS, EVALUATION, RUNS, PLANS, RECORDS)
+LAUNCHES = """
+    launch --jobs 0 | launch --jobs two | launch --on spark | launch --cpus-per-run 0 | launch --retries -1
+    | launch --gpus-per-run nan | launch --slurm partition=gpu | launch --address auto
+    | launch --on ray --slurm time=10 | launch --on slurm --address auto | launch --on slurm --slurm time
+    | launch --dry-run --slurm partition=gpu | reproduced --against nowhere | reproduced --against empty
+    | reproduced --against params.yaml | reproduced HEAD | doctor now | data check stsb --revision main
+    | data lock stsb --revision main | data fetch stsb --revision main --tiers embedded
+"""
+GROUPS = (GENERAL, FOLDERS, EVALUATION, RUNS, PLANS, RECORDS, LAUNCHES)
 LINES = [part.strip() for group in GROUPS for part in group.split("|")]
 HOSTILE = [
     ["evaluate", LONG],

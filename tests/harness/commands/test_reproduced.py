@@ -46,3 +46,14 @@ def test_the_last_line_says_how_much_equals_what_is_committed(
     )
     assert main(["reproduced"]) == 0
     assert capsys.readouterr().out.startswith("reproduced: nothing to compare with ('HEAD' is neither")
+
+
+def test_a_revision_that_was_named_and_is_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_result(tmp_path / "reports/scores/a.json", result("a"))
+    assert main(["reproduced", "--against", "nowhere"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("sentbench: 'nowhere' is neither a folder of scores nor a git revision")

@@ -59,7 +59,10 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     }
     simcse = found["SimCSE, BERT-base"]
     assert simcse.printed == "76.25"
-    assert simcse.known == "median 75.27 of 15 independent sources; above 90 % of 73 single runs"
+    assert (
+        simcse.known
+        == "median 75.27 of 15 independent sources; above 90\N{NO-BREAK SPACE}% of 73 single runs"
+    )
     assert simcse.evidence == "papers/pcl.html#evidence-simcse-bert-base-uncased"
     una = found["UNA with paraphrases, BERT-base"]
     assert una.printed == "77.67"
@@ -95,6 +98,9 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     text = show_paper(report, una)
     systems = sources_of(una.tables)
     assert {f'id="{system.anchor}"' in text for system in systems} == {True}
+    names = {system.system: system.name for system in systems}
+    assert names["simcse@roberta-base"] == "SimCSE (RoBERTa-base)"
+    assert ">SimCSE (RoBERTa-base)</span>" in text
     links = {source.study.link for system in systems for source in system.sources}
     assert len(links) > 15
     assert {f'href="{link}"' in text for link in links} == {True}

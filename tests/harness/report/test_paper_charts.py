@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 
 from harness.report.charts.curves import CurvePoint
-from harness.report.charts.papers import chart_of
+from harness.report.charts.papers import chart_of, tick_names
+from harness.report.charts.scatter import within
 from harness.report.evidence.others import PrintedNumber, nothing_known
+from harness.report.pages.index import geometry_figure
 from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
 from harness.report.verification import verify
+from tests.harness.report.made_results import result
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 
@@ -51,6 +54,34 @@ def test_an_axis_over_two_decades_is_logarithmic_with_a_tick_at_each_value() -> 
     ticks = [set(re.findall(r">(1|5.0|100)</text>", chart.svg)) for chart in (wide, near)]
     assert ticks[0] == {"1", "100"}
     assert "5.0" in ticks[1]
+
+
+def test_a_name_at_a_logarithmic_tick_never_touches_its_neighbour() -> None:
+    """Six queue lengths: the names of the last three, of 7 letters each, do not fit side by side."""
+    queues = [128.0, 1024.0, 16384.0, 65536.0, 131072.0, 262144.0]
+    assert tick_names(queues, panels=1) == ["128", "1,024", "16,384", "65,536", "", "262,144"]
+    assert tick_names([0.3, 1.0, 3.0, 10.0, 30.0, 100.0], panels=2) == ["0.3", "1", "3", "10", "30", "100"]
+
+
+def test_names_beside_points_stay_within_the_axes_and_apart() -> None:
+    assert within([-0.2, 0.1, 0.4, 2.0], 0.0, 1.0, gap=0.3) == pytest.approx([0.0, 0.3, 0.6, 1.0])
+
+
+def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() -> None:
+    """Two seeds on `a` lie at 0.2 and 0.4, one on `b` at 0.9; another setting is not drawn."""
+    made = [
+        result("x", seed, {("geometry-test", "all"): value}, backbone=backbone, metric="alignment")
+        for backbone, seed, value in (("a", 0, 0.2), ("a", 1, 0.4), ("b", 0, 0.9))
+    ]
+    first = made[0].scores[0]
+    more = [
+        first.model_copy(update={"metric": "uniformity", "value": -1.0}),
+        first.model_copy(update={"setting": "at-least-4", "value": 7.0}),
+    ]
+    (chart,) = geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made])
+    assert described(chart.svg) == (
+        "m/v@a: alignment 0.300, uniformity -1.000. m/v@b: alignment 0.900, uniformity -1.000."
+    )
 
 
 def test_rows_without_an_axis_become_one_line_each() -> None:

@@ -13,11 +13,12 @@ import pytest
 from harness.errors import InputError
 from harness.report.charts.chart import Chart
 from harness.report.formats.templates import TEMPLATES
+from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import cell_facts, finding_counts, show_cell
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import SCRIPTS, STYLES
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
 from tests.harness.report.shown import show_index, show_paper
 
@@ -46,7 +47,7 @@ def table_of(*cells: Cell, **fields: object) -> Table:
 class Page(HTMLParser):
     """Collects tags, ids, the tags left open, and every address a page names."""
 
-    VOID = frozenset({"meta", "link", "br", "path", "use", "input"})
+    VOID = frozenset({"meta", "link", "br", "wbr", "path", "use", "input"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -118,6 +119,38 @@ def test_tally_counts_only_cells_that_stand_beside_a_published_value() -> None:
         ("confirmed", "=", 1),
         ("not settled", "?", 1),
         ("untested", "–", 1),
+    ]
+
+
+def test_a_setting_is_in_no_tally_of_scores_and_has_no_seeds() -> None:
+    same = Cell(65536.0, published=65536.0, finding="confirmed")
+    row = TableRow("r", "SCT", (same, Cell(published=72.56, finding="untested")))
+    table = Table("t", "A table", (Column("queue", "queue", plain=True), Column("avg", "Avg")), (row,))
+    assert finding_counts(table) == [("untested", "–", 1)]
+    assert describe_seeds(table) == "Ours: what the recipes declare."
+    assert row_seeds(row) == ""
+
+
+def test_a_long_name_may_break_at_its_parts_and_notes_show_code() -> None:
+    row = TableRow("r", "pooled/mean@minilm", (Cell(1.0),), note="made by `plan`")
+    table = Table("t", "A table", (Column("c", "C"),), (row,), notes=("run `a < b`",))
+    text = show_index(Report("T", "abc", tables=(table,)))
+    assert ">pooled/<wbr>mean<wbr>@minilm</a>" in text
+    assert "<li>run <code>a &lt; b</code></li>" in text
+    assert "made by <code>plan</code>" in text
+
+
+def test_a_papers_tables_stand_before_its_figures_and_the_main_ones_before_the_appendix() -> None:
+    keys = ["p/fig1", "p/table-a1", "p/table2", "p/table1"]
+    made = [
+        Table(key, key, (), (), kind="figure" if "fig" in key else "table")  # type: ignore[arg-type]
+        for key in keys
+    ]
+    assert [table.key for table in sorted(made, key=reading_order)] == [
+        "p/table1",
+        "p/table2",
+        "p/table-a1",
+        "p/fig1",
     ]
 
 

@@ -47,7 +47,7 @@ def test_the_average_is_that_of_the_columns_with_data_and_is_marked_partial(tabl
     assert "Avg (partial)" in to_markdown(table)
     assert r"Avg \textit{(partial)}" in to_latex(table)
     assert "small-scale" in to_markdown(table)
-    assert "SICKR (no data)" in to_markdown(table)
+    assert "SICK-R (no data)" in to_markdown(table)
 
 
 def test_the_whole_test_sets_are_a_table_of_their_own_that_the_mirror_fills(

@@ -115,3 +115,40 @@ def test_a_missed_target_is_explained_in_view_and_in_full_ink(
         box = place.bounding_box()
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= width
+
+
+@pytest.mark.parametrize("name", ["index.html", "paper.html"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_number_of_a_cell_lies_over_another(open_page: Open, name: str, width: int) -> None:
+    """In the letters of another machine too: they are stretched by a fifth."""
+    page = open_page(name, width=width).page
+    page.add_style_tag(content="table { letter-spacing: .12em }")
+    page.locator(".cell .unseen").evaluate_all("words => words.forEach((word) => word.remove())")
+    over = page.locator(".cell").evaluate_all(
+        """cells => cells.flatMap((cell) => {
+          const parts = [...cell.children].filter((part) => part.textContent.trim());
+          const ends = parts.map((part) => {
+            const range = document.createRange();
+            range.selectNodeContents(part);
+            return range.getBoundingClientRect();
+          });
+          return ends.slice(1).flatMap((box, place) => {
+            const before = ends[place];
+            const beside = before.top < box.bottom && box.top < before.bottom;
+            return beside && before.right > box.left + 0.5 ? [cell.textContent] : [];
+          });
+        })"""
+    )
+    assert over == []
+
+
+def test_what_scrolls_sideways_on_a_phone_shows_an_edge_until_its_end(open_page: Open) -> None:
+    page = open_page(width=390).page
+    links = page.locator("nav[aria-label='On this page']")
+    assert links.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert "gradient" in links.evaluate("box => getComputedStyle(box).backgroundImage")
+    last = page.locator("#table-wide tr.system").last.locator("th")
+    assert last.evaluate(
+        "head => head.getBoundingClientRect().bottom"
+        " <= head.closest('.scroller').getBoundingClientRect().bottom - 1"
+    )
