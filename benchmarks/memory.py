@@ -1,7 +1,8 @@
 """Peak memory, each figure from a process of its own: a training step, a million sentences encoded or scored.
 
 Training: the growth of resident memory over three steps against what must be there, counted tensor by tensor
-(weights, gradients, two moments of Adam, and what autograd keeps of one forward pass). Encoding: the growth
+(weights, gradients, two moments of Adam, and what autograd keeps of one forward pass), with the allocator set
+as `sentbench train` sets it and, round by round, as it comes. Encoding: the growth
 beside texts and vectors, which must not depend on how many sentences there are but for their index.
 Evaluation: the same with vectors on disk, which take no part in the growth but for those of one shard. All
 growth is of resident memory, so pages of mapped files count while they are mapped.
@@ -11,7 +12,10 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +23,7 @@ import numpy as np
 
 from benchmarks.measurement import Disagreement, Result, Spread
 from benchmarks.processes import answer_of, forget_peak, resident
+from harness.allocator import return_large_blocks
 
 if TYPE_CHECKING:
     from harness.tasks.interface import Task
@@ -33,28 +38,15 @@ WORKING_MB = 50.0
 """Model, word pieces of one shard and one batch."""
 SENTENCES, FEW_SENTENCES, AGREEING, STEPS = 1_000_000, 2_000, 1_000, 3
 MB = 1e6
-RETURNED_AT_ONCE = {"MALLOC_TRIM_THRESHOLD_": "0"}
-"""Makes glibc map every larger block by itself and give it back when it is freed."""
 
 
 def measure(rounds: int, short: bool) -> list[Result]:
     """Returns the peak of training over all rounds and that of encoding once."""
     short_or_not = ["--short"] if short else []
-    trained = [answer_of("benchmarks.memory", "training", *short_or_not) for _ in range(rounds)]
     encoded = answer_of("benchmarks.memory", "encoding", *short_or_not)
     evaluated = answer_of("benchmarks.memory", "evaluation", *short_or_not)
-    tight = answer_of("benchmarks.memory", "training", *short_or_not, **RETURNED_AT_ONCE)
-    counted = trained[0]["counted"] / MB
     return [
-        Result(
-            "memory of SimCSE's step, batch 64",
-            "MB",
-            Spread.of([found["peak"] / MB for found in trained]),
-            limit=None if short else TRAINING_LIMIT * counted,
-            note=f"{counted:.0f} MB counted, {trained[0]['activations'] / MB:.0f} MB of it kept by autograd; "
-            f"{tight['peak'] / MB:.0f} MB where the allocator returns what is freed at once "
-            "(MALLOC_TRIM_THRESHOLD_=0), which is slower: the rest is memory that it keeps for the next step",
-        ),
+        training_result(rounds, short),
         Result(
             f"memory of encoding {encoded['sentences']} sentences beside texts and vectors",
             "MB",
@@ -73,13 +65,41 @@ def measure(rounds: int, short: bool) -> list[Result]:
     ]
 
 
-def training(short: bool) -> dict[str, float]:
-    """Returns the growth of resident memory over some steps and the bytes counted; run in a fresh process."""
+def training_result(rounds: int, short: bool) -> Result:
+    """Returns the peak of a step; beside it, in the same rounds, that of an allocator as it comes."""
+    short_or_not = ["--short"] if short else []
+    parts = ("training", "training-as-it-comes")
+    found: dict[str, list[dict[str, float]]] = {part: [] for part in parts}
+    for turn in range(rounds):
+        for part in parts if turn % 2 == 0 else reversed(parts):
+            found[part].append(answer_of("benchmarks.memory", part, *short_or_not))
+    ours, theirs = found.values()
+    counted = ours[0]["counted"] / MB
+    peaks, kept = (Spread.of([answer["peak"] / MB for answer in side]) for side in (ours, theirs))
+    slower = Spread.of([one["step"] / other["step"] for one, other in zip(ours, theirs, strict=True)])
+    return Result(
+        "memory of SimCSE's step, batch 64",
+        "MB",
+        peaks,
+        limit=None if short else TRAINING_LIMIT * counted,
+        note=f"{counted:.0f} MB counted, {ours[0]['activations'] / MB:.0f} MB of it kept by autograd; "
+        f"{kept.median:.0f} MB with the allocator as it comes, which keeps more for the next step; processor "
+        f"time of a step {slower.median:.2f} times that ({slower.low:.2f} to {slower.high:.2f})",
+    )
+
+
+def training(short: bool, *, returned: bool = True) -> dict[str, float]:
+    """Returns the growth of resident memory over some steps, the bytes counted and a step's processor seconds.
+
+    To be run in a fresh process. returned: whether large blocks are given back as they are freed.
+    """
     import torch
 
     from benchmarks.material import backbone, sentences
     from benchmarks.training import BATCH, simcse
 
+    if returned:
+        return_large_blocks()
     texts = sentences(BATCH, short)
     backbone(short)
     few = simcse(True, sentences(BATCH, True)).train()  # loads what any training loads
@@ -97,16 +117,24 @@ def training(short: bool) -> dict[str, float]:
 
     weights = {parameter.untyped_storage().data_ptr(): parameter.nbytes for parameter in method.parameters()}
     tokens = method.encoder.tokenize(texts, max_length=method.config.max_length)
+    taken = []
     for _ in range(STEPS):
+        started = time.process_time()
         kept.clear()
         with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
             loss = method.loss({"anchor": tokens}).total
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
+        taken.append(time.process_time() - started)
     activations = sum(size for place, size in kept.items() if place not in weights)
     counted = 4 * sum(weights.values()) + activations
-    return {"peak": resident("VmHWM") - before, "counted": counted, "activations": activations}
+    return {
+        "peak": resident("VmHWM") - before,
+        "counted": counted,
+        "activations": activations,
+        "step": median(taken),
+    }
 
 
 def encoding(short: bool) -> dict[str, float]:
@@ -198,5 +226,10 @@ def _pairs(count: int) -> list[Task]:
 
 
 if __name__ == "__main__":
-    parts = {"training": training, "encoding": encoding, "evaluation": evaluation}
+    parts = {
+        "training": training,
+        "training-as-it-comes": partial(training, returned=False),
+        "encoding": encoding,
+        "evaluation": evaluation,
+    }
     print(json.dumps(parts[sys.argv[1]]("--short" in sys.argv)))

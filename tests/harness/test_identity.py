@@ -165,6 +165,7 @@ STALE: dict[str, str] = {
     "harness/cli": "",
     "harness/checkout": "",
     "harness/commands/*": "",
+    "harness/allocator": "",
     "harness/device": "",
     "harness/fingerprint": "",
     "harness/identity": "",
