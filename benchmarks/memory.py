@@ -89,7 +89,7 @@ def training_result(rounds: int, short: bool) -> Result:
 
 
 def training(short: bool, *, returned: bool = True) -> dict[str, float]:
-    """Returns the growth of resident memory over some steps, the bytes counted and a step's processor seconds.
+    """Returns the growth of resident memory over some steps, the bytes counted and processor seconds a step.
 
     To be run in a fresh process. returned: whether large blocks are given back as they are freed.
     """

@@ -36,7 +36,7 @@ print((held - resident()) * 1024 / 2**20)
 def test_gaps_between_large_blocks_are_given_back_only_where_that_was_asked(
     how: str, least: float, most: float
 ) -> None:
-    """glibc as it comes puts blocks of 2 MiB into its heap once one of 30 MiB was freed, and keeps the gaps."""
+    """As it comes glibc puts blocks of 2 MiB into its heap once one of 30 MiB was freed, and keeps gaps."""
     done = subprocess.run([sys.executable, "-c", FREED, how], capture_output=True, text=True, check=True)
     assert least <= float(done.stdout) <= most
 
