@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.allocator import return_large_blocks
 from harness.device import quiet, resolve_device
 from harness.files import disk_errors, write_json
 from harness.identity import existing_folder, run_identity
@@ -50,7 +49,6 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
     if not resume:
         shutil.rmtree(state, ignore_errors=True)
     started = time.monotonic()
-    return_large_blocks()
     trainer = build_trainer(run, state, device=device)
     rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
     trainer.fit(rows)

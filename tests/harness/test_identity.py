@@ -165,7 +165,6 @@ STALE: dict[str, str] = {
     "harness/cli": "",
     "harness/checkout": "",
     "harness/commands/*": "",
-    "harness/allocator": "",
     "harness/device": "",
     "harness/fingerprint": "",
     "harness/identity": "",
