@@ -39,9 +39,9 @@ MB = 1e6
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": str(2**20), "MALLOC_TRIM_THRESHOLD_": str(2**27)}
 """Makes glibc map every block of 1 MiB by itself and give it back when it is freed.
 
-Not set for training: in processes of their own on a loaded virtual machine a step took 1.21 to 1.35 times the
-processor time with it, and no less with transparent huge pages (THP_MEM_ALLOC_ENABLE of torch). Of the counted
-sum 4 MiB as limit left 1.07 times, 32 MiB 1.43 times, as much as without.
+Not set for training: in processes of their own on a loaded virtual machine a step took 1.21 to 1.35 times
+the processor time with it, and no less with transparent huge pages (THP_MEM_ALLOC_ENABLE of torch). Of the
+counted sum 4 MiB as limit left 1.07 times, 32 MiB 1.43 times, as much as without.
 """
 
 
