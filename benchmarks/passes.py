@@ -53,9 +53,15 @@ class Passes(NamedTuple):
 
 PASSES: dict[str, Passes] = {
     "simcse": Passes(2, 0, "PT-BERT i: 2B forward and backward"),
-    "moco": Passes(1, 1, "PT-BERT i and g: its passes without the block", extra="the moving average"),
+    "moco": Passes(
+        1, 1, "PT-BERT i and g: its passes without the block", extra="the moving average", products=2
+    ),
     "pt-bert": Passes(
-        1, 1, "PT-BERT i: B forward and backward, B forward", extra="the moving average and the block"
+        1,
+        1,
+        "PT-BERT i: B forward and backward, B forward",
+        extra="the moving average and the block",
+        products=2,
     ),
     "pcl": Passes(20, 0, "PCL i: K = 9, separate, 2 x 10B"),
     "dclr": Passes(2, 2, "DCLR i: as released, 2F more for a complement of equal size"),
@@ -90,7 +96,7 @@ PASSES: dict[str, Passes] = {
 """Run of a recipe -> what its specification counts. A letter names the section of the specification.
 
 Products: each direction of SCT has the scores of target and learner and the gradient; ConGen has one target
-for two learners; CKD has a learner only.
+for two learners; CKD, MoCo and PT-BERT have a learner only.
 """
 
 

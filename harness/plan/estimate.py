@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.data.sources import SOURCES
-from harness.paths import BACKBONES
+from harness.paths import BACKBONES, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.plan.step_times import (
     BACKWARD,
@@ -48,6 +48,13 @@ class Estimate:
         if shape is None or backbone is None or backbone.layers is None:
             return shape
         return shape.model_copy(update={"layers": backbone.layers})
+
+    def teacher_width(self, run: Run) -> int | None:
+        """Returns the width of the teacher whose vectors a run reads, None if it has none of known sizes."""
+        parent = Path(run.parent)
+        teacher = self.params.teachers.get(parent.name) if parent.parent == TEACHERS else None
+        shape = self.shape(teacher.encoder) if teacher else None
+        return shape.width if shape else None
 
     def rows(self, corpus: str) -> int:
         """Returns how many sentences a corpus has, as the sources table or its origin says."""

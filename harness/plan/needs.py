@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 from harness.data.sources import SOURCES, Source
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.plan.entries import Params, Run
+from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate
-from harness.plan.step_times import TRAINING_LENGTH, Cost, Shape
+from harness.plan.memory import training_bytes
+from harness.plan.step_times import Cost
 from harness.rewriting.loading import SENTENCE_PIECES
 
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")
 COPIES_OF_A_RESUME_POINT = 6
 """Weights on disk while a run trains: the best, the last, one in writing, and parameters with two moments."""
-STATES = 4
-"""Numbers a trained parameter takes: itself, its gradient, two moments."""
 PATIENCE_HOURS = 24.0
 """A plan of more CPU hours than this needs a card."""
 GIGABYTE = 1e9
@@ -117,7 +116,7 @@ def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
         total = total.plus(estimate.run(run) or Cost())
     if total.cpu_hours < PATIENCE_HOURS:
         return
-    wanted = max(_training_bytes(run, estimate.shape(run.backbone_name)) for run in params.runs.values())
+    wanted = max(training_bytes(run, estimate) for run in params.runs.values())
     import torch
 
     least = f"at least {wanted / GIGABYTE:,.0f} GB estimated for the largest run"
@@ -128,18 +127,3 @@ def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
         return
     name, memory = torch.cuda.get_device_name(), torch.cuda.get_device_properties(0).total_memory
     yield Need("card", memory >= wanted, f"{name} with {memory / GIGABYTE:,.0f} GB, {least}", provide)
-
-
-def _training_bytes(run: Run, shape: Shape | None) -> float:
-    """Returns the least memory that training a run takes: weights with states, activations of two views.
-
-    Activations of a layer are those of Korthikanti et al. (2022) in fp32: 68 bytes a token and unit of width,
-    10 for each head and pair of tokens, heads of width 64. Queues, teachers and peers are not counted.
-    """
-    if shape is None:
-        return 0.0
-    length = min(int(run.config.get("max_length", TRAINING_LENGTH)), TRAINING_LENGTH)
-    tokens = 2 * int(run.train["batch_size"]) * length
-    heads = max(1, shape.width // 64)
-    activations = tokens * shape.layers * (68 * shape.width + 10 * heads * length)
-    return STATES * FLOAT_BYTES * shape.parameters + activations

@@ -23,8 +23,15 @@ from methods.core.fast.linear import product, uses_onednn
 SCRATCH = 3 * 2**22
 """Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
 
+FEWEST_ROWS = 64
+"""Rows of a chunk, where the batch has them, however large their scores: oneDNN packs all keys anew for every
+chunk, so that sums of keys for 32 rows came at two thirds of the rate of those for 64."""
+
 PIECE = 4096
 """Keys whose scores oneDNN returns at once, for it cannot write them where they belong: a small copy each."""
+
+TARGET_ROWS = 8
+"""Rows whose target distribution is formed beside their scores before it takes their place."""
 
 
 class Match(NamedTuple):
@@ -50,7 +57,7 @@ def match_distributions(
     online_temperature: float,
     reference_temperature: float,
     reference_keys: Sequence[Tensor] | None = None,
-    scratch: int = SCRATCH,
+    scratch: int | None = None,
 ) -> Match:
     """Returns how far the distributions of `online` are from those of `reference`, over the same keys.
 
@@ -88,7 +95,7 @@ def match_distributions(
 
 
 def pick_among_keys(
-    online: Tensor, keys: Sequence[Tensor], *, temperature: float, scratch: int = SCRATCH
+    online: Tensor, keys: Sequence[Tensor], *, temperature: float, scratch: int | None = None
 ) -> Tensor:
     """Returns the mean cross-entropy of picking each row's own key: same index, last block.
 
@@ -120,12 +127,12 @@ class _Match(torch.autograd.Function):
         keys: list[Tensor],
         reference_keys: list[Tensor] | None,
         temperatures: tuple[float, float],
-        scratch: int,
+        scratch: int | None,
     ) -> tuple[Tensor, Tensor]:
         views, batch, _ = online.shape
         columns = sum(map(len, keys))
-        step = _chunk_rows(batch, columns * (views + 2), scratch)
-        scores, shares = online.new_empty((views + 1) * step, columns), online.new_empty(step, columns)
+        step = _chunk_rows(batch, columns * (views + 1), scratch)
+        scores = online.new_empty((views + 1) * step, columns)
         online, reference = online / temperatures[0], reference / temperatures[1]
         cross_entropy, entropy = online.new_empty(views, batch), online.new_empty(batch)
         gradient = torch.empty_like(online)
@@ -138,9 +145,9 @@ class _Match(torch.autograd.Function):
             else:
                 _multiply(reference[rows], reference_keys, logits[0])
                 _multiply(online[:, rows].flatten(0, 1), keys, logits[1:].flatten(0, 1))
-            own, entropy[rows] = _target(logits[0], shares[:size])
+            own, entropy[rows] = _target(logits[0])
             for view in range(views):
-                cross_entropy[view, rows] = _miss(logits[view + 1], shares[:size])
+                cross_entropy[view, rows] = _miss(logits[view + 1], logits[0])
                 gradient[view, rows] = _against(_balanced(logits[view + 1], own), keys)
         ctx.save_for_backward(gradient.div_(-temperatures[0]))
         ctx.mark_non_differentiable(entropy)
@@ -157,7 +164,9 @@ class _Pick(torch.autograd.Function):
     """Cross-entropy [B] against one-hot targets; the gradient is ready when the forward pass ends."""
 
     @staticmethod
-    def forward(ctx: Any, online: Tensor, keys: list[Tensor], temperature: float, scratch: int) -> Tensor:
+    def forward(
+        ctx: Any, online: Tensor, keys: list[Tensor], temperature: float, scratch: int | None
+    ) -> Tensor:
         batch, columns = len(online), sum(map(len, keys))
         step = _chunk_rows(batch, columns, scratch)
         scores = online.new_empty(step, columns)
@@ -181,9 +190,10 @@ class _Pick(torch.autograd.Function):
         return gradient * of_rows.unsqueeze(-1), None, None, None
 
 
-def _chunk_rows(batch: int, per_row: int, scratch: int) -> int:
+def _chunk_rows(batch: int, per_row: int, scratch: int | None) -> int:
     """Returns the rows of a chunk: as few chunks as the scratch allows, of about equal size."""
-    chunks = -(-batch // max(1, scratch // per_row))
+    held = max(SCRATCH, FEWEST_ROWS * per_row) if scratch is None else scratch
+    chunks = -(-batch // max(1, held // per_row))
     return -(-batch // max(1, chunks))
 
 
@@ -192,13 +202,17 @@ def _chunks(batch: int, step: int) -> Iterator[slice]:
 
 
 def _multiply(queries: Tensor, blocks: Sequence[Tensor], scores: Tensor) -> None:
-    """Writes queries [c, d] times all blocks into scores [c, N]."""
+    """Writes queries [c, d] times all blocks into scores [c, N].
+
+    oneDNN packs its second factor: the queries, which are few, unless they are too few for it.
+    """
     start = 0
     for block in blocks:
         written = scores[:, start : start + len(block)]
         if uses_onednn(queries, block):
+            pack_queries = uses_onednn(block, queries)
             for keys, part in zip(block.split(PIECE), written.split(PIECE, dim=1), strict=True):
-                part.copy_(product(queries, keys))
+                part.copy_(product(keys, queries).T if pack_queries else product(queries, keys))
         else:
             torch.mm(queries, block.T, out=written)
         start += len(block)
@@ -213,16 +227,19 @@ def _against(weights: Tensor, blocks: Sequence[Tensor]) -> Tensor:
     return total
 
 
-def _target(logits: Tensor, shares: Tensor) -> tuple[Tensor, Tensor]:
-    """Writes the distribution of `logits` into `shares`, both [c, N]; spoils the logits.
+def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Leaves in `logits` [c, N] their distribution.
 
     Returns the column of its heaviest key [c, 1] and its entropy [c].
     """
-    own = _shift(logits)
-    torch.exp(logits, out=shares)
-    total = shares.sum(dim=1, keepdim=True)
-    shares.div_(total)
-    return own, total[:, 0].log() - _dot(shares, logits)
+    own, entropy = _shift(logits), logits.new_empty(len(logits))
+    for some, of_some in zip(logits.split(TARGET_ROWS), entropy.split(TARGET_ROWS), strict=True):
+        shares = some.exp()
+        total = shares.sum(dim=1, keepdim=True)
+        shares.div_(total)
+        torch.sub(total[:, 0].log(), _dot(shares, some), out=of_some)
+        some.copy_(shares)
+    return own, entropy
 
 
 def _miss(logits: Tensor, shares: Tensor) -> Tensor:

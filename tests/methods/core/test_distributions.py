@@ -8,7 +8,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from methods.core.distributions import PIECE, Match, match_distributions, pick_among_keys
+from methods.core.distributions import (
+    FEWEST_ROWS,
+    PIECE,
+    SCRATCH,
+    Match,
+    _chunk_rows,
+    match_distributions,
+    pick_among_keys,
+)
 from methods.core.errors import InputError
 from methods.core.fast.linear import uses_onednn
 from methods.core.losses import info_nce, unit
@@ -65,6 +73,22 @@ def test_value_and_gradient_equal_the_double_loop(scratch: int) -> None:
     assert fast.entropy.item() == pytest.approx(entropy.item(), abs=1e-10)
     assert torch.allclose(mine, theirs, atol=1e-10)
     assert theirs.abs().max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("batch", "per_row", "scratch", "rows"),
+    [
+        (128, SCRATCH, None, FEWEST_ROWS),  # keys so many that one row fills the scratch
+        (128, SCRATCH // 100, None, 64),  # 100 rows fit: two chunks, of equal size
+        (40, SCRATCH, None, 40),  # a batch of fewer rows is one chunk
+        (128, SCRATCH // 200, None, 128),
+        (128, 10, 320, 32),  # who gives a scratch decides
+    ],
+)
+def test_a_chunk_has_64_rows_or_what_the_scratch_holds(
+    batch: int, per_row: int, scratch: int | None, rows: int
+) -> None:
+    assert _chunk_rows(batch, per_row, scratch) == rows
 
 
 def test_several_online_sets_share_a_target_and_keep_their_own_gradients() -> None:
