@@ -10,6 +10,7 @@ BENCHMARKS = (
     "training",
     "methods",
     "memory",
+    "loaded",
     "pcl",
     "dclr",
     "ptbert",
