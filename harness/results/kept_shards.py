@@ -38,7 +38,7 @@ class KeptShards:
 
         prefix: names the encoder, its precision and the format. Second come damaged files, which are removed.
         """
-        damaged = []
+        damaged: list[Path] = []
         for path in sorted(self.folder.glob(f"{_key(prefix, texts)}-*.npy")):
             with suppress(FileNotFoundError):  # another process needed its room
                 if Shard(path).is_whole():
