@@ -11,6 +11,7 @@ BENCHMARKS = (
     "training",
     "methods",
     "memory",
+    "loaded",
     "pcl",
     "dclr",
     "ptbert",

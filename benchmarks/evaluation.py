@@ -33,9 +33,19 @@ MADE_UP_PAIRS = 60
 TOLERANCE = 1e-4
 """Largest difference allowed between the correlations of two sides in fp32: 0.01 points."""
 FLOOR_SHARE = 0.8
-TARGETS = {"SentEval's loop": 2.3, "sentence-transformers": 1.8, "mteb": 1.8}
-HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.2, "mteb": 3.2}
+TARGETS = {"SentEval's loop": 2.6, "sentence-transformers": 2.3, "mteb": 2.3}
+HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.7, "mteb": 3.7}
+"""For processors on which oneDNN's product in fp32 is no faster than MKL's, which the peers use."""
 OURS, HALF = "ours", "ours, bf16"
+PROFILE = (
+    "in a profile of torch's operators, one thread: products with GELU 82 %, attention 8 %, selecting rows "
+    "for it 3 %, layer norm 2 %, residuals 1 %; tokenising takes another 1 %, on all cores already"
+)
+HALF_PROFILE = (
+    "in a profile of torch's operators, one thread of a processor with bf16 matrix units: products 46 %, "
+    "attention over short sentences 21 %, casts 9 %, GELU 7 %, layer norm and residuals 8 %, selecting rows "
+    "3 %; tokenising takes another 2 %"
+)
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
@@ -59,7 +69,7 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
         targets=TARGETS,
         agreement=_agreement(scores),
         note=f"{counts}; {share_of_rates(operations, times[OURS], rates, device)}, "
-        f"target {FLOOR_SHARE:.0%} of the first",
+        f"target {FLOOR_SHARE:.0%} of the second; {PROFILE}",
     )
     apart = max(abs(one - other) for one, other in zip(scores[OURS], scores[HALF], strict=True))
     half = summary(
@@ -67,6 +77,7 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
         {OURS: times[HALF], **peers},
         targets=HALF_TARGETS,
         agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's: no result is recorded in bf16",
+        note=HALF_PROFILE,
     )
     return [full, half]
 

@@ -105,9 +105,11 @@ def simcse(short: bool, texts: list[str], **config: Any) -> TimedSimCSE:
     return method
 
 
-def trainer_side(short: bool, texts: list[str], device: str, precision: str) -> Side:
+def trainer_side(
+    short: bool, texts: list[str], device: str, precision: str, method: TimedSimCSE | None = None
+) -> Side:
     """Our trainer on all texts, `STEPS` steps; tokenising is done once, before the first."""
-    method = simcse(short, texts)
+    method = method or simcse(short, texts)
     rows = [Row(index, text) for index, text in enumerate(texts)]
     changes = {
         "steps": STEPS,

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from harness.errors import InputError, near_matches
+from harness.threads import wait_asleep
 
 COMMANDS = Path(__file__).with_name("commands")
 READER_GONE, INTERRUPTED = 141, 130
@@ -41,6 +42,7 @@ class CommandParser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
+    wait_asleep()
     try:
         code = run_command(words)
         sys.stdout.flush()

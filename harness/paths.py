@@ -44,6 +44,7 @@ STORE_RECORD = "meta.json"
 
 _CACHE = Path(".cache")
 PIECES = _CACHE / "pieces"
+VECTORS = _CACHE / "vectors"
 RESUME = _CACHE / "resume"
 CORPUS_RESUME = RESUME / "corpora"
 

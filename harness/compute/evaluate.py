@@ -27,14 +27,20 @@ def load_model(folder: Path, *, pooling: str | None, device: str) -> Any:
 
 @contextmanager
 def embedded(
-    load: Callable[[], Any], tasks: Sequence[Task], *, keep: Path | None = None, encoder: str = ""
+    load: Callable[[], Any],
+    tasks: Sequence[Task],
+    *,
+    keep: Path | None = None,
+    kept_shards: Path | None = None,
+    encoder: str = "",
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
     It lies in `keep`, where a second evaluation of the same `encoder` (see `harness.identity`) finds it and
     loads no model, or in a folder of the system's for temporary files (TMPDIR) that is removed at the end.
+    `kept_shards` is a folder with vectors of earlier evaluations, which it reads and adds to.
     """
-    model = [] if keep else [load()]  # a wrong folder is refused before data is read
+    model = [] if keep or kept_shards else [load()]  # a wrong folder is refused before data is read
 
     def encode(texts: Sequence[str]) -> np.ndarray:
         if not model:
@@ -43,10 +49,12 @@ def embedded(
         return vectors
 
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        store = EmbeddingStore.open_or_create(keep or Path(scratch, "store"), encoder=encoder)
-        for path in store.damaged:
-            print(f"{path}: damaged, expected whole vectors; its texts are encoded again", file=sys.stderr)
+        store = EmbeddingStore.open_or_create(
+            keep or Path(scratch, "store"), encoder=encoder, kept=kept_shards
+        )
         store.complete(unique_texts(tasks), encode)
+        for path in store.damaged:
+            print(f"{path}: damaged, expected whole vectors; they were made again", file=sys.stderr)
         model.clear()
         yield store
 

@@ -14,8 +14,9 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
-from harness.launch.work import PASSIVE, Ended, Work
+from harness.launch.work import Ended, Work
 from harness.launch.worker import PRELOADED, run_work
+from harness.threads import PASSIVE
 
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 """Asking for a card without starting CUDA, which does not outlive a fork."""

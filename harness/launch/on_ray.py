@@ -10,7 +10,8 @@ from typing import Any
 from harness.errors import InputError
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
-from harness.launch.work import PASSIVE, Ended, Work
+from harness.launch.work import Ended, Work
+from harness.threads import PASSIVE
 
 ROOT = Path(__file__).parents[2]
 GRACE = 10.0

@@ -19,8 +19,9 @@ from harness.errors import InputError
 from harness.files import write_json
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
-from harness.launch.work import PASSIVE, Ended, Work
+from harness.launch.work import Ended, Work
 from harness.paths import cache
+from harness.threads import PASSIVE
 
 PERIOD = 2.0
 """Seconds between two looks at the files of the jobs."""

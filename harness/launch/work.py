@@ -8,8 +8,6 @@ from typing import Protocol, runtime_checkable
 
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
 """Stages of dvc.yaml that compute with no network, so that they are given no graphics card."""
-PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
-"""Threads of OpenMP that have nothing to do sleep: they would spin in the time of another stage."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from harness.errors import InputError
 from harness.files import write_json
 from harness.outputs import LEAST_ROOM, check_addition
 from harness.paths import STORE_RECORD
+from harness.results.kept_shards import KeptShards
 from harness.results.shards import DIGEST_BYTES, Shard, digests_of
 
 FORMAT = 2
@@ -48,15 +49,20 @@ class EmbeddingStore:
         prefix: str = "",
         precision: str = "float16",
         damaged: Sequence[Path] = (),
+        kept: KeptShards | None = None,
     ) -> None:
         self.folder, self.precision = folder, precision
-        self.damaged = tuple(damaged)  # shards that were dropped when the store was opened
+        self.damaged = tuple(damaged)  # shards that were dropped, when the store was opened or later
+        self._kept = kept
         self._shards, self._prefix = list(shards), prefix
 
     @classmethod
-    def open_or_create(cls, folder: Path, *, encoder: str, precision: str = "float16") -> EmbeddingStore:
+    def open_or_create(
+        cls, folder: Path, *, encoder: str, precision: str = "float16", kept: Path | None = None
+    ) -> EmbeddingStore:
         """Returns the store of an encoder, named by all that determines its vectors, with what it has so far.
 
+        kept: a folder where its shards outlive it, for another store of the same encoder and texts.
         Vectors of another encoder, precision or format are removed, and so are damaged shards; nothing else.
         Errors: InputError if the precision is not float16 or float32.
         """
@@ -72,7 +78,14 @@ class EmbeddingStore:
             elif OWN_NAME.fullmatch(path.name):
                 path.unlink(missing_ok=True)
                 damaged += [path] if path.name.startswith(prefix) else []
-        return cls(folder, shards, prefix=prefix, precision=precision, damaged=damaged)
+        return cls(
+            folder,
+            shards,
+            prefix=prefix,
+            precision=precision,
+            damaged=damaged,
+            kept=KeptShards(kept) if kept else None,
+        )
 
     @classmethod
     def load(cls, folder: Path) -> EmbeddingStore:
@@ -106,10 +119,15 @@ class EmbeddingStore:
         missing = self.missing(texts)
         text_bytes = DIGEST_BYTES + WIDEST * np.dtype(self.precision).itemsize
         check_addition(self.folder, room=LEAST_ROOM + text_bytes * len(missing))
+        encoded = 0
         for start in range(0, len(missing), SHARD_TEXTS):
             some = missing[start : start + SHARD_TEXTS]
-            self.add(some, encode(some))
-        return len(missing)
+            if not self._add_kept(some):
+                self.add(some, encode(some))
+                encoded += len(some)
+                if self._kept:
+                    self._kept.keep(self._shards[-1], self._prefix, some)
+        return encoded
 
     def add(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Writes one shard of unique texts that are not in the store; none of the others is read.
@@ -144,6 +162,15 @@ class EmbeddingStore:
             here = np.flatnonzero(shard == number)
             found[here] = self._shards[number].take(row[here])
         return found
+
+    def _add_kept(self, texts: Sequence[str]) -> bool:
+        """Returns whether the shard of these texts was kept from an earlier store, and adds it."""
+        if self._kept is None:
+            return False
+        shard, damaged = self._kept.copy_to(self.folder, self._prefix, texts)
+        self.damaged += tuple(damaged)
+        self._shards += [shard] if shard else []
+        return shard is not None
 
     def _no_rows(self) -> np.ndarray:
         """Returns [0, d] in the precision of the vectors."""

@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder, write_json
 from harness.identity import run_code, vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
-from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD
+from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
 from harness.plan.entries import Params, Run
 from harness.records import check_plain, sealed, sealed_lines
 from harness.results.embeddings import EmbeddingStore
@@ -42,7 +42,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     scores: list[ScoreRecord] = []
     for selection, weights in _weights(run, folder):
         keep = EMBEDDINGS / key if selection == "best-dev" or run.weights == "last" else None
-        with embedded(weights, tasks, device=device, keep=keep) as store:
+        with embedded(weights, tasks, device=device, keep=keep, kept_shards=VECTORS) as store:
             scores += [
                 ScoreRecord(selection=selection, **score._asdict())
                 for score in evaluate_stored(tasks, store.encode)
@@ -91,13 +91,15 @@ def embedded(
     device: str = "auto",
     pooling: str | None = None,
     keep: Path | None = None,
+    kept_shards: Path | None = None,
 ) -> AbstractContextManager[EmbeddingStore]:
     """Returns the store of a folder's encoder with the vector of every text that the tasks need.
 
-    It lies in `keep`, or in a temporary folder; see `harness.compute.evaluate.embedded`.
+    It lies in `keep`, or in a temporary folder; `kept_shards` has vectors of earlier evaluations.
+    See `harness.compute.evaluate.embedded`.
     """
     device = resolve_device(device)
-    encoder = vectors_identity(folder, pooling=pooling, device=device) if keep else ""
+    encoder = vectors_identity(folder, pooling=pooling, device=device) if keep or kept_shards else ""
 
     def load() -> Any:
         from harness.stages.encoders import checked, reading
@@ -106,7 +108,7 @@ def embedded(
         with reading(folder):
             return checked(load_model(folder, pooling=pooling, device=device), folder)
 
-    return compute.embedded(load, tasks, keep=keep, encoder=encoder)
+    return compute.embedded(load, tasks, keep=keep, kept_shards=kept_shards, encoder=encoder)
 
 
 def encoder_hash(folder: Path) -> str:

@@ -15,7 +15,8 @@ from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.coupling_flow import CouplingFlow
-from methods.core.fast.packed import can_pack, pooled_vectors
+from methods.core.fast.packed import ARCHITECTURES, can_pack, pooled_vectors
+from methods.core.fast.side_by_side import side_by_side
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
 from methods.core.types import Tokens
@@ -190,14 +191,22 @@ class SentenceEncoder(nn.Module):
             for start in range(0, len(distinct), SHARD):
                 ids = self.token_ids(distinct[start : start + SHARD])
                 lengths = np.array([len(row) for row in ids])
-                for batch in plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT):
-                    vectors[start + batch] = self._encode_ids([ids[index] for index in batch])
+                batches = plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT)
+                parts = [[ids[index] for index in batch] for batch in batches]
+                for batch, found in zip(batches, self._encode_each(parts), strict=True):
+                    vectors[start + batch] = found
                     bar.update(len(batch))
         return vectors if len(distinct) == len(inverse) else vectors[inverse]
 
     def save(self, directory: Path) -> None:
         """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""
         save_encoder(self, directory)
+
+    def _encode_each(self, batches: Sequence[list[list[int]]]) -> Iterator[np.ndarray]:
+        """Yields the vectors of each batch, which are computed several at once where the layers are ours."""
+        if self.device.type == "cpu" and type(self.backbone).__name__ in ARCHITECTURES:
+            return side_by_side(self._encode_ids, batches)
+        return map(self._encode_ids, batches)
 
     def _encode_ids(self, ids: list[list[int]]) -> np.ndarray:
         tokens = {name: tensor.to(self.device) for name, tensor in self.pad(ids).items()}

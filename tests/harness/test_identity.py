@@ -154,6 +154,7 @@ STALE: dict[str, str] = {
     "harness/exchange": "evaluate/*",
     "harness/paths": "evaluate/*",
     "harness/results/embeddings": "evaluate/*",
+    "harness/results/kept_shards": "evaluate/*",
     "harness/results/schema": "evaluate/*",
     "harness/results/shards": "evaluate/*",
     "harness/results/store": "evaluate/*",
@@ -174,6 +175,7 @@ STALE: dict[str, str] = {
     "harness/plan/*": "",
     "harness/report/*": "",
     "harness/stages/*": "",
+    "harness/threads": "",
 }
 """Module or room -> what must run again, the report left out; the longest pattern that fits counts."""
 
@@ -187,6 +189,7 @@ REPORT = (
     "harness/data/lines",
     "harness/data/sts",
     "harness/results/embeddings",
+    "harness/results/kept_shards",
     "harness/results/shards",
     "harness/tasks/sts",
     "harness/tasks/vectors",

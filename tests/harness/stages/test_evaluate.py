@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from harness.cli import main
+from harness.paths import VECTORS
 from harness.results import embeddings
 from harness.stages.evaluate import embedded, evaluate_run
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
@@ -177,6 +178,41 @@ def run_of(folder: Path) -> Any:
     return SimpleNamespace(run=lambda key: run)
 
 
+def damages(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+
+
+def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its_model(
+    workplace: Path, encoded: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Best and last weights, to the same bytes; damaged vectors and those of other texts are not used."""
+    folder = checkpoint(workplace / "made-up")
+    checkpoint(folder / "last", seed=1)
+    plan = run_of(folder)
+    run = plan.run("made-up")
+    run.weights = "both"
+
+    def evaluated() -> tuple[bytes, dict[str, bytes]]:
+        encoded.clear()
+        shutil.rmtree("embeddings", ignore_errors=True)
+        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_bytes()
+        return scores, {path.name: path.read_bytes() for path in Path("embeddings/made-up").iterdir()}
+
+    texts = unique_texts(build_tasks(["STSB"], text="senteval"))
+    once = evaluated()
+    assert encoded == [*texts, *texts]
+    assert evaluated() == once
+    assert encoded == []
+    first, second = sorted(VECTORS.glob("*.npy"))
+    first.write_bytes(second.read_bytes())
+    assert evaluated() == once
+    assert encoded == texts
+    assert damages(capsys) == [f"{first}: damaged, expected whole vectors; they were made again"]
+    run.tasks = ["STSB", "TRECQA"]
+    evaluated()
+    assert encoded == 2 * unique_texts(build_tasks(run.tasks, text="senteval"))
+
+
 def test_a_run_is_evaluated_again_from_its_vectors_to_the_same_bytes(
     workplace: Path, encoded: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,9 +231,8 @@ def test_a_run_is_evaluated_again_from_its_vectors_to_the_same_bytes(
     (shard,) = Path("embeddings/made-up").glob("*.npy")
     shard.write_bytes(shard.read_bytes()[:-1])
     assert evaluated() == once
-    assert encoded == texts
-    told = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
-    assert told == [f"{shard}: damaged, expected whole vectors; its texts are encoded again"]
+    assert encoded == []
+    assert damages(capsys) == [f"{shard}: damaged, expected whole vectors; they were made again"]
     assert main(["evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)["scores"]
     kept = json.loads(once[0])["scores"]

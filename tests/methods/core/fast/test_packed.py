@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig, RobertaModel
 
 from methods.core.encoder import multiplied
+from methods.core.fast import packed
 from methods.core.fast.packed import Packing, can_pack, pooled_vectors
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
@@ -137,6 +138,41 @@ def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
     assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
     assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 0, 4, 0, 6]
     assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
+def test_without_gradients_values_equal_those_with_them(kind: str, rows: str, pooling: str) -> None:
+    model, tokens = backbone(kind), batch(rows)
+    with torch.enable_grad():
+        expected = pooled_vectors(model, tokens, pooling)
+    assert torch.equal(pooled_vectors(model, tokens, pooling), expected)
+
+
+@torch.no_grad()
+def test_without_gradients_a_broken_sentence_breaks_no_other() -> None:
+    """Row 2 holds a piece whose vector is no number; the padding of the others is filled from themselves."""
+    model, tokens = backbone("bert"), batch("padded")
+    alone = pooled_vectors(model, tokens, "mean")
+    model.get_input_embeddings().weight[0] = torch.nan
+    tokens["input_ids"][2, 0] = 0
+    found = pooled_vectors(model, tokens, "mean")
+    assert found[2].isnan().all()
+    others = [0, 1, 3]
+    assert torch.equal(found[others], alone[others])
+
+
+@torch.no_grad()
+def test_under_autocast_vectors_equal_those_of_layers_that_cast_for_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, tokens = backbone("bert").float(), batch("padded")
+    with torch.autocast("cpu", torch.bfloat16):
+        once = pooled_vectors(model, tokens, "cls")
+        monkeypatch.setattr(packed, "_cast_once", lambda hidden: hidden)
+        assert torch.equal(once, pooled_vectors(model, tokens, "cls"))
 
 
 def test_what_is_not_known_runs_its_own_pass() -> None:

@@ -1,0 +1,95 @@
+"""Batches computed several at once: order, modes and threads are the caller's, values those of one thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from methods.core.encoder import SentenceEncoder
+from methods.core.fast.side_by_side import side_by_side
+from methods.core.folders import load_encoder
+from tests.support import tiny
+
+
+@pytest.fixture
+def four_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("four_threads")
+def test_results_come_in_the_order_of_the_items_and_two_are_under_way_at_once() -> None:
+    """The first two wait for each other, which they could not one after the other."""
+    meeting = threading.Barrier(2, timeout=30)
+
+    def work(item: int) -> int:
+        if item < 2:
+            meeting.wait()
+        return item * item
+
+    assert list(side_by_side(work, range(9))) == [item * item for item in range(9)]
+
+
+@pytest.mark.usefixtures("four_threads")
+@pytest.mark.parametrize(("items", "share"), [(9, 1), (2, 2), (1, 4)])
+def test_threads_are_shared_out_and_the_callers_stay(items: int, share: int) -> None:
+    assert list(side_by_side(lambda _: torch.get_num_threads(), range(items))) == [share] * items
+    assert torch.get_num_threads() == 4
+    later: list[int] = []
+    thread = threading.Thread(target=lambda: later.append(torch.get_num_threads()))
+    thread.start()
+    thread.join()
+    assert later == [4]
+
+
+@pytest.mark.usefixtures("four_threads")
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("half", [False, True])
+def test_the_callers_modes_hold_in_every_thread(grad: bool, half: bool) -> None:
+    weight = torch.ones(2, 2, requires_grad=True)
+
+    def work(_: int) -> tuple[bool, torch.dtype]:
+        made = torch.ones(2, 2) @ weight
+        return made.requires_grad, made.dtype
+
+    with torch.set_grad_enabled(grad), torch.autocast("cpu", torch.bfloat16, enabled=half):
+        found = set(side_by_side(work, range(8)))
+    assert found == {(grad, torch.bfloat16 if half else torch.float32)}
+
+
+@pytest.mark.usefixtures("four_threads")
+def test_an_error_ends_the_work_and_gives_the_threads_back() -> None:
+    begun: list[int] = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item == 0:
+            raise ValueError("of the first item")
+        return item
+
+    with pytest.raises(ValueError, match="of the first item"):
+        list(side_by_side(work, range(100_000)))
+    assert len(begun) < 100_000
+    assert torch.get_num_threads() == 4
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_the_number_of_threads_changes_no_byte_of_a_vector(half: bool, tmp_path: Path) -> None:
+    folder = tiny.write_backbone(tmp_path / "bert", layers=2)
+    encoder: SentenceEncoder = load_encoder(folder, pooling="mean")  # type: ignore[assignment]
+    texts = [f"{row.text} {number}" for number, row in enumerate(tiny.rows(60))]
+    before, found = torch.get_num_threads(), []
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            found.append(encoder.encode(texts, batch_size=2))
+    torch.set_num_threads(before)
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
