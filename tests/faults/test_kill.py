@@ -21,7 +21,7 @@ from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_o
 from tests.support.tiny import Sample
 
 SAMPLES = [samples_of(name)[0] for name in METHODS]
-QUICK = [sample for sample in SAMPLES if sample.method in ("simcse", "moco")]
+QUICK = [sample for sample in SAMPLES if sample.method == "simcse"]
 PRELOADED = [
     "torch._dynamo",  # the optimiser loads it
     "transformers.modeling_utils",

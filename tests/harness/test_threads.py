@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness.threads import PASSIVE
+from harness.threads import PASSIVE, wait_asleep
 
 CODE = """
 import json, os, sys
@@ -38,5 +38,18 @@ def test_threads_sleep_while_they_wait_where_nothing_is_said() -> None:
 
 
 @pytest.mark.parametrize("name", PASSIVE)
-def test_who_sets_one_of_the_variables_decides(name: str) -> None:
-    assert seen_by_torch(**{name: "1"}) == {**dict.fromkeys(PASSIVE), name: "1"}
+def test_who_sets_one_of_the_variables_decides(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(os, "environ", {name: "1"})
+    wait_asleep()
+    assert os.environ == {name: "1"}
+
+
+def test_after_torch_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setitem(sys.modules, "torch", object())
+    wait_asleep()
+    assert os.environ == {}
+    monkeypatch.delitem(sys.modules, "torch")
+    wait_asleep()
+    assert os.environ == PASSIVE
