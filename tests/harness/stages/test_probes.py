@@ -12,7 +12,7 @@ from harness.compute.probe import SENTENCES, STEPS, probe
 from harness.errors import InputError
 from harness.stages.probe_file import (
     ABSOLUTE,
-    NUDGE,
+    NUDGES,
     REACH,
     RELATIVE,
     differences,
@@ -42,12 +42,16 @@ def test_a_number_that_is_off_lacks_or_is_new_is_one_line_each() -> None:
     assert len(differences("simcse", KNOWN, {"loss at step 1": float("nan"), "length": 2.0})) == 1
 
 
-def test_a_tolerance_is_a_reach_of_what_arithmetic_alone_does() -> None:
+@pytest.mark.parametrize("moved", NUDGES)
+def test_a_tolerance_is_a_reach_of_what_arithmetic_alone_does(moved: float) -> None:
     """Moved weights give 1.5 for 1: the reach of one half, and the share and the least of every number."""
+    assert len(NUDGES) == 2
     threads = torch.get_num_threads()
-    name = "length of sentence 1"
-    found = with_tolerances(lambda nudge: {name: 1.5 if nudge == NUDGE else 1.0, "loss": 1e-8}, wide=False)
-    assert found[name] == [1.0, pytest.approx(REACH * 0.5 + RELATIVE + ABSOLUTE)]
+    name, alike = "length of sentence 1", "length of sentence 2"
+    found = with_tolerances(
+        lambda nudge: {name: 1.5 if nudge == moved else 1.0, alike: 1.0, "loss": 1e-8}, wide=False
+    )
+    assert found[name] == found[alike] == [1.0, pytest.approx(REACH * 0.5 + RELATIVE + ABSOLUTE)]
     assert found["loss"][1] < 1e-9, "a small loss is a number like others"
     assert with_tolerances(lambda nudge: {"a": 1.0}, wide=True) == {"a": [1.0, pytest.approx(2e-7)]}
     assert torch.get_num_threads() == threads
