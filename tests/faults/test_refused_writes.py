@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 from harness.cli import main
 from harness.data.sources import SOURCES
 from harness.files import disk_errors, write_text
+from harness.tasks import stsb
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import RUN, copy_project, write_project
 from tests.faults.trees import tree
@@ -89,8 +90,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def attempt(project: Path, original: Path, command: list[str], refusal: Refusal | None = None) -> int:
-    """Runs the command in a fresh copy of the project and returns its exit code."""
+    """Runs the command in a fresh copy of the project, as a new process would; returns its exit code."""
     os.chdir("/")
+    stsb._in_form.cache_clear()  # else rows are kept from the copy before, which lay in the same place
     copy_project(original, project)
     os.chdir(project)
     if refusal is None:
