@@ -97,7 +97,7 @@ def benchmark_tables(machines: Sequence[Machine], titles: Mapping[str, str]) -> 
             _group(result, machines, held) for result in _names(entry.results for entry in measured)
         )
         effort = dict.fromkeys(_effort(own.now) for own in held if own)
-        title = titles.get(name, name.capitalize())
+        title = titles.get(name, name.replace("_", " ").capitalize())
         tables.append(BenchmarkTable(name, title, tuple(effort), groups))
     return tables
 

@@ -135,13 +135,15 @@ def check_the_same_command_goes_on(hub: Hub, left: int) -> None:
 def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
     """Starts the command in a process that may write `limit` bytes a file, if not 0.
 
-    It writes no bytecode: Python keeps a cache file that the limit has cut.
+    It writes no bytecode: Python keeps a cache file that the limit has cut. It hears SIGINT even where the
+    tests run in the background of a shell, which makes its processes deaf to it.
     """
     script = (
-        "import resource, sys; import huggingface_hub.constants as constants\n"
+        "import resource, signal, sys; import huggingface_hub.constants as constants\n"
         "from harness.cli import main; from harness.data.sources import SOURCES, Source\n"
         f"constants.DOWNLOAD_CHUNK_SIZE = {CHUNK}\n"
         f"if {limit}: resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "SOURCES['tiny'] = Source.model_validate_json(sys.argv[1])\n"
         "sys.exit(main(sys.argv[2:]))\n"
     )
