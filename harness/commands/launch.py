@@ -85,7 +85,8 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
     if cards and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(cards) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
-    return LocalEngine(arguments.jobs or most, cards, preloaded)
+    free = arguments.jobs is None and arguments.cpus_per_run is None and not cards
+    return LocalEngine(arguments.jobs or most, cards, preloaded, one_more=free)
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:

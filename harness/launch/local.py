@@ -10,10 +10,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
+from harness.launch.crowding import Crowding
 from harness.launch.work import Ended, Work
 from harness.launch.worker import PRELOADED, run_work
 from harness.threads import PASSIVE
@@ -29,31 +31,47 @@ GONE = 255
 class LocalEngine:
     """Works as processes of this machine, `slots` at once, each with its share of the cores."""
 
-    def __init__(self, slots: int, cards: Sequence[str] = (), preloaded: Sequence[str] = PRELOADED) -> None:
+    def __init__(
+        self,
+        slots: int,
+        cards: Sequence[str] = (),
+        preloaded: Sequence[str] = PRELOADED,
+        *,
+        one_more: bool = False,
+    ) -> None:
         """cards: the graphics cards that the slots share in turn, as `visible_cards` names them.
 
-        preloaded: the modules that the server imports when the first work starts.
+        preloaded: the modules that the server imports when the first work starts. one_more: a slot is added
+        while other processes take part of the processors.
         """
-        self.slots = slots
+        self._slots = slots
+        self._crowding = Crowding(len(os.sched_getaffinity(0))) if one_more else None
         self._cards = cards
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([*preloaded, run_work.__module__])
         self._running: dict[str, BaseProcess] = {}
         self._seats: dict[str, int] = {}
 
+    @property
+    def slots(self) -> int:
+        """How many works it takes at once."""
+        return self._slots + (self._crowding is not None and self._crowding.found)
+
     def submit(self, work: Work) -> None:
         """Starts a work in a process of its own."""
-        seat = min(set(range(self.slots)) - set(self._seats.values()))
+        seat = next(seat for seat in count() if seat not in self._seats.values())
         device, environment = self._device(work, seat)
         work = replace(work, environment={**work.environment, **environment})
         process = self._context.Process(target=run_work, args=(work, device), name=work.stage)
-        with environment_of(worker_settings(self.slots)):
+        with environment_of(worker_settings(self._slots)):
             process.start()
         self._running[work.stage], self._seats[work.stage] = process, seat
 
     def wait(self, seconds: float) -> list[Ended]:
         """Returns the works whose processes have ended; nothing that they started is left."""
         wait([process.sentinel for process in self._running.values()], timeout=seconds)
+        if self._crowding is not None:
+            self._crowding.look(process.pid for process in self._running.values() if process.pid)
         ended = [stage for stage, process in self._running.items() if process.exitcode is not None]
         return [self._end(stage) for stage in ended]
 

@@ -50,8 +50,9 @@ class Ended:
 class Engine(Protocol):
     """Something that runs works side by side."""
 
-    slots: int
-    """How many works it takes at once."""
+    @property
+    def slots(self) -> int:
+        """How many works it takes at once."""
 
     def submit(self, work: Work) -> None:
         """Starts a work, or queues it where the engine has a queue."""
