@@ -7,6 +7,8 @@ export PATH := $(BIN):$(PATH)
 export PYTHONHASHSEED := 0
 # Threads that wait for each other sleep: where cores are shared, spinning costs more than the work.
 export OMP_WAIT_POLICY ?= PASSIVE
+# Python keeps what it compiled: a process that trains would compile two thousand modules each time it starts.
+unexport PYTHONDONTWRITEBYTECODE
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.

@@ -80,12 +80,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE")
     arguments = parser.parse_args()
     planted = read_mutations(arguments.groups)
+    sys.dont_write_bytecode = True  # a file that changes twice in a second is compiled anew all the same
     for library in LIBRARIES:
         import_module(library)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
         copy = Path(scratch)
         for package in PACKAGES:
-            shutil.copytree(package, copy / package)
+            shutil.copytree(package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
         every = sorted(
             {probe for group, bugs in planted.items() for bug in bugs for probe in probes_of(group, bug)}
         )
