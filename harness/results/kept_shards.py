@@ -50,13 +50,17 @@ class KeptShards:
         return None, damaged
 
     def keep(self, shard: Shard, prefix: str, texts: Sequence[str]) -> None:
-        """Copies a shard that holds these texts here, where the disk and `room` have place for it."""
+        """Copies a shard that holds these texts here, where the disk and `room` have place for it.
+
+        A copy that cannot be written is no error: the vectors are in their store, and are made again later.
+        """
         size = shard.path.stat().st_size
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if size <= self._room and 2 * size < shutil.disk_usage(self.folder).free:
-            name = f"{_key(prefix, texts)}-{{}}.npy"
-            write_by_hash(self.folder, name, partial(shutil.copyfile, shard.path))
-            self._make_room()
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if size <= self._room and 2 * size < shutil.disk_usage(self.folder).free:
+                name = f"{_key(prefix, texts)}-{{}}.npy"
+                write_by_hash(self.folder, name, partial(shutil.copyfile, shard.path))
+                self._make_room()
 
     def _make_room(self) -> None:
         """Removes the files that were not used for the longest time until the rest fits into the room."""

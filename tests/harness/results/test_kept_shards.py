@@ -89,3 +89,13 @@ def test_a_shard_larger_than_the_room_is_not_kept(tmp_path: Path) -> None:
     kept = KeptShards(tmp_path / "kept", room=shard.path.stat().st_size - 1)
     kept.keep(shard, "p", TEXTS)
     assert list(kept.folder.iterdir()) == []
+
+
+def test_a_copy_that_cannot_be_written_ends_no_evaluation(tmp_path: Path) -> None:
+    """A file stands where the folder of copies should be; vectors are stored and encoded anew next time."""
+    (tmp_path / "kept").write_text("mine", encoding="utf-8")
+    for store in ("first", "again"):
+        filled = store_of(tmp_path / store, tmp_path / "kept")
+        assert filled.complete(TEXTS, vectors_of) == 3
+        np.testing.assert_array_equal(filled.encode(TEXTS), vectors_of(TEXTS).astype(np.float16))
+    assert (tmp_path / "kept").read_text(encoding="utf-8") == "mine"
