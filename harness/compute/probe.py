@@ -27,7 +27,7 @@ from methods.core.types import Row
 STEPS, BATCH = 3, 16
 SCORES = (0.0, 1.0, 3.0, 2.0)
 """What the evaluation after each number of steps says: the weights before the last step are the best."""
-ROWS = 1280
+ROWS = 640
 """Rows of the corpus that a probe reads at most."""
 
 SENTENCES = (
