@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.coupling_flow import CouplingFlow
+from methods.core.fast.linear import reordered
 from methods.core.fast.packed import ARCHITECTURES, can_pack, pooled_vectors
 from methods.core.fast.side_by_side import side_by_side
 from methods.core.pooling import check_pooling, needs_last_only, pool
@@ -184,8 +185,10 @@ class SentenceEncoder(nn.Module):
         """
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
+        many = len(distinct) > batch_size
         with (
             evaluating(self),
+            reordered(self.backbone, batch_size * TOKENS_PER_TEXT) if many else nullcontext(),
             tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
         ):
             for start in range(0, len(distinct), SHARD):

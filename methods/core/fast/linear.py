@@ -1,16 +1,21 @@
 """Linear layers in fp32 on a CPU through oneDNN's products, with and without a fused GELU.
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
-twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates for its machine). Values
-differ by rounding alone. Everything that is not a large fp32 product on a CPU takes torch's own path: other
-devices and dtypes, autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is
-switched off.
+twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates for its machine). On an
+Intel Xeon both are as fast forward, and MKL's two products of a gradient were measured at 1.1 to 3 times
+oneDNN's rate, so there oneDNN computes passes without gradients alone. Values differ by rounding alone.
+Everything that is not a large fp32 product on a CPU takes torch's own path: other devices and dtypes,
+autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is switched off.
 
 Legend: T rows, k inputs, n outputs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,12 +26,23 @@ from torch.nn import functional
 SMALLEST_WEIGHT = 128 * 128
 """Fewer weights than this are left to torch: there oneDNN's cost per call is more than the product's."""
 
+CPU_LIST = Path("/proc/cpuinfo")
+INTEL = "GenuineIntel"
+REORDERED = "reordered_weight"
+"""Name of a layer's weight in the order in which oneDNN reads it, while `reordered` holds."""
+
 NO_FUSION, FUSED_GELU = ("none", ""), ("gelu", "none")
 """Names of what oneDNN does to each output, and which form of it: GELU by the error function."""
 
 
-def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
-    """Returns whether `linear` of these goes through oneDNN; neither values nor the number of rows decide."""
+@cache
+def prefers_mkl() -> bool:
+    """Returns whether this machine's processor is one on which torch's own products are no slower."""
+    return CPU_LIST.is_file() and INTEL in CPU_LIST.read_text(encoding="utf-8", errors="replace")
+
+
+def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
+    """Returns whether oneDNN takes the product of these; neither values nor the number of rows decide."""
     return (
         inputs.device.type == "cpu"
         and inputs.dtype == weight.dtype == torch.float32
@@ -37,11 +53,19 @@ def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
     )
 
 
+def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
+    """Returns whether a product of these that is no pass of a network without gradients goes through it."""
+    return fits_onednn(inputs, weight) and not prefers_mkl()
+
+
 def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
     """Returns `layer(inputs)`, with the same gradients, to rounding; [T, k] to [T, n]."""
-    if not uses_onednn(inputs, layer.weight):
+    if torch.is_grad_enabled():
+        trained = uses_onednn(inputs, layer.weight)
+        return _Linear.apply(inputs, layer.weight, layer.bias) if trained else layer(inputs)
+    if not fits_onednn(inputs, layer.weight):
         return layer(inputs)
-    return _Linear.apply(inputs, layer.weight, layer.bias)
+    return _product(inputs, getattr(layer, REORDERED, layer.weight), layer.bias)
 
 
 def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
@@ -49,9 +73,30 @@ def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
 
     The two are one call where no gradient is wanted, for a gradient needs what GELU was given.
     """
-    if torch.is_grad_enabled() or not uses_onednn(inputs, layer.weight):
+    if torch.is_grad_enabled() or not fits_onednn(inputs, layer.weight):
         return functional.gelu(linear(layer, inputs))
-    return _product(inputs, layer.weight, layer.bias, FUSED_GELU)
+    return _product(inputs, getattr(layer, REORDERED, layer.weight), layer.bias, FUSED_GELU)
+
+
+@contextmanager
+def reordered(network: nn.Module, rows: int) -> Iterator[None]:
+    """Keeps the weights of linear layers as oneDNN reads them, which else orders them anew at each product.
+
+    For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes its
+    memory once more. Values are the same to the bit.
+    """
+    chosen: list[nn.Linear] = []
+    try:
+        with torch.no_grad():
+            for layer in network.modules():
+                if isinstance(layer, nn.Linear) and fits_onednn(layer.weight, layer.weight):
+                    weight = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), rows)
+                    setattr(layer, REORDERED, weight)
+                    chosen.append(layer)
+        yield
+    finally:
+        for layer in chosen:
+            delattr(layer, REORDERED)
 
 
 @torch.no_grad()

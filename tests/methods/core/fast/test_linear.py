@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertConfig, BertModel
 
-from methods.core.fast.linear import SMALLEST_WEIGHT, linear, linear_gelu, uses_onednn
+from methods.core.fast import linear as fast_linear
+from methods.core.fast.linear import (
+    REORDERED,
+    SMALLEST_WEIGHT,
+    fits_onednn,
+    linear,
+    linear_gelu,
+    prefers_mkl,
+    product,
+    reordered,
+    uses_onednn,
+)
 from methods.core.fast.packed import pooled_vectors
 
 SIZES = [(128, 128, 1), (128, 256, 3), (384, 100, 64), (200, 131, 77)]
@@ -19,6 +32,20 @@ SIZES = [(128, 128, 1), (128, 256, 3), (384, 100, 64), (200, 131, 77)]
 pytestmark = pytest.mark.skipif(
     not torch.backends.mkldnn.is_available(), reason="this torch was built without oneDNN"
 )
+
+
+@pytest.fixture(params=["AuthenticAMD", "GenuineIntel"], autouse=True)
+def processor(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Every test of this file runs as on a processor of either maker."""
+    listed = tmp_path / "cpuinfo"
+    listed.write_text(f"processor\t: 0\nvendor_id\t: {request.param}\n")
+    monkeypatch.setattr(fast_linear, "CPU_LIST", listed)
+    prefers_mkl.cache_clear()
+    assert prefers_mkl() == (request.param == "GenuineIntel")
+    yield request.param
+    prefers_mkl.cache_clear()
 
 
 def layer_and_rows(inputs: int, outputs: int, rows: int, *, bias: bool = True) -> tuple[nn.Linear, Tensor]:
@@ -48,7 +75,7 @@ def test_two_weights_worked_by_hand() -> None:
         layer.bias[0] = 0.5
     rows[0, :2] = torch.tensor([3.0, 4.0])
     rows.requires_grad_()
-    assert uses_onednn(rows, layer.weight)
+    assert uses_onednn(rows, layer.weight) != prefers_mkl()
     made = linear(layer, rows)
     assert made[0, :2].tolist() == [11.5, 0.0]
     made[0, 0].backward()
@@ -70,7 +97,7 @@ def test_values_and_gradients_equal_those_in_float64(
     inputs: int, outputs: int, rows: int, bias: bool
 ) -> None:
     layer, given = layer_and_rows(inputs, outputs, rows, bias=bias)
-    assert uses_onednn(given, layer.weight)
+    assert fits_onednn(given, layer.weight)
     exact = nn.Linear(inputs, outputs, bias=bias).double()
     exact.load_state_dict({name: value.double() for name, value in layer.state_dict().items()})
     wide = given.detach().double().requires_grad_()
@@ -123,15 +150,15 @@ def other_inputs() -> dict[str, tuple[Tensor, Tensor]]:
 
 def test_other_inputs_take_torchs_own_path() -> None:
     rows, weight = torch.ones(2, 128), torch.ones(128, 128)
-    assert uses_onednn(rows, weight)
+    assert fits_onednn(rows, weight)
     cases = other_inputs()
     assert len(cases) == 5
-    assert not [name for name, (given, matrix) in cases.items() if uses_onednn(given, matrix)]
+    assert not [name for name, (given, matrix) in cases.items() if fits_onednn(given, matrix)]
     with torch.autocast("cpu", torch.bfloat16):
-        assert not uses_onednn(rows, weight)
+        assert not fits_onednn(rows, weight)
         assert linear(nn.Linear(128, 128), rows).dtype == torch.bfloat16
     with torch.backends.mkldnn.flags(enabled=False):
-        assert not uses_onednn(rows, weight)
+        assert not fits_onednn(rows, weight)
 
 
 @pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu"])
@@ -158,3 +185,39 @@ def test_a_wide_backbone_equals_its_own_pass(activation: str) -> None:
     largest = max(gradient.abs().max() for gradient in expected)
     for one, other in zip(found, expected, strict=True):  # of keys' biases it is zero, so nothing is relative
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6 * float(largest))
+
+
+@torch.no_grad()
+def test_reordered_weights_give_the_same_vectors_and_are_gone_after() -> None:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256}
+    model: Any = BertModel(BertConfig(vocab_size=40, **sizes)).eval()
+    tokens = {"input_ids": torch.randint(1, 40, (5, 11))}
+    plain, seen = pooled_vectors(model, tokens, "mean"), 0
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with reordered(model, 64):
+        seen = sum(hasattr(part, REORDERED) for part in model.modules())
+        torch.testing.assert_close(pooled_vectors(model, tokens, "mean"), plain, rtol=0, atol=1e-6)
+    assert seen == 2 * 6 + 1  # six layers a block, and the pooler
+    assert not any(hasattr(part, REORDERED) for part in model.modules())
+    assert model.state_dict().keys() == before.keys()
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_what_a_reordered_weight_gives_is_what_is_read(processor: str) -> None:
+    """A weight put in the place of the reordered one shows in the output, but not where gradients are."""
+    layer, rows = layer_and_rows(128, 128, 3)
+    with reordered(layer, 3):
+        doubled = torch.ops.mkldnn._reorder_linear_weight(2 * layer.weight.detach(), 3)
+        setattr(layer, REORDERED, doubled)
+        with torch.no_grad():
+            assert relative(linear(layer, rows) - layer.bias, 2 * (rows @ layer.weight.T)) < 1e-5
+            assert relative(linear_gelu(layer, rows), functional.gelu(layer(rows))) > 0.1
+        assert relative(linear(layer, rows), layer(rows)) < 1e-5
+
+
+def test_a_product_without_a_graph_equals_torchs() -> None:
+    rows, columns = torch.randn(7, 200), torch.randn(300, 200)
+    found = product(rows, columns)
+    assert relative(found, rows.double() @ columns.double().T) < 3e-6
+    assert not found.requires_grad
