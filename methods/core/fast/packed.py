@@ -16,8 +16,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from methods.core.fast.dropout import dropout
 from methods.core.fast.linear import linear, linear_gelu
 from methods.core.pooling import needs_last_only, pool
 
@@ -56,15 +58,14 @@ class Packing:
         self.rows, self.columns = rows, columns
         self.mask: Tensor | None = None
         self.positions: Tensor | None = None
-        self.sources: Tensor | None = None
+        self._of_heads: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
         if mask is not None and not bool(mask.all()):
             attended = mask.bool()
             self.mask = attended[:, None, None, :]  # [B, 1, 1, L]
             self.positions = attended.flatten().nonzero().squeeze(1)  # [T]
+            self.sources = (attended.flatten().cumsum(0) - 1).clamp_min(0)  # [B L]
             lengths = attended.sum(dim=1)
             self.first = lengths.cumsum(0) - lengths  # [B]
-            if not torch.is_grad_enabled():
-                self.sources = (attended.flatten().cumsum(0) - 1).clamp_min(0)  # [B L]
 
     def pack(self, padded: Tensor) -> Tensor:
         """Returns the real tokens; [B, L, ...] to [T, ...]."""
@@ -74,19 +75,80 @@ class Packing:
     def unpack(self, packed: Tensor) -> Tensor:
         """Returns the tokens in their rows; [T, d] to [B, L, d].
 
-        Where there is none, which nothing attends to, zero stands if gradients are wanted, else a copy of the
-        last token before it: that takes a third of the time.
+        Where there is none a copy of the last token before it stands: nothing may attend to it, and no
+        gradient comes back from it.
         """
-        if self.sources is not None:
-            packed = packed.index_select(0, self.sources)
-        elif self.positions is not None:
-            empty = packed.new_zeros(self.rows * self.columns, packed.shape[1])
-            packed = empty.index_copy(0, self.positions, packed)
+        if self.positions is not None:
+            packed = _Spread.apply(packed, self.sources, self.positions)
         return packed.unflatten(0, (self.rows, self.columns))
+
+    def to_heads(self, packed: Tensor, heads: int) -> Tensor:
+        """Returns the tokens of each row and head, with copies as in `unpack`; [T, d] to [B H, L, d / H]."""
+        if self.positions is None:
+            rows = packed.unflatten(0, (self.rows, self.columns)).unflatten(-1, (heads, -1))
+            return rows.transpose(1, 2).flatten(0, 1)
+        sources, positions, _ = self._indices(heads)
+        parts = _Spread.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
+        return parts.unflatten(0, (self.rows * heads, self.columns))
+
+    def from_heads(self, read: Tensor, heads: int) -> Tensor:
+        """Returns what each real token read by all heads; [B H, L, d / H] to [T, d]."""
+        if self.positions is None:
+            return read.unflatten(0, (self.rows, heads)).transpose(1, 2).flatten(2).flatten(0, 1)
+        _, positions, _ = self._indices(heads)
+        return _Chosen.apply(read.flatten(0, 1), positions).unflatten(0, (-1, heads)).flatten(1)
+
+    def hidden(self, heads: int) -> Tensor | None:
+        """Returns what to add to scores: minus infinity for padding; [B H, 1, L], None without padding."""
+        return None if self.positions is None else self._indices(heads)[2]
+
+    def _indices(self, heads: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns sources [B H L] and positions [T H] of parts of tokens, and `hidden`."""
+        if heads not in self._of_heads:
+            assert self.mask is not None
+            assert self.positions is not None
+            head = torch.arange(heads, device=self.positions.device)
+            sources = self.sources.view(self.rows, 1, self.columns) * heads + head[:, None]
+            row, column = self.positions // self.columns, self.positions % self.columns
+            positions = (row[:, None] * heads + head) * self.columns + column[:, None]
+            lost = torch.zeros(self.mask.shape, device=head.device).masked_fill(~self.mask, -torch.inf)
+            lost = lost.expand(-1, heads, -1, -1).flatten(0, 1)
+            self._of_heads[heads] = sources.flatten(), positions.flatten(), lost
+        return self._of_heads[heads]
 
     def first_tokens(self, packed: Tensor) -> Tensor:
         """Returns the first token of every row; [T, d] to [B, d]."""
         return packed[:: self.columns] if self.positions is None else packed[self.first]
+
+
+class _Spread(torch.autograd.Function):
+    """Rows at several places, of which those in `back` alone give a gradient, each row once."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor, back: Tensor) -> Tensor:
+        ctx.save_for_backward(back)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return gradient.index_select(0, *ctx.saved_tensors), None, None
+
+
+class _Chosen(torch.autograd.Function):
+    """Some rows, none of them twice."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor) -> Tensor:
+        ctx.save_for_backward(index)
+        ctx.count = len(rows)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (index,) = ctx.saved_tensors
+        return gradient.new_zeros(ctx.count, gradient.shape[1]).index_copy_(0, index, gradient), None
 
 
 def pooled_vectors(
@@ -156,33 +218,66 @@ def _embedded(
     if inputs_embeds is None:
         words = embeddings.word_embeddings(words)
     typed = words + embeddings.token_type_embeddings.weight[0]
-    return embeddings.dropout(
-        embeddings.LayerNorm(typed + embeddings.position_embeddings(packing.pack(positions)))
-    )
+    normed = embeddings.LayerNorm(typed + embeddings.position_embeddings(packing.pack(positions)))
+    return dropout(embeddings.dropout, normed)
 
 
 def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = False) -> Tensor:
     """Returns the layer's output for all tokens [T, d], or for the first of each row [B, d]."""
     attention = layer.attention.self
     given = _cast_once(hidden)  # three layers read it
-    query = linear(attention.query, packing.first_tokens(given) if first_only else given)
-    query = query.unsqueeze(1) if first_only else packing.unpack(query)  # [B, 1 or L, d]
+    query = linear(attention.query, packing.first_tokens(given) if first_only else given)  # [B or T, d]
+    key, value = linear(attention.key, given), linear(attention.value, given)
+    attend = _attended_by_products if _drops_weights(attention, hidden) else _attended
+    attended = _added(
+        layer.attention.output,
+        attend(attention, query, key, value, packing, first_only=first_only),
+        packing.first_tokens(hidden) if first_only else hidden,
+    )
+    return _added(layer.output, _activated(layer.intermediate, attended), attended)
+
+
+def _attended(
+    attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
+) -> Tensor:
+    """Returns what the queries read, by torch's attention; queries and result are [B or T, d]."""
     read = functional.scaled_dot_product_attention(
-        _heads(query, attention),
-        _heads(packing.unpack(linear(attention.key, given)), attention),
-        _heads(packing.unpack(linear(attention.value, given)), attention),
+        _heads(query.unsqueeze(1) if first_only else packing.unpack(query), attention),
+        _heads(packing.unpack(key), attention),
+        _heads(packing.unpack(value), attention),
         attn_mask=packing.mask,
         dropout_p=attention.dropout.p if attention.training else 0.0,
     )  # [B, H, 1 or L, d / H]
     if hasattr(attention, DROP_HEAD):
         read = getattr(attention, DROP_HEAD)(read)
     joined = read.transpose(1, 2).flatten(2)  # [B, 1 or L, d]
-    attended = _added(
-        layer.attention.output,
-        joined.squeeze(1) if first_only else packing.pack(joined),
-        packing.first_tokens(hidden) if first_only else hidden,
-    )
-    return _added(layer.output, _activated(layer.intermediate, attended), attended)
+    return joined.squeeze(1) if first_only else packing.pack(joined)
+
+
+def _drops_weights(attention: Any, hidden: Tensor) -> bool:
+    """Returns whether dropout of attention's weights is to be drawn, by a CPU in the states' own precision.
+
+    torch's attention then goes by single products too, with its slow draws, and copies tokens more often.
+    """
+    drops = attention.training and attention.dropout.p > 0 and not hasattr(attention, DROP_HEAD)
+    return drops and hidden.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+
+
+def _attended_by_products(
+    attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
+) -> Tensor:
+    """Returns the same as `_attended` by single products, with the masks of methods/core/fast/dropout.py."""
+    heads = attention.num_attention_heads
+    queries = query.reshape(packing.rows * heads, 1, -1) if first_only else packing.to_heads(query, heads)
+    keys, hidden = packing.to_heads(key, heads).transpose(1, 2), packing.hidden(heads)
+    scale = queries.shape[-1] ** -0.5
+    if hidden is None:
+        scores = torch.bmm(queries * scale, keys)  # [B H, 1 or L, L]
+    else:
+        scores = torch.baddbmm(hidden.to(queries.dtype), queries, keys, alpha=scale)
+    weights = dropout(attention.dropout, scores.softmax(dim=-1))
+    read = torch.bmm(weights, packing.to_heads(value, heads))  # [B H, 1 or L, d / H]
+    return read.reshape(packing.rows, -1) if first_only else packing.from_heads(read, heads)
 
 
 def _activated(part: Any, hidden: Tensor) -> Tensor:
@@ -194,7 +289,7 @@ def _activated(part: Any, hidden: Tensor) -> Tensor:
 
 def _added(part: Any, hidden: Tensor, residual: Tensor) -> Tensor:
     """Returns a dense layer's output after dropout, added to the residual and normalised; [T, d]."""
-    made = part.dropout(linear(part.dense, hidden))
+    made = dropout(part.dropout, linear(part.dense, hidden))
     if torch.is_grad_enabled() or made.dtype != residual.dtype:
         return part.LayerNorm(made + residual)
     return part.LayerNorm(made.add_(residual))

@@ -136,8 +136,40 @@ def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
     packing = Packing(2, 3, mask)
     values = torch.arange(1.0, 7.0).view(2, 3, 1)
     assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
-    assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 0, 4, 0, 6]
+    assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 2, 4, 4, 6]
     assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
+
+
+def test_tokens_go_to_heads_and_come_back() -> None:
+    """Two heads of one number, the second ten times the first; rows of tokens 1, 2 and 4, 6 as above."""
+    packing = Packing(2, 3, torch.tensor([[1, 1, 0], [1, 0, 1]]))
+    packed = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [6.0, 60.0]], requires_grad=True)
+    heads = packing.to_heads(packed, 2)
+    expected = [[1, 2, 2], [10, 20, 20], [4, 4, 6], [40, 40, 60]]
+    assert heads.squeeze(2).tolist() == expected
+    assert torch.equal(packing.from_heads(heads, 2), packed)
+    hidden = packing.hidden(2)
+    assert hidden is not None
+    assert (hidden.squeeze(1) == -torch.inf).int().tolist() == [[0, 0, 1], [0, 0, 1], [0, 1, 0], [0, 1, 0]]
+    (packing.from_heads(heads * torch.arange(12.0).view(4, 3, 1), 2).sum()).backward()
+    assert packed.grad is not None
+    assert packed.grad.tolist() == [[0, 3], [1, 4], [6, 9], [8, 11]]
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
+def test_attention_by_products_equals_torchs_in_value_and_gradient(
+    kind: str, rows: str, pooling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In training mode with masks that keep all; they are asked for once a dropout layer."""
+    model, tokens = backbone(kind), batch(rows)
+    expected, asked = with_gradients(pooled_vectors(model, tokens, pooling), model), []
+    monkeypatch.setattr(packed, "dropout", lambda part, inputs: asked.append(inputs.shape) or inputs)
+    found = with_gradients(pooled_vectors(model.train(), tokens, pooling), model)
+    assert len(asked) == 1 + 3 * 3
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
 @torch.no_grad()
