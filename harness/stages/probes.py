@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -28,14 +27,6 @@ OF_VECTOR = "of sentence"
 """What stands in the name of each number of a vector."""
 WIDTH = 24
 """Numbers of the vector of a word that tasks are probed with."""
-NEEDED = (
-    "harness.compute.probe",
-    "harness.compute.rows",
-    "methods.core.networks",
-    "torch._dynamo",
-    "transformers.models.bert.modeling_bert",
-)
-"""What most probes import: processes that are forked have it, each would take seconds for it."""
 SEEDS, POINT = 3, 0.01
 """Seeds of the made results that statistics are probed with, and the distance of their scores."""
 
@@ -71,11 +62,18 @@ def measure_probes(params: Params, names: Sequence[str]) -> dict[str, dict[str, 
 
     Errors: as `measure_probe`.
     """
-    for module in NEEDED:
-        import_module(module)
+    _load_libraries()
     started = get_context("fork")
     with ProcessPoolExecutor(os.cpu_count(), mp_context=started, initializer=_take_one_thread) as pool:
         return dict(zip(names, pool.map(partial(measure_probe, params), names), strict=True))
+
+
+def _load_libraries() -> None:
+    """Imports what most probes need: a process that is forked has it, and would take seconds for it."""
+    import torch._dynamo  # noqa: F401
+    import transformers.models.bert.modeling_bert  # noqa: F401
+
+    import harness.compute.probe  # noqa: F401
 
 
 def _take_one_thread() -> None:
