@@ -8,9 +8,8 @@ loss multiplies with the keys of a queue, these products are added at the rate o
 Rewritten views are the sentence's words in another order. Times are those of the processor, so that other
 work on the machine does not count.
 
-Dropout masks: drawing them was 6 % of SimCSE's step and 7 % of DCLR's, half of whose passes are forward only.
-A cheaper draw would be another stream of random numbers, and with it another encoder for every seed, for less
-than 8 % of a step even if it cost nothing: they stay.
+Forward-only passes draw dropout masks too: they were 6 % of SimCSE's step and 7 % of DCLR's, half of whose
+passes are forward only, before an element took 16 bits of the generator (methods/core/fast/dropout.py).
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ KINDS = {
         "aten::_safe_softmax",
         "scaled_dot_product",
     ),
-    "dropout": ("dropout", "bernoulli"),
+    "dropout": ("dropout", "_Dropped", "bernoulli", "random_"),
 }
 """Kind of work -> what its operations' names contain."""
 

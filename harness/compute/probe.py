@@ -29,6 +29,8 @@ SCORES = (0.0, 1.0, 3.0, 2.0)
 """What the evaluation after each number of steps says: the weights before the last step are the best."""
 ROWS = 640
 """Rows of the corpus that a probe reads at most."""
+QUEUE = 512
+"""Keys that a queue holds at most in a probe, so that rows are left to train on where it is filled first."""
 
 SENTENCES = (
     "A man is playing a guitar.",
@@ -68,8 +70,11 @@ def probe(
     every = {"eval_every": 1, "eval_within": "run", "save_every": STEPS, "patience": None}
     size = min(settings.batch_size, BATCH)
     short = settings.model_copy(update={"steps": steps, "epochs": None, "batch_size": size, **every})
-    if hasattr(config, "sentences"):
-        config = config.model_copy(update={"sentences": min(config.sentences, ROWS)})
+    most = {"sentences": ROWS, "queue_size": QUEUE}
+    fitted = {
+        name: min(getattr(config, name), limit) for name, limit in most.items() if hasattr(config, name)
+    }
+    config = config.model_copy(update=fitted)
     found: dict[str, float] = {}
 
     def evaluate(encoder: Any) -> Mapping[str, float]:

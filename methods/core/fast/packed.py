@@ -58,7 +58,7 @@ class Packing:
         self.rows, self.columns = rows, columns
         self.mask: Tensor | None = None
         self.positions: Tensor | None = None
-        self._of_heads: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
+        self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
         if mask is not None and not bool(mask.all()):
             attended = mask.bool()
             self.mask = attended[:, None, None, :]  # [B, 1, 1, L]
@@ -87,7 +87,7 @@ class Packing:
         if self.positions is None:
             rows = packed.unflatten(0, (self.rows, self.columns)).unflatten(-1, (heads, -1))
             return rows.transpose(1, 2).flatten(0, 1)
-        sources, positions, _ = self._indices(heads)
+        sources, positions = self._indices(heads)
         parts = _Spread.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
         return parts.unflatten(0, (self.rows * heads, self.columns))
 
@@ -95,25 +95,25 @@ class Packing:
         """Returns what each real token read by all heads; [B H, L, d / H] to [T, d]."""
         if self.positions is None:
             return read.unflatten(0, (self.rows, heads)).transpose(1, 2).flatten(2).flatten(0, 1)
-        _, positions, _ = self._indices(heads)
+        _, positions = self._indices(heads)
         return _Chosen.apply(read.flatten(0, 1), positions).unflatten(0, (-1, heads)).flatten(1)
 
     def hidden(self, heads: int) -> Tensor | None:
         """Returns what to add to scores: minus infinity for padding; [B H, 1, L], None without padding."""
-        return None if self.positions is None else self._indices(heads)[2]
+        if self.mask is None:
+            return None
+        lost = torch.zeros(self.mask.shape, device=self.mask.device).masked_fill(~self.mask, -torch.inf)
+        return lost.expand(-1, heads, -1, -1).flatten(0, 1)
 
-    def _indices(self, heads: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns sources [B H L] and positions [T H] of parts of tokens, and `hidden`."""
+    def _indices(self, heads: int) -> tuple[Tensor, Tensor]:
+        """Returns sources [B H L] and positions [T H] of parts of tokens."""
         if heads not in self._of_heads:
-            assert self.mask is not None
             assert self.positions is not None
             head = torch.arange(heads, device=self.positions.device)
             sources = self.sources.view(self.rows, 1, self.columns) * heads + head[:, None]
             row, column = self.positions // self.columns, self.positions % self.columns
             positions = (row[:, None] * heads + head) * self.columns + column[:, None]
-            lost = torch.zeros(self.mask.shape, device=head.device).masked_fill(~self.mask, -torch.inf)
-            lost = lost.expand(-1, heads, -1, -1).flatten(0, 1)
-            self._of_heads[heads] = sources.flatten(), positions.flatten(), lost
+            self._of_heads[heads] = sources.flatten(), positions.flatten()
         return self._of_heads[heads]
 
     def first_tokens(self, packed: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertMode
 
 from methods.core.encoder import multiplied
 from methods.core.fast import packed
-from methods.core.fast.packed import Packing, can_pack, pooled_vectors
+from methods.core.fast.packed import Packing, can_pack, pooled_vectors, token_states
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
 SIZES = {
@@ -169,6 +169,21 @@ def test_attention_by_products_equals_torchs_in_value_and_gradient(
     found = with_gradients(pooled_vectors(model.train(), tokens, pooling), model)
     assert len(asked) == 1 + 3 * 3
     for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_the_states_of_all_positions_attend_to_no_padding(
+    training: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values and gradients equal the backbone's own, also by products, whose masks keep all here."""
+    model, tokens = backbone("bert"), batch()
+    mask = tokens["attention_mask"]
+    own = model(**tokens).last_hidden_state * mask[..., None]
+    monkeypatch.setattr(packed, "dropout", lambda part, inputs: inputs)
+    embedded = model.embeddings(tokens["input_ids"])
+    ours = token_states(model.train(training), embedded, mask) * mask[..., None]
+    for one, other in zip(with_gradients(ours, model), with_gradients(own, model), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
