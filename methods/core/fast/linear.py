@@ -54,7 +54,7 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
 
 
 def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
-    """Returns whether a product of these that is no pass of a network without gradients goes through it."""
+    """Returns whether a training pass and `product` multiply these by oneDNN."""
     return fits_onednn(inputs, weight) and not prefers_mkl()
 
 
@@ -83,7 +83,7 @@ def reordered(network: nn.Module, rows: int) -> Iterator[None]:
     """Keeps the weights of linear layers as oneDNN reads them, which else orders them anew at each product.
 
     For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes its
-    memory once more. Values are the same to the bit.
+    memory once more. Values were the same to the bit where it was measured.
     """
     chosen: list[nn.Linear] = []
     try:
