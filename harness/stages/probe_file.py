@@ -25,7 +25,7 @@ RELATIVE, ABSOLUTE, OF_LOGGED = 3e-4, 1e-5, 1e-10
 WIDE = 1e-7
 """The share for numbers that are computed in float64, with no weights in them."""
 THREADS = (1, 2)
-NUDGES = (1e-6, -1e-6)
+NUDGES = (2e-6, -2e-6)
 """Shares by which weights are moved in two ways of computing: some units in the last place of fp32."""
 HEAD = """\
 # What each run does in its first steps, and what tasks and statistics give for made input; written by
