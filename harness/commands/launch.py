@@ -13,7 +13,7 @@ from collections import Counter
 
 from harness.errors import InputError
 from harness.launch.driver import Driver, log_of
-from harness.launch.local import LocalEngine, visible_cards
+from harness.launch.local import LocalEngine, visible_cards, worker_settings
 from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.work import Engine
@@ -85,7 +85,8 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
     if cards and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(cards) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
-    free = arguments.jobs is None and arguments.cpus_per_run is None and not cards
+    single = worker_settings(most)["OMP_NUM_THREADS"] == "1"  # works with more threads crowd out themselves
+    free = arguments.jobs is None and arguments.cpus_per_run is None and not cards and single
     return LocalEngine(arguments.jobs or most, cards, preloaded, one_more=free)
 
 

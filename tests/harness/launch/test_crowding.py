@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from harness.commands import launch
 from harness.launch import crowding
 from harness.launch.crowding import Crowding
 from harness.launch.local import LocalEngine
@@ -77,3 +80,34 @@ def test_beside_other_processes_one_more_slot_is_given_where_that_is_wanted() ->
     assert free._crowding is not None
     free._crowding.found = True
     assert (fixed.slots, free.slots) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("threads", "options", "cards", "growing"),
+    [
+        (None, {}, [], True),
+        ("1", {}, [], True),
+        ("2", {}, [], False),  # threads of a work wait for those of another
+        (None, {"jobs": 2}, [], False),
+        (None, {"cpus_per_run": 1.0}, [], False),
+        (None, {}, ["0"], False),
+    ],
+)
+def test_a_launch_grows_only_where_nobody_said_how_much_runs_at_once(
+    threads: str | None,
+    options: dict[str, Any],
+    cards: list[str],
+    growing: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if threads:
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    monkeypatch.setattr(launch, "visible_cards", lambda: cards)
+    arguments: Any = SimpleNamespace(
+        on="local", **{"jobs": None, "cpus_per_run": None, "gpus_per_run": None} | options
+    )
+    pipeline: Any = SimpleNamespace(commands={})
+    engine = launch.engine_of(arguments, pipeline)
+    assert isinstance(engine, LocalEngine)
+    assert (engine._crowding is not None) is growing
