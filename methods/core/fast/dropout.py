@@ -1,8 +1,9 @@
-"""Dropout on a CPU with a mask drawn four elements at a time, an eighth of the time of torch's own draws.
+"""Dropout on a CPU with a mask drawn four elements at a time.
 
-Each element gets 16 bits of torch's generator, so that a rate is met to the next multiple of 2**-16, and what
-is kept is divided by the share that is kept in truth: the expectation is exact. A mask takes one byte an
-element until the backward pass, where torch's own takes four.
+On an Intel Xeon, the one processor that measured, drawing takes an eighth of the time of torch's own. Each
+element gets 16 bits of torch's generator, so that a rate is met to the next multiple of 2**-16, and what is
+kept is divided by the share that is kept in truth: the expectation is exact. A mask takes one byte an element
+until the backward pass, where torch's own takes four.
 """
 
 from __future__ import annotations

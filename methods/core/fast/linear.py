@@ -1,9 +1,9 @@
 """Linear layers in fp32 on a CPU through oneDNN's products, with and without a fused GELU.
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
-twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates for its machine). On an
-Intel Xeon both are as fast forward, and MKL's two products of a gradient were measured at 1.1 to 3 times
-oneDNN's rate, so there oneDNN computes passes without gradients alone. Values differ by rounding alone.
+twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates for its machine). On one
+Intel Xeon both were as fast forward, and MKL's two products of a gradient had 1.1 to 3.5 times oneDNN's rate,
+so on that maker's processors oneDNN computes passes without gradients alone. Values differ by rounding alone.
 Everything that is not a large fp32 product on a CPU takes torch's own path: other devices and dtypes,
 autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is switched off.
 
