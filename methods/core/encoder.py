@@ -111,6 +111,11 @@ class SentenceEncoder(nn.Module):
         return config.pad_token_id + 1 if config.model_type in COUNTS_FROM_PADDING else 0
 
     @property
+    def _layers_are_ours(self) -> bool:
+        """Whether methods/core/fast computes the backbone's layers."""
+        return type(self.backbone).__name__ in ARCHITECTURES
+
+    @property
     def device(self) -> torch.device:
         return next(self.backbone.parameters()).device
 
@@ -185,7 +190,7 @@ class SentenceEncoder(nn.Module):
         """
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
-        many = len(distinct) > batch_size
+        many = len(distinct) > batch_size and self._layers_are_ours
         with (
             evaluating(self),
             reordered(self.backbone, batch_size * TOKENS_PER_TEXT) if many else nullcontext(),
@@ -207,7 +212,7 @@ class SentenceEncoder(nn.Module):
 
     def _encode_each(self, batches: Sequence[list[list[int]]]) -> Iterator[np.ndarray]:
         """Yields the vectors of each batch, which are computed several at once where the layers are ours."""
-        if self.device.type == "cpu" and type(self.backbone).__name__ in ARCHITECTURES:
+        if self.device.type == "cpu" and self._layers_are_ours:
             return side_by_side(self._encode_ids, batches)
         return map(self._encode_ids, batches)
 

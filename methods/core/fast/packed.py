@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from methods.core.fast.dropout import dropout
 from methods.core.fast.linear import linear, linear_gelu
+from methods.core.fast.packing import Packing
 from methods.core.pooling import needs_last_only, pool
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
@@ -51,106 +51,6 @@ def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
     )
 
 
-class Packing:
-    """Where a padded batch has real tokens: their positions among B times L, and each row's first."""
-
-    def __init__(self, rows: int, columns: int, mask: Tensor | None) -> None:
-        self.rows, self.columns = rows, columns
-        self.mask: Tensor | None = None
-        self.positions: Tensor | None = None
-        self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
-        if mask is not None and not bool(mask.all()):
-            attended = mask.bool()
-            self.mask = attended[:, None, None, :]  # [B, 1, 1, L]
-            self.positions = attended.flatten().nonzero().squeeze(1)  # [T]
-            self.sources = (attended.flatten().cumsum(0) - 1).clamp_min(0)  # [B L]
-            lengths = attended.sum(dim=1)
-            self.first = lengths.cumsum(0) - lengths  # [B]
-
-    def pack(self, padded: Tensor) -> Tensor:
-        """Returns the real tokens; [B, L, ...] to [T, ...]."""
-        flat = padded.flatten(0, 1)
-        return flat if self.positions is None else flat.index_select(0, self.positions)
-
-    def unpack(self, packed: Tensor) -> Tensor:
-        """Returns the tokens in their rows; [T, d] to [B, L, d].
-
-        Where there is none a copy of the last token before it stands: nothing may attend to it, and no
-        gradient comes back from it.
-        """
-        if self.positions is not None:
-            packed = _Spread.apply(packed, self.sources, self.positions)
-        return packed.unflatten(0, (self.rows, self.columns))
-
-    def to_heads(self, packed: Tensor, heads: int) -> Tensor:
-        """Returns the tokens of each row and head, with copies as in `unpack`; [T, d] to [B H, L, d / H]."""
-        if self.positions is None:
-            rows = packed.unflatten(0, (self.rows, self.columns)).unflatten(-1, (heads, -1))
-            return rows.transpose(1, 2).flatten(0, 1)
-        sources, positions = self._indices(heads)
-        parts = _Spread.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
-        return parts.unflatten(0, (self.rows * heads, self.columns))
-
-    def from_heads(self, read: Tensor, heads: int) -> Tensor:
-        """Returns what each real token read by all heads; [B H, L, d / H] to [T, d]."""
-        if self.positions is None:
-            return read.unflatten(0, (self.rows, heads)).transpose(1, 2).flatten(2).flatten(0, 1)
-        _, positions = self._indices(heads)
-        return _Chosen.apply(read.flatten(0, 1), positions).unflatten(0, (-1, heads)).flatten(1)
-
-    def hidden(self, heads: int) -> Tensor | None:
-        """Returns what to add to scores: minus infinity for padding; [B H, 1, L], None without padding."""
-        if self.mask is None:
-            return None
-        lost = torch.zeros(self.mask.shape, device=self.mask.device).masked_fill(~self.mask, -torch.inf)
-        return lost.expand(-1, heads, -1, -1).flatten(0, 1)
-
-    def _indices(self, heads: int) -> tuple[Tensor, Tensor]:
-        """Returns sources [B H L] and positions [T H] of parts of tokens."""
-        if heads not in self._of_heads:
-            assert self.positions is not None
-            head = torch.arange(heads, device=self.positions.device)
-            sources = self.sources.view(self.rows, 1, self.columns) * heads + head[:, None]
-            row, column = self.positions // self.columns, self.positions % self.columns
-            positions = (row[:, None] * heads + head) * self.columns + column[:, None]
-            self._of_heads[heads] = sources.flatten(), positions.flatten()
-        return self._of_heads[heads]
-
-    def first_tokens(self, packed: Tensor) -> Tensor:
-        """Returns the first token of every row; [T, d] to [B, d]."""
-        return packed[:: self.columns] if self.positions is None else packed[self.first]
-
-
-class _Spread(torch.autograd.Function):
-    """Rows at several places, of which those in `back` alone give a gradient, each row once."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, index: Tensor, back: Tensor) -> Tensor:
-        ctx.save_for_backward(back)
-        return rows.index_select(0, index)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        return gradient.index_select(0, *ctx.saved_tensors), None, None
-
-
-class _Chosen(torch.autograd.Function):
-    """Some rows, none of them twice."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, index: Tensor) -> Tensor:
-        ctx.save_for_backward(index)
-        ctx.count = len(rows)
-        return rows.index_select(0, index)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (index,) = ctx.saved_tensors
-        return gradient.new_zeros(ctx.count, gradient.shape[1]).index_copy_(0, index, gradient), None
-
-
 def pooled_vectors(
     backbone: Any,
     tokens: Mapping[str, Tensor],
@@ -167,7 +67,7 @@ def pooled_vectors(
     broadcasts to [B, L, d], multiplies the embedding layer's output.
     """
     given = tokens["input_ids"] if inputs_embeds is None else inputs_embeds
-    packing = Packing(given.shape[0], given.shape[1], tokens.get("attention_mask"))
+    packing = Packing(given, tokens.get("attention_mask"))
     hidden = _embedded(backbone.embeddings, packing, given, inputs_embeds, position_ids)  # [T, d]
     if embedding_factors is not None:
         hidden = hidden * packing.pack(embedding_factors.expand(packing.rows, packing.columns, -1))
@@ -189,9 +89,7 @@ def token_states(backbone: Any, embedded: Tensor, mask: Tensor) -> Tensor:
     For backbones of ARCHITECTURES. Padding is computed as a query, and no token attends to it.
     Shapes: embedded [B, L, d], mask [B, L] of 0 and 1; returns [B, L, d].
     """
-    rows, columns, _ = embedded.shape
-    packing = Packing(rows, columns, None)
-    packing.mask = mask.bool()[:, None, None, :]
+    packing = Packing(embedded, mask, with_padding=True)
     hidden = embedded.flatten(0, 1)  # [B L, d]
     for layer in backbone.encoder.layer:
         hidden = _layer(layer, hidden, packing)
@@ -240,13 +138,18 @@ def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = F
 def _attended(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what the queries read, by torch's attention; queries and result are [B or T, d]."""
+    """Returns what the queries read, by torch's attention; queries and result are [B or T, d].
+
+    Columns are added to keys only where no weight is dropped, for torch draws for each of them.
+    """
+    dropped = attention.dropout.p if attention.training else 0.0
+    spread, mask = (packing.unpack, packing.mask) if dropped else (packing.unpack_keys, packing.key_mask)
     read = functional.scaled_dot_product_attention(
         _heads(query.unsqueeze(1) if first_only else packing.unpack(query), attention),
-        _heads(packing.unpack(key), attention),
-        _heads(packing.unpack(value), attention),
-        attn_mask=packing.mask,
-        dropout_p=attention.dropout.p if attention.training else 0.0,
+        _heads(spread(key), attention),
+        _heads(spread(value), attention),
+        attn_mask=mask,
+        dropout_p=dropped,
     )  # [B, H, 1 or L, d / H]
     if hasattr(attention, DROP_HEAD):
         read = getattr(attention, DROP_HEAD)(read)

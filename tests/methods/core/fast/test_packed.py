@@ -11,7 +11,7 @@ from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertMode
 
 from methods.core.encoder import multiplied
 from methods.core.fast import packed
-from methods.core.fast.packed import Packing, can_pack, pooled_vectors, token_states
+from methods.core.fast.packed import can_pack, pooled_vectors, token_states
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
 SIZES = {
@@ -38,10 +38,13 @@ def backbone(kind: str) -> Any:
 
 
 def batch(kind: str = "padded") -> dict[str, Tensor]:
-    """Rows of 9, 4, 1 and 6 tokens; `hidden` also hides a token inside a row; `equal` has no mask."""
+    """Rows of 9, 4, 1 and 6 tokens; `hidden` also hides a token inside a row; equal ones have no mask.
+
+    Of 9 and of 15 columns keys get 16, of 7 they get 7.
+    """
     torch.manual_seed(1)
-    if kind == "equal":
-        return {"input_ids": torch.randint(2, 40, (4, 7))}
+    if kind.startswith("equal"):
+        return {"input_ids": torch.randint(2, 40, (4, 7 if kind == "equal" else 15))}
     lengths = torch.tensor([9, 4, 1, 6])
     mask = (torch.arange(9) < lengths[:, None]).long()
     ids = torch.randint(2, 40, (4, 9)).masked_fill(mask == 0, PAD)
@@ -88,7 +91,7 @@ def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_ow
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal", "equal-long"])
 @pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
 def test_values_and_all_gradients_equal_the_backbones_own_pass(kind: str, rows: str, pooling: str) -> None:
     model, tokens = backbone(kind), batch(rows)
@@ -131,33 +134,8 @@ def test_dropout_is_active_in_training_everywhere_it_is_in_the_backbone() -> Non
         assert not torch.equal(first, pooled_vectors(model, tokens, "cls"))
 
 
-def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
-    mask = torch.tensor([[1, 1, 0], [1, 0, 1]])
-    packing = Packing(2, 3, mask)
-    values = torch.arange(1.0, 7.0).view(2, 3, 1)
-    assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
-    assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 2, 4, 4, 6]
-    assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
-
-
-def test_tokens_go_to_heads_and_come_back() -> None:
-    """Two heads of one number, the second ten times the first; rows of tokens 1, 2 and 4, 6 as above."""
-    packing = Packing(2, 3, torch.tensor([[1, 1, 0], [1, 0, 1]]))
-    packed = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [6.0, 60.0]], requires_grad=True)
-    heads = packing.to_heads(packed, 2)
-    expected = [[1, 2, 2], [10, 20, 20], [4, 4, 6], [40, 40, 60]]
-    assert heads.squeeze(2).tolist() == expected
-    assert torch.equal(packing.from_heads(heads, 2), packed)
-    hidden = packing.hidden(2)
-    assert hidden is not None
-    assert (hidden.squeeze(1) == -torch.inf).int().tolist() == [[0, 0, 1], [0, 0, 1], [0, 1, 0], [0, 1, 0]]
-    (packing.from_heads(heads * torch.arange(12.0).view(4, 3, 1), 2).sum()).backward()
-    assert packed.grad is not None
-    assert packed.grad.tolist() == [[0, 3], [1, 4], [6, 9], [8, 11]]
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal", "equal-long"])
 @pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
 def test_attention_by_products_equals_torchs_in_value_and_gradient(
     kind: str, rows: str, pooling: str, monkeypatch: pytest.MonkeyPatch
@@ -189,7 +167,7 @@ def test_the_states_of_all_positions_attend_to_no_padding(
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal", "equal-long"])
 @pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
 def test_without_gradients_values_equal_those_with_them(kind: str, rows: str, pooling: str) -> None:
     model, tokens = backbone(kind), batch(rows)

@@ -1,0 +1,147 @@
+"""Where the real tokens of a padded batch are, and how they get into rows for attention and back.
+
+Legend: B rows, L columns, P columns of keys, T real tokens, H heads, d width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+LANES = 16
+"""Numbers that a CPU's widest instructions take at once. The exponentials of a row's last L mod 16 scores are
+computed one by one, which on an Intel Xeon made rows of 15 take 2.8 times as long as rows of 16."""
+
+MOST_SINGLE = 7
+"""Most of them that are left so: more than these cost more than columns that are added and hidden."""
+
+
+class Packing:
+    """A padded batch: where its real tokens are among B times L, and what is attended to.
+
+    given: the batch, [B, L] or [B, L, d]. mask: 1 for what is attended to, [B, L]; None for all.
+    with_padding: padding counts as real tokens that none attends to; T is then B times L.
+    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T], None where T is B times
+    L; key_mask [B or 1, 1, 1, P], None as mask where no column of keys is added.
+    """
+
+    def __init__(self, given: Tensor, mask: Tensor | None, *, with_padding: bool = False) -> None:
+        self.rows, self.columns = given.shape[:2]
+        self.mask: Tensor | None = None
+        self.positions: Tensor | None = None
+        self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
+        if mask is not None and not bool(mask.all()):
+            attended = mask.bool()
+            self.mask = attended[:, None, None, :]
+            if not with_padding:
+                self.positions = attended.flatten().nonzero().squeeze(1)
+                self.sources = (attended.flatten().cumsum(0) - 1).clamp_min(0)  # [B L]
+                lengths = attended.sum(dim=1)
+                self.first = lengths.cumsum(0) - lengths  # [B]
+        self.key_mask = self.mask
+        self._of_keys: tuple[Tensor, Tensor] | None = None
+        left = self.columns % LANES
+        if given.device.type == "cpu" and left > MOST_SINGLE:
+            self._add_keys(LANES - left)
+
+    def pack(self, padded: Tensor) -> Tensor:
+        """Returns the real tokens; [B, L, ...] to [T, ...]."""
+        flat = padded.flatten(0, 1)
+        return flat if self.positions is None else flat.index_select(0, self.positions)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """Returns the tokens in their rows; [T, d] to [B, L, d].
+
+        Where there is none a copy of the last token before it stands: nothing may attend to it, and no
+        gradient comes back from it.
+        """
+        if self.positions is not None:
+            packed = _Spread.apply(packed, self.sources, self.positions)
+        return packed.unflatten(0, (self.rows, self.columns))
+
+    def unpack_keys(self, packed: Tensor) -> Tensor:
+        """Returns the tokens as keys or values, read where `key_mask` says so; [T, d] to [B, P, d]."""
+        if self._of_keys is None:
+            return self.unpack(packed)
+        return _Spread.apply(packed, *self._of_keys).unflatten(0, (self.rows, -1))
+
+    def to_heads(self, packed: Tensor, heads: int) -> Tensor:
+        """Returns the tokens of each row and head, with copies as in `unpack`; [T, d] to [B H, L, d / H]."""
+        if self.positions is None:
+            rows = packed.unflatten(0, (self.rows, self.columns)).unflatten(-1, (heads, -1))
+            return rows.transpose(1, 2).flatten(0, 1)
+        sources, positions = self._indices(heads)
+        parts = _Spread.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
+        return parts.unflatten(0, (self.rows * heads, self.columns))
+
+    def from_heads(self, read: Tensor, heads: int) -> Tensor:
+        """Returns what each real token read by all heads; [B H, L, d / H] to [T, d]."""
+        if self.positions is None:
+            return read.unflatten(0, (self.rows, heads)).transpose(1, 2).flatten(2).flatten(0, 1)
+        _, positions = self._indices(heads)
+        return _Chosen.apply(read.flatten(0, 1), positions).unflatten(0, (-1, heads)).flatten(1)
+
+    def hidden(self, heads: int) -> Tensor | None:
+        """Returns what to add to scores: minus infinity for padding; [B H, 1, L], None without padding."""
+        if self.mask is None:
+            return None
+        lost = torch.zeros(self.mask.shape, device=self.mask.device).masked_fill(~self.mask, -torch.inf)
+        return lost.expand(-1, heads, -1, -1).flatten(0, 1)
+
+    def first_tokens(self, packed: Tensor) -> Tensor:
+        """Returns the first token of every row; [T, d] to [B, d]."""
+        return packed[:: self.columns] if self.positions is None else packed[self.first]
+
+    def _indices(self, heads: int) -> tuple[Tensor, Tensor]:
+        """Returns sources [B H L] and positions [T H] of parts of tokens."""
+        if heads not in self._of_heads:
+            assert self.positions is not None
+            head = torch.arange(heads, device=self.positions.device)
+            sources = self.sources.view(self.rows, 1, self.columns) * heads + head[:, None]
+            row, column = self.positions // self.columns, self.positions % self.columns
+            positions = (row[:, None] * heads + head) * self.columns + column[:, None]
+            self._of_heads[heads] = sources.flatten(), positions.flatten()
+        return self._of_heads[heads]
+
+    def _add_keys(self, added: int) -> None:
+        """Gives every row of keys so many columns more, copies of its last one that nothing attends to."""
+        tokens = torch.arange(self.rows * self.columns)
+        sources = (tokens if self.positions is None else self.sources).view(self.rows, self.columns)
+        sources = torch.cat([sources, sources[:, -1:].expand(-1, added)], dim=1).flatten()  # [B P]
+        real = tokens if self.positions is None else self.positions
+        self._of_keys = sources, real + real // self.columns * added
+        mask = torch.ones(1, 1, 1, self.columns, dtype=torch.bool) if self.mask is None else self.mask
+        self.key_mask = torch.cat([mask, mask.new_zeros(*mask.shape[:3], added)], dim=3)
+
+
+class _Spread(torch.autograd.Function):
+    """Rows at several places, of which those in `back` alone give a gradient, each row once."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor, back: Tensor) -> Tensor:
+        ctx.save_for_backward(back)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return gradient.index_select(0, *ctx.saved_tensors), None, None
+
+
+class _Chosen(torch.autograd.Function):
+    """Some rows, none of them twice."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor) -> Tensor:
+        ctx.save_for_backward(index)
+        ctx.count = len(rows)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (index,) = ctx.saved_tensors
+        return gradient.new_zeros(ctx.count, gradient.shape[1]).index_copy_(0, index, gradient), None
