@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from harness.allocator import keep_freed_memory
 from harness.errors import InputError, near_matches
 from harness.threads import wait_asleep
 
@@ -43,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
     wait_asleep()
+    keep_freed_memory()
     try:
         code = run_command(words)
         sys.stdout.flush()

@@ -15,6 +15,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
+from harness.allocator import allocator_settings
 from harness.launch.crowding import Crowding
 from harness.launch.work import Ended, Work
 from harness.launch.worker import PRELOADED, run_work
@@ -106,12 +107,13 @@ class LocalEngine:
 
 
 def worker_settings(slots: int) -> dict[str, str]:
-    """Returns the variables that a worker has before it imports torch: its share of threads, waiting asleep.
+    """Returns the variables that a worker starts with: its share of threads, waiting asleep, its allocator.
 
     Who sets OMP_NUM_THREADS decides.
     """
     share = max(1, len(os.sched_getaffinity(0)) // slots)
-    return {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(share)), **PASSIVE, **FORKABLE}
+    threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(share))}
+    return {**threads, **PASSIVE, **FORKABLE, **allocator_settings()}
 
 
 @contextmanager
