@@ -2,7 +2,7 @@
 
 Training: the growth of resident memory over three steps against what must be there, counted tensor by tensor
 (weights, gradients, two moments of Adam, and what autograd keeps of one forward pass); round by round the
-same where the allocator gives larger blocks back as they are freed. Encoding: the growth beside texts and
+same with other allocators. Encoding: the growth beside texts and
 vectors, which must not depend on how many sentences there are but for their index.
 Evaluation: the same with vectors on disk, which take no part in the growth but for those of one shard. All
 growth is of resident memory, so pages of mapped files count while they are mapped.
@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.measurement import Disagreement, Result, Spread
 from benchmarks.processes import answer_of, forget_peak, resident
+from harness.allocator import allocator_settings
 
 if TYPE_CHECKING:
     from harness.tasks.interface import Task
@@ -39,9 +40,9 @@ MB = 1e6
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": str(2**20), "MALLOC_TRIM_THRESHOLD_": str(2**27)}
 """Makes glibc map every block of 1 MiB by itself and give it back when it is freed.
 
-Not set for training: in processes of their own on a loaded virtual machine a step took 1.21 to 1.35 times
-the processor time with it, and no less with transparent huge pages (THP_MEM_ALLOC_ENABLE of torch). Of the
-counted sum 4 MiB as limit left 1.07 times, 32 MiB 1.43 times, as much as without.
+Not set for training: the kernel clears each page anew, which takes up to half of a step's time more on a
+virtual machine, and no less with transparent huge pages (glibc.malloc.hugetlb, or torch's
+THP_MEM_ALLOC_ENABLE).
 """
 
 
@@ -71,27 +72,33 @@ def measure(rounds: int, short: bool) -> list[Result]:
 
 
 def training_result(rounds: int, short: bool) -> Result:
-    """Returns the peak of a step; its note has that of an allocator that gives back, and what that costs."""
+    """Returns the peak of a step as `launch` runs it: with tcmalloc where it is installed, else with glibc's.
+
+    The note has that of each allocator and its processor time.
+    """
     short_or_not = ["--short"] if short else []
-    sides: tuple[dict[str, str], ...] = ({}, RETURNED)
-    found: tuple[list[dict[str, float]], ...] = ([], [])
+    sides = {"glibc": {}, "glibc that gives freed memory back": RETURNED}
+    if allocator_settings():
+        sides["tcmalloc"] = allocator_settings()
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
     for turn in range(rounds):
-        for side in (0, 1) if turn % 2 == 0 else (1, 0):
-            found[side].append(answer_of("benchmarks.memory", "training", *short_or_not, **sides[side]))
-    ours, returned = found
-    counted = ours[0]["counted"] / MB
-    peaks, tight = (Spread.of([answer["peak"] / MB for answer in side]) for side in found)
-    slower = Spread.of([one["step"] / other["step"] for one, other in zip(returned, ours, strict=True)])
-    settings = " ".join(f"{name}={value}" for name, value in RETURNED.items())
+        for name in list(sides)[:: 1 if turn % 2 == 0 else -1]:
+            found[name].append(answer_of("benchmarks.memory", "training", *short_or_not, **sides[name]))
+    peaks = {name: Spread.of([answer["peak"] / MB for answer in side]) for name, side in found.items()}
+    plain = found["glibc"]
+    counted = plain[0]["counted"] / MB
+    allocators = []
+    for name, side in found.items():
+        slower = Spread.of([one["step"] / other["step"] for one, other in zip(side, plain, strict=True)])
+        times = f" and {slower.median:.2f} times the processor time ({slower.low:.2f} to {slower.high:.2f})"
+        allocators.append(f"{name} {peaks[name].median:.0f} MB{times if side is not plain else ''}")
     return Result(
         "memory of SimCSE's step, batch 64",
         "MB",
-        peaks,
+        peaks.get("tcmalloc", peaks["glibc"]),
         limit=None if short else TRAINING_LIMIT * counted,
-        note=f"{counted:.0f} MB counted, {ours[0]['activations'] / MB:.0f} MB of it kept by autograd; "
-        f"{tight.median:.0f} MB under {settings}, where a step takes {slower.median:.2f} times the processor "
-        f"time ({slower.low:.2f} to {slower.high:.2f}), for the kernel clears each page anew: the rest is "
-        "memory that glibc keeps for the next step",
+        note=f"{counted:.0f} MB counted, {plain[0]['activations'] / MB:.0f} MB of it kept by autograd; with "
+        f"{', '.join(allocators)}; `launch` takes tcmalloc where it is installed",
     )
 
 
