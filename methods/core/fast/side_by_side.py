@@ -7,14 +7,18 @@ shares does fewer batches, and holds up none. Values are those of one thread, wh
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import torch
 
 MOST = 8
 """Batches at once, for each has its own activations in memory; further threads help inside of a batch."""
+
+AHEAD = 4
+"""Items of each thread that are begun or done before the first of them is asked for; bounds their memory."""
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -34,9 +38,17 @@ def side_by_side(work: Callable[[Item], Made], items: Sequence[Item]) -> Iterato
     half = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
     settings = threads // workers, torch.is_grad_enabled(), *half
     with ThreadPoolExecutor(workers, initializer=_begin, initargs=settings) as pool:
+        pending: deque[Future[Made]] = deque()
         try:
-            yield from pool.map(work, items)
+            for item in items:
+                if len(pending) == AHEAD * workers:
+                    yield pending.popleft().result()
+                pending.append(pool.submit(work, item))
+            while pending:
+                yield pending.popleft().result()
         finally:
+            for future in pending:
+                future.cancel()
             torch.set_num_threads(threads)  # a worker's number is also that of threads that begin later
 
 

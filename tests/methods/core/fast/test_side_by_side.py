@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 import torch
 
 from methods.core.encoder import SentenceEncoder
-from methods.core.fast.side_by_side import side_by_side
+from methods.core.fast.side_by_side import AHEAD, side_by_side
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
@@ -73,13 +72,27 @@ def test_an_error_ends_the_work_and_gives_the_threads_back() -> None:
         begun.append(item)
         if item == 0:
             raise ValueError("of the first item")
-        time.sleep(0.01)
         return item
 
     with pytest.raises(ValueError, match="of the first item"):
-        list(side_by_side(work, range(10_000)))
-    assert len(begun) < 10_000  # all would take 25 s
+        list(side_by_side(work, range(100)))
+    assert len(begun) <= AHEAD * 4
     assert torch.get_num_threads() == 4
+
+
+@pytest.mark.usefixtures("four_threads")
+def test_what_is_made_waits_for_its_reader_in_small_numbers() -> None:
+    begun: list[int] = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        return item
+
+    found = side_by_side(work, range(100))
+    assert next(found) == 0
+    assert len(begun) <= AHEAD * 4
+    assert list(found) == list(range(1, 100))
+    assert len(begun) == 100
 
 
 @pytest.mark.parametrize("half", [False, True])
