@@ -7,7 +7,8 @@ two forward passes, so with t rows a sentence that are trained and f that are on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.measurement import Disagreement
 from methods.core.encoder import SentenceEncoder
@@ -100,11 +102,21 @@ for two learners; CKD, MoCo and PT-BERT have a learner only.
 """
 
 
+def _of_a_layer(inputs: Sequence[int], weight: Sequence[int], *_: Any, **__: Any) -> int:
+    """Returns the operations of a linear layer; shapes [..., k] and [n, k]."""
+    return 2 * math.prod(inputs) * weight[0]
+
+
+OF_ONEDNN = {torch.ops.mkldnn._linear_pointwise: _of_a_layer}
+"""An operator of methods/core/fast that torch's counter does not know."""
+
+
 @dataclass
 class Count:
     """What went through the encoders: rows and attended tokens, forward with and without gradient.
 
     computed: tokens that an encoder worked on. returned: those of them that a gradient came back for.
+    operations: multiplications and additions of all products of matrices, in encoders and elsewhere.
     """
 
     trained_rows: int = 0
@@ -113,6 +125,7 @@ class Count:
     frozen_tokens: int = 0
     computed: int = 0
     returned: int = 0
+    operations: int = 0
 
     @property
     def cost(self) -> int:
@@ -122,9 +135,10 @@ class Count:
 
 @contextmanager
 def counting() -> Iterator[Count]:
-    """Counts every pass through a sentence encoder, whoever owns it.
+    """Counts every pass through a sentence encoder, whoever owns it, and every product of matrices.
 
-    Tokens are counted where they enter the first layer: the layer norm of the embeddings.
+    Tokens are counted where they enter the first layer: the layer norm of the embeddings. Operations are
+    known once the block has ended.
     """
     count, entries = Count(), set[nn.Module]()
 
@@ -141,7 +155,9 @@ def counting() -> Iterator[Count]:
     with ExitStack() as hooks:
         hooks.enter_context(register_module_forward_pre_hook(starts))
         hooks.enter_context(register_module_forward_hook(ended))
+        products = hooks.enter_context(FlopCounterMode(display=False, custom_mapping=OF_ONEDNN))
         yield count
+        count.operations = products.get_total_flops()
 
 
 def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -> str:

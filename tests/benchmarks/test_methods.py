@@ -18,6 +18,7 @@ from benchmarks.steps import chosen_runs
 from harness.plan.entries import Params, Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from methods.core.fast import linear as fast_linear
 from methods.core.types import Tokens
 from tests.support import tiny
 
@@ -66,10 +67,24 @@ def test_rows_and_tokens_are_counted_by_what_becomes_of_them(tmp_path: Path) -> 
             encoder(padded(2, 2, 2))
         assert count.returned == 0
         pooled.sum().backward()
-    assert count == Count(2, 3, 8, 6, computed=14, returned=8)
+    assert replace(count, operations=0) == Count(2, 3, 8, 6, computed=14, returned=8)
     assert count.cost == 30
     encoder(padded(4))
     assert count.computed == 14  # the hooks are gone
+
+
+@pytest.mark.parametrize("intel", [True, False])
+def test_operations_of_a_layer_are_counted_whoever_multiplies(
+    intel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """5 rows through 130 x 140 weights: forward twice, once with both gradients, each 2 x 5 x 130 x 140."""
+    monkeypatch.setattr(fast_linear, "prefers_mkl", lambda: intel)
+    layer, rows = torch.nn.Linear(130, 140), torch.randn(5, 130, requires_grad=True)
+    with counting() as count:
+        fast_linear.linear(layer, rows).sum().backward()
+        with torch.no_grad():
+            fast_linear.linear(layer, rows)
+    assert count.operations == 4 * 2 * 5 * 130 * 140
 
 
 def test_a_step_that_does_something_else_stops_the_benchmark() -> None:
@@ -100,7 +115,11 @@ def test_a_step_is_measured_after_its_passes_were_counted(params: Params, system
     result = methods.step_result(run, simcse, methods.corpus(True), 1, True)
     assert PASSES[system].source in result.agreement
     assert result.met is not None
-    assert len(result.peers) == (2 if PASSES[system].products else 1)
+    *spec, real = result.peers
+    assert len(spec) == (2 if PASSES[system].products else 1)
+    assert [peer.target for peer in spec] == [None] * len(spec)
+    assert real.name.endswith("(all products)")
+    assert real.target == 1 / methods.LIMIT
     assert "encoders forward" in result.note
 
 
