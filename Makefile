@@ -72,7 +72,7 @@ docs: $(READY)
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 pictures: $(READY)
-	@python docs/pictures.py
+	@python -m docs.pictures
 
 bench: $(READY)
 	@python -m benchmarks

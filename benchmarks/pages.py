@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import resource
-import shutil
 import statistics
 import sys
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from benchmarks.made_report import write_project
 from benchmarks.measurement import Disagreement, Result, Spread, alternate
 from benchmarks.processes import output_of
 from harness.paths import REPORTS
+from tests.support.chromium import NAMES, installed_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -28,7 +28,6 @@ ROOT = Path(__file__).parents[1]
 RUNS, FEW_RUNS = 1000, 40
 REPORT_LIMIT, INDEX_LIMIT, PAINT_LIMIT = 20.0, 1.5, 0.5
 """Seconds, megabytes, seconds."""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PAINTED = "performance.getEntriesByType('paint').map(entry => [entry.name, entry.startTime])"
 PAINT = "first-contentful-paint"
@@ -82,9 +81,9 @@ def index_size(index: Path, wanted: int) -> Result:
 
 def paint_time(page: Path, rounds: int) -> list[Result]:
     """Returns the result of the first paint of a page; none, with a line, where no browser can be driven."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = installed_chromium()
     if browser is None or find_spec("playwright") is None:
-        print(f"pages: first paint left out, needs Playwright for Python and one of {', '.join(BROWSERS)}")
+        print(f"pages: first paint left out, needs Playwright for Python and one of {', '.join(NAMES)}")
         return []
     return [
         Result(

@@ -8,10 +8,11 @@ matplotlib brings.
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from tests.support.chromium import installed_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -60,7 +61,7 @@ def main() -> int:
     """Writes every picture; returns 2 if a page of `reports` or a Chromium is missing."""
     pages = sorted({picture.page for picture in PICTURES.values()})
     missing = [page for page in pages if not (ROOT / "reports" / page).is_file()]
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = installed_chromium()
     if missing:
         print(f"pictures: reports/{missing[0]} is missing; make it by `make reproduce`", file=sys.stderr)
         return 2

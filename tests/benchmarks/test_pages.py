@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from harness.plan.entries import read_params
 from harness.report.runs import read_curve
 from harness.results.store import read_results
 from harness.tasks.registry import members
+from tests.support.chromium import installed_chromium
 
 RUNS = 12
 
@@ -22,7 +22,7 @@ RUNS = 12
 @pytest.fixture
 def browser() -> str:
     pytest.importorskip("playwright.sync_api", reason="browser tests need the extra `browser`")
-    found = next(filter(None, map(shutil.which, pages.BROWSERS)), None)
+    found = installed_chromium()
     if found is None:
         pytest.skip("no Chromium on this machine")
     return found

@@ -6,7 +6,6 @@ The tests need Playwright for Python (extra `browser`) and a Chromium that is al
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,11 +24,10 @@ from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
 from tests.harness.report.test_speed import two_machines
+from tests.support.chromium import installed_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 CLAIM = Claim(
     says="Distillation is above SimCSE",
@@ -161,10 +159,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need the extra `browser`")
-    if CHROMIUM is None:
+    program = installed_chromium()
+    if program is None:
         pytest.skip("no Chromium on this machine")
     with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = engine.chromium.launch(executable_path=program, args=FLAGS)
         yield chromium
         chromium.close()
 

@@ -1,0 +1,12 @@
+"""A Chromium that is already on the machine: for the tests in a browser, benchmarks and pictures of pages."""
+
+from __future__ import annotations
+
+import shutil
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def installed_chromium() -> str | None:
+    """Returns the path of its program, None where there is none."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
