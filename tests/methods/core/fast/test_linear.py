@@ -204,7 +204,7 @@ def test_reordered_weights_give_the_same_vectors_and_are_gone_after() -> None:
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
-def test_what_a_reordered_weight_gives_is_what_is_read(processor: str) -> None:
+def test_what_a_reordered_weight_gives_is_what_is_read() -> None:
     """A weight put in the place of the reordered one shows in the output, but not where gradients are."""
     layer, rows = layer_and_rows(128, 128, 3)
     with reordered(layer, 3):
