@@ -1,9 +1,9 @@
 """What becomes of the memory that a step frees: it stays with the process, for the next step.
 
 glibc gives freed memory back to the system where more of it than a threshold lies at the end of the heap, and
-the system clears each page before it hands it out again. On an Intel Xeon, with one thread, that took a tenth
-of the time of encoding and 3 % of a training step. tcmalloc keeps memory too, and puts blocks of other sizes
-into it: a step took 6 % less time with three quarters of the memory (`python -m benchmarks memory`).
+the system clears each page before it hands it out again. tcmalloc keeps memory too, and puts blocks of other
+sizes into it: on an Intel Xeon a training step took 9 % less time with three quarters of the memory
+(`python -m benchmarks memory`).
 """
 
 from __future__ import annotations
