@@ -38,13 +38,14 @@ HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.7, "mteb": 3.
 """For processors on which oneDNN's product in fp32 is no faster than MKL's, which the peers use."""
 OURS, HALF = "ours", "ours, bf16"
 PROFILE = (
-    "in a profile of torch's operators, one thread of an Intel processor: products with GELU 87 %, attention "
-    "6 %, layer norm 2 %, selecting rows for attention 2 %, residuals 1 %; tokenising takes another 1 %"
+    "in a profile of torch's operators, one thread of an Intel processor under tcmalloc: products with GELU "
+    "87 %, attention 6 %, layer norm 2 %, selecting rows for attention 2 %, residuals 1 %; tokenising takes "
+    "another 1 %"
 )
 HALF_PROFILE = (
-    "in a profile of torch's operators, one thread of a processor with bf16 matrix units: products 41 %, "
-    "attention over short sentences 22 %, casts 12 %, layer norm and residuals 12 %, GELU 8 %, selecting "
-    "rows 3 %; tokenising takes another 2 %"
+    "in a profile of torch's operators, one thread of a processor with bf16 matrix units, under tcmalloc: "
+    "products 41 %, attention over short sentences 22 %, casts 12 %, layer norm and residuals 12 %, GELU "
+    "8 %, selecting rows 3 %; tokenising takes another 2 %"
 )
 
 

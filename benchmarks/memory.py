@@ -2,8 +2,8 @@
 
 Training: the growth of resident memory over three steps against what must be there, counted tensor by tensor
 (weights, gradients, two moments of Adam, and what autograd keeps of one forward pass); round by round the
-same with other allocators. Encoding: the growth beside texts and
-vectors, which must not depend on how many sentences there are but for their index.
+same with other allocators. Encoding: the growth beside texts and vectors, which must not depend on how many
+sentences there are but for their index.
 Evaluation: the same with vectors on disk, which take no part in the growth but for those of one shard. All
 growth is of resident memory, so pages of mapped files count while they are mapped.
 """
@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.measurement import Disagreement, Result, Spread
 from benchmarks.processes import answer_of, forget_peak, resident
-from harness.allocator import allocator_settings
+from harness.allocator import allocator_settings, keep_freed_memory
 
 if TYPE_CHECKING:
     from harness.tasks.interface import Task
@@ -40,9 +40,9 @@ MB = 1e6
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": str(2**20), "MALLOC_TRIM_THRESHOLD_": str(2**27)}
 """Makes glibc map every block of 1 MiB by itself and give it back when it is freed.
 
-Not set for training: the kernel clears each page anew, which takes up to half of a step's time more on a
-virtual machine, and no less with transparent huge pages (glibc.malloc.hugetlb, or torch's
-THP_MEM_ALLOC_ENABLE).
+Not set for training: the kernel clears each page anew, which took up to half of a step's time more on
+the one virtual machine that measured, and no less with transparent huge pages (glibc.malloc.hugetlb, or
+torch's THP_MEM_ALLOC_ENABLE).
 """
 
 
@@ -238,6 +238,7 @@ def _pairs(count: int) -> list[Task]:
 
 
 if __name__ == "__main__":
+    keep_freed_memory()  # as every command does
     parts = {
         "training": training,
         "encoding": encoding,

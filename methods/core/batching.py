@@ -26,8 +26,8 @@ def plan_batches(
 ) -> list[np.ndarray]:
     """Returns index arrays that partition the sequences, longest first.
 
-    A batch holds at most `token_budget` positions (a longer sequence stands alone), at most the share
-    `max_padding` of them is padding, and one length alone where it fills FULL_ENOUGH of the budget.
+    A batch holds at most `token_budget` positions (a longer sequence stands alone) and at most the share
+    `max_padding` of them is padding. It ends where lengths change once it fills FULL_ENOUGH of the budget.
     Shapes: lengths [N] in tokens, each at least 1; the arrays together hold 0..N-1 once.
     """
     order = np.argsort(-lengths, kind="stable")

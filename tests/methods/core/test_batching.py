@@ -33,8 +33,8 @@ def test_no_padding_is_allowed_when_the_share_is_zero() -> None:
     assert [batch.tolist() for batch in batches] == [[0, 2], [1]]
 
 
-def test_a_batch_that_fills_an_eighth_of_the_budget_has_one_length() -> None:
-    """Of 64 positions 8: four of 3 do, two of 3 do not and take in the 2 after them."""
+def test_a_batch_that_fills_an_eighth_of_the_budget_ends_where_lengths_change() -> None:
+    """Of 64 positions 8: four of 3 do, two of 3 do not and take in the two of 2 after them."""
     many = plan_batches(np.array([3, 3, 3, 3, 2]), token_budget=64, max_padding=0.5)
     assert [batch.tolist() for batch in many] == [[0, 1, 2, 3], [4]]
     few = plan_batches(np.array([3, 3, 2, 2]), token_budget=64, max_padding=0.5)
