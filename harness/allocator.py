@@ -2,7 +2,7 @@
 
 glibc gives freed memory back to the system where more of it than a threshold lies at the end of the heap, and
 the system clears each page before it hands it out again. tcmalloc keeps memory too, and puts blocks of other
-sizes into it: on an Intel Xeon a training step took 9 % less time with three quarters of the memory
+sizes into it: on an Intel Xeon a training step took 3 % less time with three quarters of the memory
 (`python -m benchmarks memory`).
 """
 
