@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.measurement import Disagreement, Result, Spread
 from benchmarks.processes import answer_of
-from harness.threads import PASSIVE
+from harness.process import PASSIVE
 
 SENTENCES, FEW_SENTENCES = 4_000, 200
 SPINNING = {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "300000", "KMP_BLOCKTIME": "200"}

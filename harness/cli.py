@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from harness.allocator import keep_freed_memory
 from harness.errors import InputError, near_matches
-from harness.threads import wait_asleep
+from harness.process import prepare
 
 COMMANDS = Path(__file__).with_name("commands")
 READER_GONE, INTERRUPTED = 141, 130
@@ -43,7 +43,7 @@ class CommandParser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
-    wait_asleep()
+    prepare()
     keep_freed_memory()
     try:
         code = run_command(words)

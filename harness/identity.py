@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder
 from harness.fingerprint import CodeBase
-from harness.paths import LAST_WEIGHTS, RUN_LOG, RUN_RECORD
+from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
+from harness.process import X86_64, in_effect
+from harness.records import read_object
 from harness.results.provenance import library_versions
 from harness.tasks.registry import declaring_modules
 from methods.registry import METHODS
@@ -93,8 +96,28 @@ def run_identity(params: Params, run: Run) -> str:
             "code": code_base().fingerprint(training_roots(run.method)),
             "entry": run.training_entry(),
             "inputs": {path: sha256_of_folder(existing_folder(path)) for path in sorted(needs)},
+            "arithmetic": arithmetic_used("cpu"),
         }
     )
+
+
+def arithmetic_used(device: str) -> str:
+    """Returns what decides the last digits of what this process computes on a device."""
+    if in_effect() == "portable" and device == "cpu":
+        machine = platform.machine()
+        return "portable" if machine in X86_64 else f"portable on {machine}"
+    return f"native, products of training by {kept_products()}" if device == "cpu" else "native"
+
+
+def kept_products() -> str:
+    """Returns which library multiplies in native training: what `sentbench calibrate` chose, else oneDNN.
+
+    Errors: InputError if the file with the choice is damaged.
+    """
+    if not CALIBRATION.is_file():
+        return "onednn"
+    again = "run `sentbench calibrate --again`"
+    return str(read_object(CALIBRATION, "training_products", again=again)["training_products"])
 
 
 def corpus_identity(entry: Corpus, device: str) -> str:
@@ -127,6 +150,7 @@ def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
             "versions": library_versions(),
             "pooling": pooling,
             "device": device,
+            "arithmetic": in_effect(),
         }
     )
 

@@ -1,4 +1,4 @@
-"""Shared fixtures: where the mirror is, and a skip with a reason where it is not."""
+"""Shared fixtures and the environment of all tests: portable arithmetic, no hub."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.process import in_effect, prepare
+
+prepare()  # before NumPy and torch load
+
 
 def pytest_configure() -> None:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny matrices: threads only wait for each other
+    assert in_effect() == "portable", "NumPy or torch has loaded before the tests set their environment"
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
 

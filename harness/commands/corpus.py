@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from harness.device import add_device_option
+from harness.process import compute_with
 
 CONTINUES = "the same command continues where it stopped"
 
@@ -21,6 +22,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Makes corpora/NAME; a killed run continues where it stopped."""
     from harness.plan.entries import read_params
+
+    params = read_params()
+    if arguments.name in params.corpora:
+        compute_with(params.corpora[arguments.name].arithmetic)
     from harness.stages.corpus import derive
 
-    print(derive(read_params(), arguments.name, device=arguments.device))
+    print(derive(params, arguments.name, device=arguments.device))

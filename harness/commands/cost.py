@@ -16,6 +16,7 @@ from harness.errors import InputError
 from harness.files import write_json
 from harness.outputs import check_file
 from harness.paths import COSTS, RUN_RECORD, is_project
+from harness.process import compute_with
 from harness.records import read_object
 
 MOST_ROUNDS = 1000
@@ -35,6 +36,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints parameters, throughput and memory as JSON; those of a run's artefact go to its costs too."""
+    compute_with("native")
     check_encoder_folder(arguments.folder)
     output = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
     measured = cost_of_folder(

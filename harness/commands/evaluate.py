@@ -24,6 +24,7 @@ from harness.errors import InputError
 from harness.files import write_json
 from harness.locks import alone
 from harness.outputs import check_file
+from harness.process import compute_with
 
 if TYPE_CHECKING:
     from harness.report.formats.scores import ScoreLine
@@ -49,6 +50,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the scores as JSON")
     add_json_option(parser)
     parser.add_argument("--from-store", action="store_true", help="use stored vectors, no model")
+    parser.add_argument(
+        "--arithmetic",
+        choices=["portable", "native"],
+        help="portable: one thread, the same bits on every x86-64 processor (default: native, the fastest)",
+    )
     parser.add_argument("--run", help="evaluate the artefact of this run of params.yaml on the run's tasks")
 
 
@@ -57,6 +63,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.run:
         evaluate_planned(arguments)
         return
+    compute_with(arguments.arithmetic or "native")
     if not arguments.from_store:
         check_encoder_folder(arguments.folder)
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
@@ -86,16 +93,17 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
         "--interval": arguments.interval,
         "--from-store": arguments.from_store,
         "--pooling": arguments.pooling,
+        "--arithmetic": arguments.arithmetic,
     }
     for option in (name for name, value in wrong.items() if value):
         raise InputError(
             f"--run with {option}: a run's scores go to its file with the plan's settings; drop one"
         )
     check_encoder_folder(arguments.folder)
+    params = read_plan()
+    compute_with(params.run(arguments.run).arithmetic)
     from harness.stages.evaluate import evaluate_run
 
-    params = read_plan()
-    params.run(arguments.run)  # an unknown one is refused before anything is locked
     with alone(f"evaluating {arguments.run}"):
         print(evaluate_run(params, arguments.run, arguments.folder, device=arguments.device))
 

@@ -18,6 +18,7 @@ from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.work import Engine
 from harness.launch.worker import PRELOADED, is_ours
+from harness.process import compute_with
 
 CARDS = (1, 8, 64)
 """Cards for which an estimate is given: one, a machine of them, a cluster."""
@@ -50,6 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Runs what has changed and records it as `dvc repro` does; returns 1 if anything failed or was ended."""
+    compute_with("native")  # each command of a stage sets its own
     check_numbers(arguments)
     check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:

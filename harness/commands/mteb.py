@@ -27,6 +27,7 @@ from harness.errors import InputError
 from harness.files import sha256_of
 from harness.outputs import check_addition
 from harness.paths import RUN_RECORD, cache
+from harness.process import compute_with
 from harness.records import read_object
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the identity that the results are filed under, and a line a score."""
+    compute_with("native")
     check_encoder_folder(arguments.folder)
     out = arguments.out or cache() / "mteb"
     check_addition(out)

@@ -22,6 +22,7 @@ from harness.plan.packing import packing
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
+from harness.process import Arithmetic
 from harness.records import check_plain
 from harness.results.store import read_result
 
@@ -47,6 +48,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     parser.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
+    parser.add_argument(
+        "--arithmetic",
+        choices=["portable", "native"],
+        help="in place of the recipes' own; portable: the same bits on every x86-64 processor",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")
     parser.add_argument("--power", type=float, metavar="P", help="with --delta: propose seeds that show it")
     parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
@@ -58,6 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
         arguments.names,
         seeds=arguments.seeds,
         backbones=arguments.backbone,
+        arithmetic=arguments.arithmetic,
         dry_run=arguments.dry_run,
         power=arguments.power,
         delta=arguments.delta,
@@ -69,6 +76,7 @@ def plan(
     *,
     seeds: int | None,
     backbones: Sequence[str] | None,
+    arithmetic: Arithmetic | None = None,
     dry_run: bool,
     power: float | None = None,
     delta: float | None = None,
@@ -87,6 +95,7 @@ def plan(
         backbones=backbones,
         tables=table_runs(),
         columns=table_tasks(),
+        arithmetic=arithmetic,
     )
     check_runs(params)
     check_plain(SCORES, again=EVALUATE_AGAIN)

@@ -9,6 +9,7 @@ import argparse
 
 from harness.commands import read_plan
 from harness.device import add_device_option
+from harness.process import compute_with
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Makes teachers/NAME."""
+    params = read_plan()
+    if arguments.name in params.teachers:
+        compute_with(params.teachers[arguments.name].arithmetic)
     from harness.stages.teacher import teach
 
-    print(teach(read_plan(), arguments.name, device=arguments.device))
+    print(teach(params, arguments.name, device=arguments.device))

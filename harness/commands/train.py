@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.commands import read_plan
 from harness.device import add_device_option
+from harness.process import compute_with
 
 CONTINUES = "the same command with --resume continues the training to the same bytes"
 
@@ -24,6 +25,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Trains the run and prints the folder of its artefact."""
+    params = read_plan()
+    compute_with(params.run(arguments.run).arithmetic)
     from harness.stages.train import train
 
-    print(train(read_plan(), arguments.run, arguments.out, device=arguments.device, resume=arguments.resume))
+    print(train(params, arguments.run, arguments.out, device=arguments.device, resume=arguments.resume))

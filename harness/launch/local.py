@@ -19,7 +19,7 @@ from harness.allocator import allocator_settings
 from harness.launch.crowding import Crowding
 from harness.launch.work import Ended, Work
 from harness.launch.worker import PRELOADED, run_work
-from harness.threads import PASSIVE
+from harness.process import PASSIVE, set_portable
 
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 """Asking for a card without starting CUDA, which does not outlive a fork."""
@@ -107,13 +107,15 @@ class LocalEngine:
 
 
 def worker_settings(slots: int) -> dict[str, str]:
-    """Returns the variables that a worker starts with: its share of threads, waiting asleep, its allocator.
+    """Returns the variables that a worker starts with: portable arithmetic, passive waiting, the allocator.
 
-    Who sets OMP_NUM_THREADS decides.
+    A command that needs native arithmetic starts again with its share of the cores, or OMP_NUM_THREADS.
     """
     share = max(1, len(os.sched_getaffinity(0)) // slots)
     threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(share))}
-    return {**threads, **PASSIVE, **FORKABLE, **allocator_settings()}
+    settings = {**threads, **PASSIVE, **FORKABLE, **allocator_settings()}
+    set_portable(settings)
+    return settings
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
 from harness.launch.work import Ended, Work
-from harness.threads import PASSIVE
+from harness.process import PASSIVE
 
 ROOT = Path(__file__).parents[2]
 GRACE = 10.0

@@ -21,7 +21,7 @@ from harness.launch.commands import run_commands
 from harness.launch.extras import imported
 from harness.launch.work import Ended, Work
 from harness.paths import cache
-from harness.threads import PASSIVE
+from harness.process import PASSIVE
 
 PERIOD = 2.0
 """Seconds between two looks at the files of the jobs."""

@@ -61,11 +61,17 @@ def run_work(work: Work, device: str) -> None:
 
 
 def run_in_process(command: str) -> int:
-    """Returns the exit code of a command of this project."""
+    """Returns the exit code of a command of this project; for native arithmetic it replaces this process."""
     from harness.cli import main
+    from harness.process import RestartNeeded, allow_restart
 
+    allow_restart()
     sys.argv = shlex.split(command)
     try:
         return main(sys.argv[1:])
+    except RestartNeeded as needed:
+        sys.stdout.flush()
+        python = sys.executable
+        os.execve(python, [python, "-m", "harness.cli", *sys.argv[1:]], needed.environment)
     except SystemExit as end:  # of the parser of arguments
         return end.code if isinstance(end.code, int) else 1

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from harness.checkout import need_checkout
 from harness.data.sources import TierName
@@ -21,6 +21,7 @@ from harness.declarations import (
 )
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, PARAMS
+from harness.process import Arithmetic
 
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
@@ -52,9 +53,18 @@ class Run(Declaration):
     seed: int = Field(ge=0)
     text: Literal["senteval", "raw"]
     weights: Literal["best-dev", "last", "both"]
+    arithmetic: Arithmetic = Field(default="native", description="see harness/process.py")
     tasks: list[str] = Field(min_length=1)
     config: dict[str, Any]
     train: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _portable_is_fp32(self) -> Run:
+        if self.arithmetic == "portable" and self.train.get("precision", "fp32") != "fp32":
+            raise ValueError(
+                f"precision {self.train['precision']} with portable arithmetic, which needs fp32"
+            )
+        return self
 
     @field_validator("backbone")
     @classmethod
@@ -131,6 +141,7 @@ class Corpus(Declaration):
     )
     seed: int = Field(ge=0)
     rows: int | None = Field(ge=1, description="this many rows, evenly spread over the origin; null: all")
+    arithmetic: Arithmetic = "native"
     views: list[dict[str, Any]] = Field(min_length=1, description="see harness/rewriting/views.py")
 
 
@@ -139,6 +150,7 @@ class Teacher(Declaration):
 
     encoder: BackboneFolder
     corpus: CorpusFolder
+    arithmetic: Arithmetic = "native"
     pooling: str | None = None
 
     @model_serializer(mode="wrap")

@@ -13,6 +13,7 @@ from harness.data.sources import SOURCES, source_named
 from harness.errors import InputError, near_matches
 from harness.plan.entries import Params, Run
 from harness.plan.recipes import BACKBONES, CORPORA, DeclaredBackbone, DeclaredCorpus
+from harness.process import Arithmetic
 
 
 def with_needs(
@@ -34,7 +35,7 @@ def with_needs(
             _add_backbone(backbones, Path(path).name, declared)
     corpora: dict[str, Any] = {}
     for run in runs.values():
-        add_corpus(corpora, run.corpus, derived)
+        add_corpus(corpora, run.corpus, derived, run.arithmetic)
     reads = _reads_of(runs.values(), tiers)
     folders = {entry["origin"] for entry in backbones.values()} | {run.corpus for run in runs.values()}
     folders |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
@@ -78,16 +79,21 @@ def narrowed(runs: Mapping[str, Run], shown: Iterable[str], tiers: Sequence[str]
 
 
 def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) -> dict[str, dict[str, Any]]:
-    """Returns the entries of teachers/ENCODER__CORPUS that runs name as their parent."""
-    teachers = {}
+    """Returns the entries of teachers/ENCODER__CORPUS that runs name as their parent.
+
+    One that any portable run reads is portable.
+    """
+    teachers: dict[str, dict[str, Any]] = {}
     for run in runs:
         if Path(run.parent).parent == paths.TEACHERS:
             name = Path(run.parent).name
             encoder = name.removesuffix("__" + Path(run.corpus).name)
             pooling = declared[encoder].pooling if encoder in declared else None
+            portable = "portable" in (run.arithmetic, teachers.get(name, {}).get("arithmetic"))
             teachers[name] = {
                 "encoder": f"{paths.BACKBONES}/{encoder}",
                 "corpus": run.corpus,
+                "arithmetic": "portable" if portable else "native",
                 "pooling": pooling,
             }
     return teachers
@@ -141,14 +147,19 @@ def add_corpus(
     corpora: dict[str, Any],
     path: str,
     derived: Mapping[str, DeclaredCorpus],
+    arithmetic: Arithmetic,
     *,
     users: tuple[str, ...] = (),
 ) -> None:
-    """Adds a derived corpus and, before it, those it is made from; a source's folder adds nothing."""
+    """Adds a derived corpus and, before it, those it is made from; a source's folder adds nothing.
+
+    arithmetic: of the run that reads it; a corpus that any portable run reads is portable.
+    """
     from harness.rewriting.views import needs_tool, read_views
 
     name = Path(path).name
-    if Path(path).parent != paths.CORPORA or name in corpora:
+    added = corpora.get(name, {}).get("arithmetic")
+    if Path(path).parent != paths.CORPORA or added in ("portable", arithmetic):
         return
     where = f"corpus {name!r} of recipes/{CORPORA}"
     if name in SOURCES:
@@ -166,8 +177,8 @@ def add_corpus(
         "tool": corpus_folder(entry.tool or entry.origin, derived),
     }
     for folder in folders.values():
-        add_corpus(corpora, folder, derived, users=(*users, name))
-    corpora[name] = {**entry.model_dump(), **folders}
+        add_corpus(corpora, folder, derived, arithmetic, users=(*users, name))
+    corpora[name] = {**entry.model_dump(), **folders, "arithmetic": arithmetic}
 
 
 def _entry_hash(name: str) -> str:

@@ -80,6 +80,8 @@ def ladder_systems(system: System) -> dict[str, System]:
         changed["variant"] = f"{system.variant}{MARK}{rung.step}"
         part, _, last = rung.where.rpartition(".")
         changed |= {part: {**getattr(system, part), last: rung.changed}} if part else {last: rung.changed}
+        if changed.get("train", system.train).get("precision", "fp32") != "fp32":
+            changed["arithmetic"] = "native"  # portable arithmetic is fp32
         systems[changed["id"]] = system.model_copy(update=changed)
     return systems
 

@@ -21,6 +21,7 @@ from harness.declarations import (
 from harness.errors import InputError, near_matches
 from harness.paths import RECIPES
 from harness.plan.entries import WordShape
+from harness.process import Arithmetic
 
 BACKBONES, CORPORA = "backbones.yaml", "corpora.yaml"
 
@@ -65,6 +66,7 @@ class System(Declaration):
     corpus_share: float = Field(default=1.0, gt=0, le=1)
     text: Literal["senteval", "raw"] = "senteval"
     weights: Literal["best-dev", "last", "both"] = "both"
+    arithmetic: Arithmetic = "native"
     tasks: list[str] = Field(min_length=1)
     parent: Parent | None = None
     start: Parent | None = None

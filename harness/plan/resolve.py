@@ -27,6 +27,7 @@ from harness.plan.recipes import (
     load_backbones,
     load_corpora,
 )
+from harness.process import Arithmetic
 from methods.registry import METHODS
 
 MOST_SEEDS = 1000
@@ -42,12 +43,13 @@ def resolve(
     folder: Path = RECIPES,
     tables: Tables | None = None,
     columns: Mapping[str, Collection[str]] | None = None,
+    arithmetic: Arithmetic | None = None,
 ) -> Params:
     """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
 
     seeds: this many for each system that draws random numbers; backbones: only these.
     tables: the runs that every table and figure shows, for names such as `pcl/table2`; columns: the tasks
-    that they show, for a plan of tables evaluates on no other data.
+    that they show, for a plan of tables evaluates on no other data. arithmetic: in place of the recipes' own.
     Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -55,6 +57,8 @@ def resolve(
     chosen, derived = select(recipes, names, tables), load_corpora(folder)
     check_backbones(chosen, backbones, names)
     known = {**chosen, **declared_systems(recipes)}
+    if arithmetic is not None:
+        known = {name: system.model_copy(update={"arithmetic": arithmetic}) for name, system in known.items()}
     runs = Runs(known, {system: corpus_folder(known[system].corpus, derived) for system in known})
     for system, entry in chosen.items():
         for backbone in entry.backbones:

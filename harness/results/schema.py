@@ -60,6 +60,9 @@ class Provenance(Declaration):
     data_sha256: dict[str, str]
     versions: dict[str, str]
     device: str
+    arithmetic: str | None = Field(
+        default=None, description="`portable`, or `native` with the library that multiplies in training"
+    )
     precision: str
     text: Literal["senteval", "raw"]
 

@@ -16,6 +16,7 @@ from harness.layouts import CORPUS
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
+from harness.process import compute_with, device_for
 from harness.records import check_plain, read_object, sealed
 from harness.rewriting.views import View, needs_tool, read_views
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
@@ -36,7 +37,9 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     views = read_views(entry.views, where=f"corpus {name}")
     _check_inputs(entry)
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
-    device = resolve_device(device) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
+    compute_with(entry.arithmetic)
+    wanted = device_for(entry.arithmetic, device)
+    device = resolve_device(wanted) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
     state = CORPUS_RESUME / corpus_identity(entry, device)
     check_plain(state, again="delete it")
     for kept in sorted(state.rglob("*.json")):

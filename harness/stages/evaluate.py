@@ -17,6 +17,7 @@ from harness.identity import run_code, vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
 from harness.plan.entries import Params, Run
+from harness.process import compute_with, device_for
 from harness.records import check_plain, sealed, sealed_lines
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
@@ -32,6 +33,8 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     run, artefact = params.run(key), read_artefact(folder)
     if artefact.about["key"] != key:
         raise InputError(f"{folder}: holds run {artefact.about['key']!r}, expected {key!r}; train it again")
+    compute_with(run.arithmetic)
+    device = device_for(run.arithmetic, device)
     started = time.monotonic()
     outputs = [SCORES / f"{key}.json", CURVES / f"{key}.jsonl", COSTS / f"{key}.evaluate.json"]
     for path in outputs:
@@ -142,6 +145,7 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
             data_sha256={source: sha256_of_folder(folder_of(source)) for source in sources},
             versions=about["versions"],
             device=about["device"],
+            arithmetic=about["arithmetic"],
             precision=about["precision"],
             text=about["text"],
         ),

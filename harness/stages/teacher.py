@@ -14,6 +14,7 @@ from harness.layouts import TEACHER
 from harness.outputs import check_folder, new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
+from harness.process import compute_with, device_for
 from harness.records import check_files, read_object, sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
@@ -24,6 +25,8 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     from harness.stages.encoders import read_encoder
 
     entry, folder = planned_teacher(params, name), TEACHERS / name
+    compute_with(entry.arithmetic)
+    device = resolve_device(device_for(entry.arithmetic, device))
     description = describe_teacher(entry)
     check_folder(folder, TEACHER)
     check_inputs(entry.encoder, entry.corpus)
@@ -33,7 +36,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     texts = sum(len(row.columns) for row in rows)
     check_folder(folder, TEACHER, room=texts * (4 * encoder.dim + 16))
     with new_folder(folder, TEACHER) as part:
-        write_vectors(part, encoder.to(resolve_device(device)), rows, description)
+        write_vectors(part, encoder.to(device), rows, description)
         record = json.loads((part / TEACHER_RECORD).read_text(encoding="utf-8"))
         (part / TEACHER_RECORD).unlink()
         write_json(part / TEACHER_RECORD, sealed({**record, FILES: file_hashes(part)}))

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from harness.device import quiet, resolve_device
 from harness.files import disk_errors, write_json
-from harness.identity import existing_folder, run_identity
+from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
 from harness.layouts import ARTEFACT
 from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
+from harness.process import compute_with, device_for, in_effect
 from harness.records import sealed
 from harness.results.provenance import library_versions
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
@@ -33,9 +34,11 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     result has the bytes of an uninterrupted run.
     """
     run = params.run(key)
-    device = resolve_device(device)
+    compute_with(run.arithmetic)
+    device = resolve_device(device_for(run.arithmetic, device))
     run.read_settings()
     check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
+    choose_products()
     named = run_identity(params, run)
     check_needs(params, run)
     with alone(f"training {key}"), disk_errors(RESUME / named):
@@ -69,6 +72,13 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
         write_json(parts[cost_file], sealed(cost))
     shutil.rmtree(state, ignore_errors=True)
     return folder
+
+
+def choose_products() -> None:
+    """Chooses the library that multiplies in training: under native arithmetic what was calibrated."""
+    from methods.core.fast.linear import use_for_training
+
+    use_for_training("torch" if in_effect() == "native" and kept_products() == "torch" else "onednn")
 
 
 def card_memory(device: str) -> dict[str, int]:
@@ -137,6 +147,7 @@ def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device
         "identity": named,
         "rows": rows,
         "device": device,
+        "arithmetic": arithmetic_used(device),
         "precision": trainer.config.precision,
         "text": run.text,
         "versions": library_versions(),

@@ -73,12 +73,12 @@ def test_rows_and_tokens_are_counted_by_what_becomes_of_them(tmp_path: Path) -> 
     assert count.computed == 14  # the hooks are gone
 
 
-@pytest.mark.parametrize("intel", [True, False])
+@pytest.mark.parametrize("library", ["onednn", "torch"])
 def test_operations_of_a_layer_are_counted_whoever_multiplies(
-    intel: bool, monkeypatch: pytest.MonkeyPatch
+    library: fast_linear.Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """5 rows through 130 x 140 weights: forward twice, once with both gradients, each 2 x 5 x 130 x 140."""
-    monkeypatch.setattr(fast_linear, "prefers_mkl", lambda: intel)
+    monkeypatch.setattr(fast_linear, "_library", library)
     layer, rows = torch.nn.Linear(130, 140), torch.randn(5, 130, requires_grad=True)
     with counting() as count:
         fast_linear.linear(layer, rows).sum().backward()

@@ -92,6 +92,7 @@ STALE: dict[str, str] = {
     "harness/compute/evaluate": "evaluate/*",
     "harness/compute/backbone": "backbone",
     "harness/compute/probe": "",
+    "harness/compute/products": "",
     "harness/compute/teacher": "teacher",
     "harness/compute/corpus": "corpus",
     "harness/compute/pairs": "",
@@ -176,7 +177,7 @@ STALE: dict[str, str] = {
     "harness/report/*": "",
     "harness/stages/*": "",
     "harness/allocator": "",
-    "harness/threads": "",
+    "harness/process": "",
 }
 """Module or room -> what must run again, the report left out; the longest pattern that fits counts."""
 
@@ -195,6 +196,7 @@ REPORT = (
     "harness/tasks/sts",
     "harness/tasks/vectors",
     # Which runs there are, with the names of methods and tasks, and the settings.
+    "harness/process",
     "harness/plan/entries",
     "harness/plan/ladder",
     "harness/plan/names",

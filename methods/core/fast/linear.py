@@ -1,9 +1,9 @@
 """Linear layers in fp32 on a CPU through oneDNN's products, with and without a fused GELU.
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
-twice its rate on an AMD EPYC (`python -m benchmarks evaluation` prints both rates for its machine). On one
-Intel Xeon both were as fast forward, and MKL's two products of a gradient had 1.1 to 3.5 times oneDNN's rate,
-so on that maker's processors oneDNN computes passes without gradients alone. Values differ by rounding alone.
+twice its rate on an AMD EPYC, and MKL's two products of a gradient at 1.1 to 3.5 times oneDNN's rate on an
+Intel Xeon. Which of them computes training passes is a setting (`use_for_training`): oneDNN unless another is
+chosen, and always oneDNN under portable arithmetic, where MKL is slow. Values differ by rounding alone.
 Everything that is not a large fp32 product on a CPU takes torch's own path: other devices and dtypes,
 autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is switched off.
 
@@ -14,31 +14,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+Library = Literal["onednn", "torch"]
+"""What multiplies matrices: oneDNN, or what torch calls by itself (MKL on x86)."""
+
 SMALLEST_WEIGHT = 128 * 128
 """Fewer weights than this are left to torch: there oneDNN's cost per call is more than the product's."""
 
-CPU_LIST = Path("/proc/cpuinfo")
-INTEL = "GenuineIntel"
 REORDERED = "reordered_weight"
 """Name of a layer's weight in the order in which oneDNN reads it, while `reordered` holds."""
 
 NO_FUSION, FUSED_GELU = ("none", ""), ("gelu", "none")
 """Names of what oneDNN does to each output, and which form of it: GELU by the error function."""
 
+_library: Library = "onednn"
 
-@cache
-def prefers_mkl() -> bool:
-    """Returns whether this machine's processor is one on which torch's own products are no slower."""
-    return CPU_LIST.is_file() and INTEL in CPU_LIST.read_text(encoding="utf-8", errors="replace")
+
+def training_products() -> Library:
+    """Returns the library that multiplies in passes with gradients."""
+    return _library
+
+
+def use_for_training(library: Library) -> None:
+    """Chooses the library that multiplies in passes with gradients, for this process."""
+    global _library
+    _library = library
 
 
 def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
@@ -55,7 +61,7 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
 
 def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
     """Returns whether a training pass and `product` multiply these by oneDNN."""
-    return fits_onednn(inputs, weight) and not prefers_mkl()
+    return _library == "onednn" and fits_onednn(inputs, weight)
 
 
 def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from harness.launch import local
 from harness.launch.local import LocalEngine, visible_cards, worker_settings
 from harness.launch.work import Ended, Work
 from harness.launch.worker import PRELOADED, is_ours
+from harness.process import PORTABLE, set_native
 from tests.harness.launch.toy_pipeline import wait_until_gone
 
 
@@ -63,15 +64,23 @@ def test_a_program_that_is_not_there_is_a_failed_command(engine: LocalEngine, tm
     assert output(tmp_path) == ["no-such-program: no such command"]
 
 
+def native_settings(slots: int) -> dict[str, str]:
+    """Returns the variables of a worker that starts again for native arithmetic."""
+    settings = worker_settings(slots)
+    assert settings.items() >= PORTABLE.items()
+    set_native(settings)
+    return settings
+
+
 def test_a_worker_waits_asleep_with_its_share_of_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(local.os, "sched_getaffinity", lambda _: set(range(16)))
-    assert worker_settings(3)["OMP_NUM_THREADS"] == "5"
-    assert worker_settings(32)["OMP_NUM_THREADS"] == "1"
+    assert native_settings(3)["OMP_NUM_THREADS"] == "5"
+    assert native_settings(32)["OMP_NUM_THREADS"] == "1"
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    settings = worker_settings(3)
+    settings = native_settings(3)
     assert {name: settings[name] for name in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT")} == {
         "OMP_NUM_THREADS": "7",
         "OMP_WAIT_POLICY": "passive",

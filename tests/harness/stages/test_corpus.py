@@ -137,7 +137,7 @@ def test_the_projects_declarations_are_sound() -> None:
     assert len(declared) >= 15
     found: dict[str, Any] = {}
     for name in declared:
-        add_corpus(found, f"corpora/{name}", declared)
+        add_corpus(found, f"corpora/{name}", declared, "native")
     two = [name for name, entry in found.items() if len(entry["views"]) == 2]
     assert {"wiki1m-back-translated", "wiki1m-back-translated-twice", "wiki-small-views"} <= set(two)
     assert {"wiki1m-masked-model", "wiki1m-synonyms"} <= set(two)

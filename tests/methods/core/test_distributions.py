@@ -18,7 +18,6 @@ from methods.core.distributions import (
     pick_among_keys,
 )
 from methods.core.errors import InputError
-from methods.core.fast import linear
 from methods.core.fast.linear import uses_onednn
 from methods.core.losses import info_nce, unit
 
@@ -136,10 +135,9 @@ def test_gradients_in_fp32_keep_four_digits_where_one_key_has_nearly_all_mass() 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch was built without oneDNN")
 @pytest.mark.parametrize("loss", ["match", "pick"])
 def test_products_by_onednn_change_loss_and_gradient_by_rounding_alone(
-    loss: str, monkeypatch: pytest.MonkeyPatch
+    loss: str,
 ) -> None:
     """Two pieces of keys with a smaller last one, against torch's own products and float64."""
-    monkeypatch.setattr(linear, "prefers_mkl", lambda: False)
     r, queue = vectors(64, 1, width=128), vectors(2 * PIECE + 77, 2, width=128)
     z = unit(r + 0.3 * vectors(64, 3, width=128))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +11,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertConfig, BertModel
 
-from methods.core.fast import linear as fast_linear
 from methods.core.fast.linear import (
     REORDERED,
     SMALLEST_WEIGHT,
+    Library,
     fits_onednn,
     linear,
     linear_gelu,
-    prefers_mkl,
     product,
     reordered,
+    training_products,
+    use_for_training,
     uses_onednn,
 )
 from methods.core.fast.packed import pooled_vectors
@@ -34,18 +34,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=["AuthenticAMD", "GenuineIntel"], autouse=True)
-def processor(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[str]:
-    """Every test of this file runs as on a processor of either maker."""
-    listed = tmp_path / "cpuinfo"
-    listed.write_text(f"processor\t: 0\nvendor_id\t: {request.param}\n")
-    monkeypatch.setattr(fast_linear, "CPU_LIST", listed)
-    prefers_mkl.cache_clear()
-    assert prefers_mkl() == (request.param == "GenuineIntel")
+@pytest.fixture(params=["onednn", "torch"], autouse=True)
+def library(request: pytest.FixtureRequest) -> Iterator[Library]:
+    """Every test of this file runs with each library that multiplies in training."""
+    before = training_products()
+    use_for_training(request.param)
     yield request.param
-    prefers_mkl.cache_clear()
+    use_for_training(before)
 
 
 def layer_and_rows(inputs: int, outputs: int, rows: int, *, bias: bool = True) -> tuple[nn.Linear, Tensor]:
@@ -75,7 +70,7 @@ def test_two_weights_worked_by_hand() -> None:
         layer.bias[0] = 0.5
     rows[0, :2] = torch.tensor([3.0, 4.0])
     rows.requires_grad_()
-    assert uses_onednn(rows, layer.weight) != prefers_mkl()
+    assert uses_onednn(rows, layer.weight) == (training_products() == "onednn")
     made = linear(layer, rows)
     assert made[0, :2].tolist() == [11.5, 0.0]
     made[0, 0].backward()

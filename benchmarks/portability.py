@@ -1,0 +1,233 @@
+"""`python -m benchmarks.portability`: are portable results the same bits on other processors?
+
+Computes operators, reference losses and whole trainings with their evaluation here and under an emulator of
+other x86-64 processors (Debian's package qemu-user), each in a process of its own, and writes
+reports/portability.md. The emulator reports another vendor, instruction set and caches, and knows no AVX-512;
+it is 10 to 20 times slower than the machine, so the whole takes hours and `--short` some minutes. It needs
+the small plan's data, backbones and teachers; trainings run in a folder of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.portable_operators import operators
+from harness.errors import InputError
+from harness.files import write_text
+from harness.paths import ARTEFACTS
+from harness.process import compute_with, prepare
+
+REPORT = Path("reports/portability.md")
+EMULATOR = "qemu-x86_64"
+HERE = "this machine"
+PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
+TRAININGS = (
+    "simcse-small__words-50d__s0",
+    "distill-small__minilm-l2__s0",
+    "glove-whitened-small__glove-6b-50d__s0",
+    "bert-flow-small__minilm-l2__s0",
+)
+"""A contrastive, a distilled, a whitened and a flow system."""
+FEW = ("simcse-small__words-50d__s2", "distill-small__minilm-l2__s2", "bert-flow-small__minilm-l2__s2")
+"""Runs whose reference losses the short form computes."""
+TASKS = "STSB,sts-part,geometry-test"
+INPUTS = (
+    "data",
+    "backbones",
+    "corpora",
+    "teachers",
+    ".fingerprints",
+    "recipes",
+    "leaderboards",
+    "params.yaml",
+)
+KINDS = {"operator": "operators", "losses": "reference losses", "training": "trainings and evaluations"}
+
+
+class Part(NamedTuple):
+    """What one process computes: a kind of KINDS, and the key of a run where the kind has one."""
+
+    kind: str
+    key: str = ""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes the report; returns 1 if bits differ, else 0."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
+    parser.add_argument("--processors", default=",".join(PROCESSORS), help="as the emulator names them")
+    parser.add_argument(
+        "--short", action="store_true", help="operators and three reference losses, no report"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
+    parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEY"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args(argv)
+    if arguments.compute:
+        prepare()
+        compute_with("portable")
+        print(json.dumps(computed(Part(*arguments.compute))))
+        return 0
+    if shutil.which(EMULATOR) is None:
+        raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
+    processors = arguments.processors.split(",")
+    found = on_all(processors, parts_of(short=arguments.short), arguments.jobs)
+    apart = differing(found)
+    if not arguments.short:
+        write_text(REPORT, as_markdown(found, processor_here()))
+    print(f"{len(found[HERE])} results on {len(found)} processors: {len(apart)} differ")
+    print("\n".join(apart))
+    return 1 if apart else 0
+
+
+def parts_of(*, short: bool) -> list[Part]:
+    """Returns what is computed on each processor; the longest parts first."""
+    from harness.plan.entries import read_params
+    from harness.stages.probes import probed_runs
+
+    if short:
+        return [Part("operator"), *(Part("losses", key) for key in FEW)]
+    trainings = [Part("training", key) for key in TRAININGS]
+    return [*trainings, Part("operator"), *(Part("losses", key) for key in probed_runs(read_params()))]
+
+
+def on_all(processors: Sequence[str], parts: Sequence[Part], jobs: int) -> dict[str, dict[str, str]]:
+    """Returns processor -> name of a result -> its hash, for this machine and the emulated processors."""
+    found: dict[str, dict[str, str]] = {processor: {} for processor in (HERE, *processors)}
+    with ThreadPoolExecutor(jobs) as pool:
+        started = {
+            (processor, part): pool.submit(run, processor, part) for part in parts for processor in found
+        }
+        for (processor, part), result in started.items():
+            found[processor] |= result.result()
+            print(f"{processor}: {part.kind} {part.key}", flush=True)
+    return found
+
+
+def run(processor: str, part: Part) -> dict[str, str]:
+    """Returns the results of one part, computed by a new process on a processor."""
+    emulated = [] if processor == HERE else [EMULATOR, "-cpu", processor]
+    words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", *part]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputError(f"{processor}: {part.kind} {part.key}: {done.stderr.strip().splitlines()[-1]}")
+    results: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return results
+
+
+def computed(part: Part) -> dict[str, str]:
+    """Returns name -> hash of what a part computes, in this process."""
+    if part.kind == "operator":
+        return {f"operator {name}": digest for name, digest in operators().items()}
+    if part.kind == "losses":
+        from harness.plan.entries import read_params
+        from harness.stages.probes import measure_probe
+
+        numbers = measure_probe(read_params(), part.key)
+        return {f"losses {part.key}": sha256(json.dumps(numbers).encode())}
+    return trained(part.key)
+
+
+def trained(key: str) -> dict[str, str]:
+    """Returns the hash of every file of an artefact that is trained here, and of its scores."""
+    project = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as name:
+        folder = Path(name)
+        for path in INPUTS:
+            if (project / path).exists():
+                (folder / path).symlink_to(project / path)
+        out = ARTEFACTS / key
+        told = _command(folder, "train", key, "--out", str(out))
+        scores = _command(
+            folder, "evaluate", str(out), "--tasks", TASKS, "--arithmetic", "portable", "--json"
+        )
+        files = sorted(path for path in (folder / out).rglob("*") if path.is_file())
+        assert files, told
+        found = {
+            f"training {key}: {path.relative_to(folder / out)}": sha256(path.read_bytes()) for path in files
+        }
+        return found | {f"training {key}: scores": sha256(scores.encode())}
+
+
+def _command(folder: Path, *words: str) -> str:
+    """Returns what a command of the project prints when it runs in a folder, in a fork of this process.
+
+    A fork stays inside the emulator; a process that the emulated one starts would leave it.
+    """
+    from harness import cli
+
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(writer, 1)
+        os.chdir(folder)
+        code = cli.main(words)
+        sys.stdout.flush()
+        os._exit(code)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as output:
+        printed = output.read()
+    if os.waitpid(child, 0)[1]:
+        raise InputError(f"sentbench {' '.join(words)} failed")
+    return printed
+
+
+def differing(found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Returns a line for each result of another processor that is not the one of this machine."""
+    return [
+        f"{processor}: {name} differs"
+        for processor, results in found.items()
+        for name, digest in found[HERE].items()
+        if results.get(name) != digest
+    ]
+
+
+def as_markdown(found: Mapping[str, Mapping[str, str]], machine: str) -> str:
+    """Returns the report: for each processor and kind of result how many are the same bits as here."""
+    lines = [
+        "# Portable arithmetic on other processors",
+        "",
+        f"`python -m benchmarks.portability` on one machine ({machine}):",
+        f"how many results have the same bits as on that machine. {EMULATOR} emulates the others: it reports",
+        "their vendor, caches and instruction sets, but no AVX-512. Each system of the small plan has its",
+        "reference losses. A training counts each file of its artefact, and its scores on",
+        f"{TASKS}; trained are {', '.join(f'`{key}`' for key in TRAININGS)}.",
+        "",
+        f"| processor | {' | '.join(KINDS.values())} |",
+        "| :-- |" + " --: |" * len(KINDS),
+    ]
+    for processor, results in found.items():
+        cells = []
+        for kind in KINDS:
+            names = [name for name in found[HERE] if name.startswith(kind)]
+            equal = sum(results.get(name) == found[HERE][name] for name in names)
+            cells.append(f"{equal} of {len(names)}")
+        lines.append(f"| {processor} | {' | '.join(cells)} |")
+    apart = [f"* {line}" for line in differing(found)]
+    return "\n".join([*lines, "", *(apart or ["No result differs."])]) + "\n"
+
+
+def processor_here() -> str:
+    """Returns the name of this machine's processor."""
+    from benchmarks.machine import machine
+
+    told = machine("cpu")
+    return f"{told['processor']}, {told['model']}"
+
+
+def sha256(data: bytes) -> str:
+    """Returns the first digits of a hash, enough to tell results apart."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""The environment of a process is set before NumPy and torch load, and says which arithmetic is in effect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from harness import process
+from harness.errors import InputError
+from harness.process import (
+    PASSIVE,
+    PORTABLE,
+    REPLACED,
+    RestartNeeded,
+    compute_with,
+    device_for,
+    in_effect,
+    prepare,
+    set_native,
+    set_portable,
+)
+
+CODE = """
+import json, os, sys
+class Seen:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("torch", "numpy"):
+            print(json.dumps(dict(os.environ)), flush=True)
+            os._exit(0)
+sys.meta_path.insert(0, Seen())
+from harness.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""Prints the variables at the moment at which NumPy or torch would be imported, and ends there."""
+
+
+@pytest.fixture
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process in which neither library has loaded, with no variables."""
+    for name in ("torch", "numpy"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    before = dict(os.environ)
+    os.environ.clear()
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
+    plain = {name: value for name, value in os.environ.items() if name not in (*PASSIVE, *PORTABLE, REPLACED)}
+    command = [sys.executable, "-c", CODE, *words]
+    done = subprocess.run(command, env={**plain, **settings}, capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    "words", [["check"], ["backbone", "minilm-l2"], ["evaluate", ".", "--arithmetic", "portable"]]
+)
+def test_a_command_is_portable_before_the_libraries_load(words: list[str]) -> None:
+    seen = seen_by_libraries(*words, OMP_NUM_THREADS="4")
+    assert seen.items() >= (PORTABLE | PASSIVE).items()
+
+
+@pytest.mark.parametrize(
+    "words", [["evaluate", "."], ["cost", "."], ["evaluate", ".", "--arithmetic", "native"]]
+)
+def test_a_model_of_a_users_own_is_scored_with_the_machines_fastest_arithmetic(words: list[str]) -> None:
+    seen = seen_by_libraries(*words, OMP_NUM_THREADS="4", MKL_CBWR="AVX2")
+    assert not (PORTABLE.keys() - {"OMP_NUM_THREADS", "MKL_CBWR"}) & seen.keys()
+    assert (seen["OMP_NUM_THREADS"], seen["MKL_CBWR"]) == ("4", "AVX2")
+    assert REPLACED not in seen
+
+
+@pytest.mark.parametrize(("run", "expected"), [("portable", "portable"), ("native", "native")])
+def test_a_run_is_trained_with_the_arithmetic_of_its_plan(run: str, expected: str) -> None:
+    code = CODE.replace(
+        "from harness.cli import main",
+        f"""
+from harness.plan import entries
+from types import SimpleNamespace
+run = SimpleNamespace(arithmetic={run!r})
+entries.read_params = lambda *a: SimpleNamespace(tiers=[], run=lambda key: run)
+from harness.cli import main""",
+    )
+    plain = {name: value for name, value in os.environ.items() if name not in (*PORTABLE, REPLACED)}
+    words = [sys.executable, "-c", code, "train", "a__b__s0", "--out", "x"]
+    done = subprocess.run(words, env=plain, capture_output=True, text=True, check=True)
+    pinned = json.loads(done.stdout).items() >= PORTABLE.items()
+    assert ("portable" if pinned else "native") == expected
+
+
+def test_replaced_variables_come_back() -> None:
+    before = {"OMP_NUM_THREADS": "7", "OTHER": "x"}
+    changed = dict(before)
+    set_portable(changed)
+    assert changed.items() >= PORTABLE.items()
+    set_portable(changed)  # twice keeps the first values
+    set_native(changed)
+    assert changed == before
+
+
+def test_variables_that_a_person_set_to_the_portable_values_stay() -> None:
+    mine = dict(PORTABLE)
+    set_portable(mine)
+    set_native(mine)
+    assert mine == PORTABLE
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_one_missing_variable_makes_arithmetic_native() -> None:
+    prepare()
+    assert in_effect() == "portable"
+    for name, value in PORTABLE.items():
+        os.environ[name] = value + "x"
+        assert in_effect() == "native"
+        os.environ[name] = value
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+@pytest.mark.parametrize("name", PASSIVE)
+def test_who_sets_how_threads_wait_decides(name: str) -> None:
+    os.environ[name] = "1"
+    prepare()
+    assert {key: os.environ[key] for key in PASSIVE if key in os.environ} == {name: "1"}
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_after_a_library_has_loaded_nothing_is_set(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, object())  # type: ignore[arg-type]
+    before = dict(os.environ)
+    prepare()
+    assert os.environ == before
+    with pytest.raises(InputError, match="before NumPy and torch load"):
+        compute_with("portable")
+    compute_with("native")  # asks for nothing
+    with pytest.raises(RestartNeeded) as needed:
+        compute_with("portable", restarts=True)
+    assert needed.value.environment.items() >= PORTABLE.items()
+    assert os.environ == before
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_a_worker_that_has_loaded_portably_starts_again_for_a_native_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    os.environ["OMP_NUM_THREADS"] = "3"
+    prepare()
+    monkeypatch.setitem(sys.modules, "torch", object())  # type: ignore[arg-type]
+    monkeypatch.setattr(process, "_restarts", True)
+    with pytest.raises(RestartNeeded) as needed:
+        compute_with("native")
+    assert needed.value.environment["OMP_NUM_THREADS"] == "3"
+    assert not (PORTABLE.keys() - {"OMP_NUM_THREADS"}) & needed.value.environment.keys()
+
+
+def test_portable_runs_use_the_cpu_and_refuse_a_gpu() -> None:
+    assert device_for("portable", "auto") == "cpu"
+    assert device_for("native", "auto") == "auto"
+    with pytest.raises(InputError, match="portable arithmetic runs on the CPU"):
+        device_for("portable", "cuda")
