@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -87,9 +88,9 @@ def differences(pairs: Iterable[Pair]) -> list[Difference]:
         for name in sorted(before.keys() | after.keys()):
             one, two = before.get(name), after.get(name)
             if one is None or two is None or one.value != two.value:
-                limits = _limits(old, new, one, bands)
-                points = [None if score is None else 100 * score.value for score in (one, two)]
-                found.append(Difference(old.run.key, _title(name), *points, *limits))
+                low, high = _limits(old, new, one, bands)
+                title = _title(name)
+                found.append(Difference(old.run.key, title, _points(one), _points(two), low, high))
     return found
 
 
@@ -101,7 +102,7 @@ def averages(pairs: Iterable[Pair]) -> Averages | None:
     moved = (new - old).dropna()
     if moved.empty:
         return None
-    where = moved.abs().idxmax()
+    where: Any = moved.abs().idxmax()
     spread = 100 * before.groupby(GROUP)["value"].std(ddof=1)[where]
     names = dict(zip(GROUP, where, strict=True))
     return Averages(
@@ -157,7 +158,12 @@ def _limits(
 
 def _bands(results: Iterable[ResultFile]) -> dict[tuple[str, ...], Band]:
     groups = watched(to_frame(results)).groupby(GROUP)
-    return {key: band(dict(zip(GROUP, key, strict=True)), group) for key, group in groups}
+    keyed: list[tuple[Any, pd.DataFrame]] = list(groups)
+    return {key: band(dict(zip(GROUP, key, strict=True)), group) for key, group in keyed}
+
+
+def _points(score: ScoreRecord | None) -> float | None:
+    return None if score is None else 100 * score.value
 
 
 def _scores(result: ResultFile) -> dict[tuple[str, ...], ScoreRecord]:
