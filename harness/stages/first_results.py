@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 from harness.files import write_text
 from harness.identity import code_base, report_roots
@@ -37,8 +38,8 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
     results = read_results(SCORES / f"{key}.json" for key in keys)
     evidence = evidence_of(params, results)
     specs = checked_specs(evidence.published)
-    wanted = {spec.key: spec for spec in tables_of_plan(params.plan, specs)}
-    built = {key: build_table(spec, evidence) for key, spec in wanted.items()}
+    wanted = tables_of_plan(params.plan, cast(dict[str, Any], specs))
+    built = {spec.key: build_table(specs[spec.key], evidence) for spec in wanted}
     tables = {key: built[key] for key in sorted(built, key=_position) if has_values(built[key])}
     said = share(params, keys)
     report = Report(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
 
 from harness.report.tables.model import Table
-
-Named = TypeVar("Named")
 
 SMALL = "small"
 SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
@@ -29,8 +26,8 @@ NOTES = (
 )
 
 
-def tables_of_plan(names: Iterable[str], tables: Mapping[str, Named]) -> list[Named]:
-    """Returns the tables, or what else goes by their keys, that a plan of these names is to fill.
+def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Table]:
+    """Returns the tables that a plan of these names is to fill.
 
     A paper's name wants all of its tables, `small` those of the main page, any other name the table of that
     key; a figure may be written out.
