@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.checkout import need_checkout
-from harness.commands.check import read_bands
 from harness.commands.contribute import code_fingerprints
 from harness.errors import InputError
 from harness.paths import BANDS, LEADERBOARDS, SCORES
 from harness.plan.entries import Run
 from harness.plan.known_runs import declared_runs, recipe_hashes
 from harness.plan.recipes import load_recipes
+from harness.results.bands import read_bands
 from harness.results.contributions import Band, Checkout, ScoreName, accept, read_contributions
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import ResultFile

@@ -3,10 +3,6 @@
 Probes come first (harness/stages/probes.py): they run the code that is here for a few steps and name the
 number that a changed meaning changes, which a score half a point lower does not.
 
-How a band is measured: for every system, task, metric and setting, the mean over its seeds plus and minus the
-larger of SPREADS sample standard deviations and FLOOR points. Systems without random numbers get FLOOR alone.
-A score above its band fails like one below: both say that a change moved a number.
-
 Example: `sentbench check --format github`
 """
 
@@ -17,63 +13,29 @@ import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import yaml
-from pydantic import Field, model_validator
 
 from harness.checkout import need_checkout
 from harness.commands import FORMATS, add_json_option
-from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
 from harness.files import write_text
 from harness.outputs import check_file
 from harness.paths import BANDS, PROBES, SCORES
 from harness.plan.entries import read_params
 from harness.records import check_plain
+from harness.results.bands import FLOOR, GROUP, SPREADS, Bands, band, outside, read_bands, watched
 from harness.results.store import read_scores
 from harness.stages.probe_file import differences, read_probes, with_tolerances, write_probes
 from harness.stages.probes import OF_NO_RUN, measure_probe, measure_probes, probe_names
 
 SHOWN = 4
 """Numbers of a changed probe that are named."""
-SPREADS = 5.0
-FLOOR = 0.5
-GROUP = ["id", "backbone", "task", "metric", "setting", "selection"]
-WATCHED = {"metric": ["spearman", "accuracy", "map"], "setting": ["all"]}
 HEAD = """\
 # Bands of known-good scores, in points (raw values times 100); written by `sentbench check --measure`.
 # low and high are mean -+ the larger of {spreads} sample standard deviations over seeds and {floor} points.
 """
-
-
-class Band(Declaration):
-    """The scores in points that one system may have on one task; `runs` and `mean`: how it was measured."""
-
-    id: str
-    backbone: str
-    task: str
-    metric: str
-    setting: str
-    selection: str
-    runs: int
-    mean: float
-    low: float
-    high: float
-
-    @model_validator(mode="after")
-    def check(self) -> Band:
-        """A band has room between its ends."""
-        if self.low > self.high:
-            raise ValueError(f"low {self.low:g} above high {self.high:g}, expected it below")
-        return self
-
-
-class Bands(Declaration):
-    """The file `bands.yaml`."""
-
-    bands: list[Band] = Field(min_length=1)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -171,52 +133,6 @@ def recorded_scores() -> pd.DataFrame:
     """Returns the scores of all runs; InputError if one of their files is no plain file."""
     check_plain(SCORES, again="delete it and evaluate the run again")
     return read_scores(SCORES)
-
-
-def watched(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns the scores that have bands."""
-    chosen = frame["metric"].isin(WATCHED["metric"]) & frame["setting"].isin(WATCHED["setting"])
-    return frame[chosen]
-
-
-def band(names: dict[str, Any], group: pd.DataFrame) -> Band:
-    """Returns the band of one system and task in points."""
-    points = 100 * group["value"]
-    spread = float(points.std(ddof=1)) if len(points) > 1 else 0.0
-    reach = max(SPREADS * spread, FLOOR)
-    mean = float(points.mean())
-    return Band(
-        **names,
-        runs=len(points),
-        mean=round(mean, 3),
-        low=round(mean - reach, 3),
-        high=round(mean + reach, 3),
-    )
-
-
-def read_bands(path: Path) -> list[Band]:
-    """Returns the bands of a file; InputError in one line if it is missing or a band is wrong."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected bands; write them with `sentbench check --measure`")
-    return read_declaration(path, Bands).bands
-
-
-def outside(bands: list[Band], frame: pd.DataFrame) -> list[str]:
-    """Returns one line for every run outside its band and for every band without a run."""
-    problems = []
-    for entry in bands:
-        mine = frame
-        for name in GROUP:
-            mine = mine[mine[name] == getattr(entry, name)]
-        label = f"{entry.id} {entry.backbone} {entry.task} {entry.metric} {entry.setting}"
-        if mine.empty:
-            problems.append(f"missing  {label}: no score, expected {entry.low} to {entry.high}")
-        for seed, value in zip(mine["seed"], 100 * mine["value"], strict=True):
-            if not entry.low <= value <= entry.high:
-                side = "low" if value < entry.low else "high"
-                expected = f"{entry.low} to {entry.high}"
-                problems.append(f"too {side:<4} {label} seed {seed}: {value:.3f}, expected {expected}")
-    return problems
 
 
 def sentinel_problems() -> list[str]:

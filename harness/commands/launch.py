@@ -6,20 +6,37 @@ Example: `sentbench launch --jobs 2`
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
 from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from harness.errors import InputError
 from harness.launch.driver import Driver, log_of
+from harness.launch.first_look import FirstLook
 from harness.launch.local import LocalEngine, visible_cards, worker_settings
 from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.work import Engine
 from harness.launch.worker import PRELOADED, is_ours
+from harness.paths import COSTS
 from harness.process import compute_with
 
+if TYPE_CHECKING:
+    from harness.plan.entries import Params
+
+TYPICAL = {
+    "data": 10.0,
+    "teacher": 40.0,
+    "train": 14.0,
+    "untrained train": 3.0,
+    "evaluate": 6.0,
+    "report": 15.0,
+}
+"""Seconds of stages of the small plan, until they are measured; other stages take about one."""
 CARDS = (1, 8, 64)
 """Cards for which an estimate is given: one, a machine of them, a cluster."""
 
@@ -59,8 +76,10 @@ def execute(arguments: argparse.Namespace) -> int:
             print(forecast(pipeline, arguments.jobs))
             return 0
         engine = engine_of(arguments, pipeline)
-        kinds = {name: name.partition("@")[0] for name in pipeline.order}
-        driver = Driver(pipeline, engine, arguments.retries, Progress(kinds, engine.slots))
+        params = plan_of(pipeline)
+        progress = Progress(pipeline.order, engine.slots, guesses=guesses(pipeline, params) if params else {})
+        first = first_look(pipeline, params) if params else None
+        driver = Driver(pipeline, engine, arguments.retries, progress, first)
         driver.run()
     return report(driver)
 
@@ -90,6 +109,40 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
     single = worker_settings(most)["OMP_NUM_THREADS"] == "1"  # works with more threads crowd out themselves
     free = arguments.jobs is None and arguments.cpus_per_run is None and not cards and single
     return LocalEngine(arguments.jobs or most, cards, preloaded, one_more=free)
+
+
+def plan_of(pipeline: Pipeline) -> Params | None:
+    """Returns the plan whose runs the pipeline evaluates, None if it evaluates none."""
+    from harness.plan.entries import read_params
+
+    return read_params() if any(name.startswith("evaluate@") for name in pipeline.order) else None
+
+
+def first_look(pipeline: Pipeline, params: Params) -> FirstLook | None:
+    """Returns what shows the leaderboard of every system's first seed; None if there are no further seeds."""
+    runs = {key: run for key, run in params.runs.items() if f"evaluate@{key}" in pipeline.order}
+    first: dict[tuple[str, str], str] = {}
+    for key, run in sorted(runs.items(), key=lambda entry: entry[1].seed):
+        first.setdefault((run.id, run.backbone_name), key)
+    if len(first) == len(runs):
+        return None
+    keys = [key for key in runs if key in first.values()]
+    command = [sys.executable, "-m", "harness.cli", "report", "--first", *keys]
+    return FirstLook(frozenset(f"evaluate@{key}" for key in keys), command, log_of("first-results"))
+
+
+def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
+    """Returns the seconds that stages may take: as on record here, else those typical of the small plan."""
+    found = {}
+    for name in pipeline.order:
+        kind, _, key = name.partition("@")
+        with suppress(OSError, ValueError, KeyError):
+            cost = json.loads((COSTS / f"{key}.{kind}.json").read_text(encoding="utf-8"))
+            found[name] = float(cost[f"{kind}_seconds"])
+        if name not in found and params.plan == ["small"]:
+            untrained = kind == "train" and params.runs[key].train["steps"] == 0
+            found[name] = TYPICAL.get("untrained train" if untrained else kind, 1.0)
+    return found
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:

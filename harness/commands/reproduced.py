@@ -1,91 +1,186 @@
-"""`sentbench reproduced`: say whether encoders and scores equal the committed ones, or which do not.
+"""`sentbench reproduced`: say whether the results of the plan agree with the committed ones.
 
-Example: `sentbench reproduced --against HEAD`
+Example: `sentbench reproduced --details`
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+import platform
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from harness.checkout import need_checkout
+from harness.commands import add_json_option
 from harness.errors import InputError
-from harness.paths import SCORES
-from harness.results.history import results_of
+from harness.paths import EMBEDDINGS, REPORTS, SCORES
+from harness.plan.entries import read_params
+from harness.results.agreement import (
+    Averages,
+    Difference,
+    averages,
+    differences,
+    is_identical,
+    reasons,
+)
+from harness.results.history import changed_files, results_of
 from harness.results.schema import ResultFile
 
-SHOWN = 20
-"""Differences that are listed one by one."""
+SHOWN = 10
+"""Scores that do not agree, and runs that are missing, that are named without --details."""
 
 
-class Comparison(NamedTuple):
-    """How many encoders and scores are equal of how many, and a line for each that is not."""
+@dataclass(frozen=True)
+class Comparison:
+    """The runs of the plan that have a committed result, compared with it.
 
-    encoders: int
-    of_encoders: int
-    scores: int
-    of_scores: int
-    differences: list[str]
+    identical: how many of the runs are equal bit for bit. missing: those that were not evaluated here. new:
+    runs of the plan without a committed result. reasons: why the others have other digits.
+    """
+
+    systems: int
+    runs: int
+    identical: int
+    missing: list[str]
+    new: list[str]
+    differences: list[Difference]
+    averages: Averages | None
+    reasons: list[str]
+    failing: list[str]
+    """Systems with a score that does not agree."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every committed run was evaluated here and agrees."""
+        return not self.failing and not self.missing
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("--against", metavar="A", help="a git revision, or a folder of scores; default: HEAD")
+    parser.add_argument("--details", action="store_true", help="list every score that is not equal")
+    add_json_option(parser)
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Prints the differences, at most SHOWN, and last the counts.
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints whether the results agree; returns 1 if they do not, 0 if there is nothing to compare with.
 
-    Without a git repository nothing is committed, which is no fault. Errors: InputError if what was named
-    holds no scores.
+    Errors: InputError outside a checkout, and if what `--against` names holds no scores.
     """
-    here = results_of(str(SCORES))
+    need_checkout("the comparison with committed results")
+    params = read_params()
+    here = results_of(str(SCORES)) if SCORES.is_dir() and any(SCORES.glob("*.json")) else []
     try:
         there = results_of(arguments.against or "HEAD")
-    except InputError as error:
+    except InputError:
         if arguments.against:
             raise
-        print(f"reproduced: nothing to compare with ({error})")
-        return
-    found = compare(there, here)
-    for line in found.differences[:SHOWN]:
-        print(line)
-    if len(found.differences) > SHOWN:
-        print(f"... and {len(found.differences) - SHOWN} more; see `sentbench compare HEAD {SCORES}`")
-    print(
-        f"reproduced: {found.encoders} of {found.of_encoders} encoders and {found.scores} of "
-        f"{found.of_scores} scores equal the committed ones"
+        return nothing("this folder has no git commit with results", arguments.json)
+    committed = {result.run.key: result for result in there if result.run.key in params.runs}
+    if not committed:
+        return nothing(f"no run of the plan {', '.join(params.plan)} has a committed result", arguments.json)
+    evaluated = {result.run.key: result for result in here if (EMBEDDINGS / result.run.key).is_dir()}
+    found = compare(committed, {key: evaluated[key] for key in params.runs if key in evaluated})
+    changed = [] if arguments.against else changed_files("dvc.lock", str(REPORTS))
+    if arguments.json:
+        print(json.dumps({"agrees": found.agrees, **asdict(found), "changed_files": changed}))
+    else:
+        print("\n".join([headline(found), *explanation(found, changed, details=arguments.details)]))
+    return 0 if found.agrees else 1
+
+
+def nothing(why: str, as_json: bool) -> int:
+    """Says that there is nothing to compare with; returns 0."""
+    print(json.dumps({"agrees": None, "why": why}) if as_json else f"nothing to compare with: {why}")
+    return 0
+
+
+def compare(committed: Mapping[str, ResultFile], here: Mapping[str, ResultFile]) -> Comparison:
+    """Returns how results agree with committed ones, both by run key."""
+    pairs = [(old, here[key]) for key, old in committed.items() if key in here]
+    other = [pair for pair in pairs if not is_identical(pair)]
+    missing = [key for key in committed if key not in here]
+    found = differences(pairs)
+    systems = {key: f"{result.run.id}@{result.run.backbone}" for key, result in committed.items()}
+    return Comparison(
+        systems=len(set(systems.values())),
+        runs=len(committed),
+        identical=len(pairs) - len(other),
+        missing=missing,
+        new=[key for key in here if key not in committed],
+        differences=found,
+        averages=averages(pairs) if other else None,
+        reasons=reasons(other, platform.machine()) if other else [],
+        failing=sorted({systems[entry.run] for entry in found if not entry.agrees}),
     )
 
 
-def compare(committed: Sequence[ResultFile], here: Sequence[ResultFile]) -> Comparison:
-    """Returns what of `here` equals `committed`: weights by their sha256, scores by their kept digits.
-
-    What is on one side only counts as different.
-    """
-    before, after = ({result.run.key: result for result in side} for side in (committed, here))
-    differences, equal_encoders, equal_scores, all_scores = [], 0, 0, 0
-    for key in sorted({*before, *after}):
-        old, new = before.get(key), after.get(key)
-        scores = [_scores(result) if result else {} for result in (old, new)]
-        names = sorted({*scores[0], *scores[1]})
-        all_scores += len(names)
-        if old is None or new is None:
-            differences.append(f"{key}: {'not committed' if old is None else 'not run here'}")
-            continue
-        if old.provenance.encoder_sha256 == new.provenance.encoder_sha256:
-            equal_encoders += 1
-        else:
-            differences.append(f"{key}: other weights than the committed ones")
-        for name in names:
-            values = [side.get(name) for side in scores]
-            equal_scores += values[0] == values[1]
-            if values[0] != values[1]:
-                differences.append(f"{key}: {' '.join(name)} is {values[1]}, committed {values[0]}")
-    return Comparison(equal_encoders, len({*before, *after}), equal_scores, all_scores, differences)
+def headline(found: Comparison) -> str:
+    """Returns the answer in one line."""
+    bits = f"{found.identical} of {found.runs} runs bit-identical"
+    if len(found.missing) == found.runs:
+        return f"not reproduced: none of {found.runs} runs was evaluated here; run `make reproduce`"
+    if found.agrees:
+        return f"reproduced: all {found.systems} systems agree with the committed results; {bits}"
+    parts = []
+    if found.failing:
+        verb = "does" if len(found.failing) == 1 else "do"
+        parts.append(
+            f"{len(found.failing)} of {found.systems} systems {verb} not agree with the committed results"
+        )
+    if found.missing:
+        parts.append(f"{len(found.missing)} of {found.runs} runs not evaluated here")
+    return "; ".join([f"not reproduced: {parts[0]}", *parts[1:], bits])
 
 
-def _scores(result: ResultFile) -> dict[tuple[str, ...], float]:
-    return {
-        (score.task, score.metric, score.setting, score.selection): score.value for score in result.scores
-    }
+def explanation(found: Comparison, changed: list[str], *, details: bool) -> list[str]:
+    """Returns what a reader may want to know beside the answer, one line for each matter."""
+    lines = []
+    if 0 < len(found.missing) < found.runs:
+        lines.append(f"not evaluated here: {listed(found.missing, details)}")
+    if found.failing:
+        lines.append(f"systems that do not agree: {', '.join(found.failing)}")
+    wrong = [str(difference) for difference in found.differences if not difference.agrees]
+    if not details:
+        lines += wrong[:SHOWN]
+        lines += [f"and {len(wrong) - SHOWN} more scores that do not agree"] if len(wrong) > SHOWN else []
+    if found.averages:
+        lines.append(average_line(found.averages))
+    if found.reasons:
+        lines.append(f"reason: {'; '.join(found.reasons)}")
+    if found.new:
+        lines.append(f"runs of the plan without a committed result: {len(found.new)}")
+    if changed:
+        lines.append(changed_line(changed))
+    if details:
+        lines += [f"{'' if entry.agrees else 'does not agree: '}{entry}" for entry in found.differences]
+    elif found.differences:
+        lines.append(f"scores with other digits: {len(found.differences)}; `--details` lists them")
+    return [f"  {line}" for line in lines]
+
+
+def average_line(found: Averages) -> str:
+    """Returns how many reported averages are equal, and the largest difference on the scale of the seeds."""
+    scale = "" if found.spread is None else f", where the standard deviation over seeds is {found.spread:.2f}"
+    return (
+        f"{found.equal} of {found.number} averages over seeds are equal to the reported digit; the largest "
+        f"difference is {found.largest:.2f} points ({found.where}){scale}"
+    )
+
+
+def changed_line(changed: list[str]) -> str:
+    """Returns which committed files have other contents now, by folder, and what puts them back."""
+    folders = Counter(Path(name).parent.as_posix() if "/" in name else name for name in changed)
+    counts = [name if name in changed else f"{number} in {name}" for name, number in folders.items()]
+    tops = dict.fromkeys(name.split("/")[0] for name in changed)
+    return f"changed files: {', '.join(counts)}; `git restore {' '.join(tops)}` puts them back"
+
+
+def listed(names: list[str], everything: bool) -> str:
+    """Returns names in one line, SHOWN of them unless all are asked for."""
+    more = 0 if everything else len(names) - SHOWN
+    shown = names if more <= 0 else names[:SHOWN]
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

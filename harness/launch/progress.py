@@ -1,31 +1,40 @@
-"""What a launch says while it runs: one line of counts and of the time left."""
+"""What a launch says while it runs: one line with the time left and counts."""
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
-PERIOD = 10.0
-"""Seconds between two lines where standard error is no terminal."""
+PERIOD = 30.0
+"""Seconds between two lines if standard error is no terminal."""
 STATES = ("done", "unchanged", "restored", "failed")
+SEED = re.compile(r"__s\d+$")
+"""The end of a stage's name in which the seeds of one system differ."""
+TRUST = 3
+"""As many stages as guessed count with those that were measured, so that one of them changes little."""
 
 
 @dataclass
 class Progress:
     """Counts of a launch, and what its stages took so far."""
 
-    kinds: dict[str, str]
-    """Each stage with its kind."""
+    order: Mapping[str, set[str]]
+    """Each stage with the stages that it needs, which come before it."""
     slots: int
     stream: TextIO = field(default_factory=lambda: sys.stderr)
+    guesses: Mapping[str, float] = field(default_factory=dict)
+    """Seconds that stages may take, if there is a record or the plan is a known one."""
     states: dict[str, str] = field(default_factory=dict)
     """Each stage that is over, and how it ended."""
     _started: dict[str, float] = field(default_factory=dict)
-    _seconds: dict[str, list[float]] = field(default_factory=dict)
-    _shown: float = 0.0
+    _took: dict[str, float] = field(default_factory=dict)
+    _shown: float | None = None
     _width: int = 0
 
     def start(self, stage: str) -> None:
@@ -37,43 +46,84 @@ class Progress:
         self.states[stage] = state
         started = self._started.pop(stage, None)
         if started is not None and state == "done":
-            self._seconds.setdefault(self.kinds[stage], []).append(time.monotonic() - started)
+            self._took[stage] = time.monotonic() - started
 
     def show(self, *, last: bool = False) -> None:
-        """Prints the line: over the former one on a terminal, elsewhere now and then, and at the end."""
-        terminal = self.stream.isatty()
-        if not last and not terminal and time.monotonic() - self._shown < PERIOD:
+        """Prints the line: over the former one on a terminal, else every PERIOD seconds, and at the end."""
+        terminal, now = self.stream.isatty(), time.monotonic()
+        if not (last or terminal or self._shown is None or now - self._shown >= PERIOD):
             return
-        self._shown = time.monotonic()
+        self._shown = now
         line = self.line()
+        if terminal:
+            line = line[: shutil.get_terminal_size().columns - 1]
         end = "\r" if terminal and not last else "\n"
         print(line.ljust(self._width if terminal else 0), end=end, file=self.stream, flush=True)
         self._width = len(line)
 
+    def say(self, text: str) -> None:
+        """Prints a text to standard output; on a terminal the line moves below it."""
+        if self.stream.isatty():
+            print("\r" + " " * self._width, end="\r", file=self.stream, flush=True)
+        print(text, flush=True)
+
     def line(self) -> str:
-        """Returns the counts and, where every kind that is left has been measured, the time left."""
+        """Returns the counts and, once a stage has run and the time of all others is known, the time left."""
         counts = Counter(self.states.values())
-        parts = [f"{len(self.states)} of {len(self.kinds)} stages"]
+        parts = [f"{len(self.states)} of {len(self.order)} stages"]
         parts += [f"{counts[state]} {state}" for state in STATES if counts[state]]
         if self._started:
             parts.append(f"{len(self._started)} running")
-        left = self.seconds_left()
+        left = self.seconds_left() if self._started or self._took else None
         if left is not None:
             parts.append(f"about {duration(left)} left")
         return ", ".join(parts)
 
     def seconds_left(self) -> float | None:
-        """Returns the work left over the slots at the mean time of each kind, None if a kind has no time."""
-        left = Counter(kind for stage, kind in self.kinds.items() if stage not in self.states)
-        if not left or not left.keys() <= self._seconds.keys():
+        """Returns the time of the stages that are left, None if it is not known for one of them.
+
+        That is their sum over the slots, or the longest chain of stages that wait for each other.
+        """
+        left = [stage for stage in self.order if stage not in self.states]
+        expected, now = self._expected(left), time.monotonic()
+        if not left or expected is None:
             return None
-        work = sum(number * _mean(self._seconds[kind]) for kind, number in left.items())
-        now = time.monotonic()
-        spent = sum(
-            min(now - started, _mean(self._seconds[self.kinds[stage]]))
-            for stage, started in self._started.items()
-        )
-        return (work - spent) / max(1, min(self.slots, sum(left.values())))
+        rest = {
+            stage: max(0.0, seconds - (now - self._started.get(stage, now)))
+            for stage, seconds in expected.items()
+        }
+        ends: dict[str, float] = {}
+        for stage in left:
+            ends[stage] = rest[stage] + max((ends.get(need, 0.0) for need in self.order[stage]), default=0.0)
+        return max(sum(rest.values()) / max(1, self.slots), *ends.values())
+
+    def _expected(self, stages: list[str]) -> dict[str, float] | None:
+        """Returns the seconds of stages: what another seed took, else the guess times what the kind took
+        compared with its guesses, else the mean of the kind; None if one of the stages has none of these.
+        """
+        found: dict[str, float] = {}
+        seeds, kinds = _grouped(self._took, _system), _grouped(self._took, _kind)
+        ratios = {kind: self._ratio(done) for kind, done in kinds.items()}
+        for stage in stages:
+            kind = _kind(stage)
+            if _system(stage) in seeds:
+                found[stage] = _mean([self._took[seed] for seed in seeds[_system(stage)]])
+            elif stage in self.guesses:
+                found[stage] = self.guesses[stage] * ratios.get(kind, 1.0)
+            elif kind in kinds:
+                found[stage] = _mean([self._took[other] for other in kinds[kind]])
+            else:
+                return None
+        return found
+
+    def _ratio(self, stages: list[str]) -> float:
+        """Returns how many times their guesses these stages took, the first few with less weight."""
+        known = [stage for stage in stages if stage in self.guesses]
+        guess = sum(self.guesses[stage] for stage in known)
+        if not guess:
+            return 1.0
+        prior = TRUST * guess / len(known)
+        return (sum(self._took[stage] for stage in known) + prior) / (guess + prior)
 
 
 def duration(seconds: float) -> str:
@@ -81,6 +131,21 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _kind(stage: str) -> str:
+    return stage.partition("@")[0]
+
+
+def _system(stage: str) -> str:
+    return SEED.sub("", stage)
+
+
+def _grouped(stages: Iterable[str], name: Callable[[str], str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for stage in stages:
+        found.setdefault(name(stage), []).append(stage)
+    return found
 
 
 def _mean(values: list[float]) -> float:

@@ -42,6 +42,12 @@ def commit_dates(commits: Iterable[str], *, folder: Path = Path()) -> dict[str, 
     return found
 
 
+def changed_files(*names: str) -> list[str]:
+    """Returns the files of the current folder below these names that `git restore` would put back, sorted."""
+    listed = _git(Path(), "diff", "--name-only", "--relative", "-z", "--", *names)
+    return sorted(filter(None, (listed or b"").decode("utf-8", "surrogateescape").split("\0")))
+
+
 def _of_revision(revision: str, folder: Path) -> list[ResultFile]:
     if not revision or revision.startswith("-") or _git(folder, "rev-parse", f"{revision}^{{tree}}") is None:
         raise InputError(

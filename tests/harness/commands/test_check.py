@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from harness.cli import main
-from harness.commands.check import band, outside, read_bands
 from harness.errors import InputError
 from harness.paths import TABLES
 from harness.report.formats.annotations import annotation
+from harness.results.bands import band, outside, read_bands
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("sources", "backbones", "corpora", "teachers", "reads", "runs")

@@ -1,59 +1,361 @@
-"""`sentbench reproduced`: equal is equal to the last kept digit, and what differs is named."""
+"""`sentbench reproduced`: do the results agree with the committed ones, and which do not."""
 
 from __future__ import annotations
 
+import json
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from harness.cli import main
-from harness.commands.reproduced import compare
+from harness.results.agreement import reasons
 from harness.results.schema import ResultFile
 from harness.results.store import write_result
 from tests.harness.results.test_store import raw
 
+ROOT = Path(__file__).parents[3]
+TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
+UNTRAINED = "pooled-cls-small__minilm-l2__s0"
+SPEARMAN, PEARSON = ("STSB", "spearman"), ("STSB", "pearson")
+Change = Callable[[dict[str, Any]], None]
+EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs bit-identical\n"
 
-def result(key: str, *, value: float = 0.75, encoder: str = "e") -> ResultFile:
-    content = raw(key)
-    content["scores"][0]["value"] = value
-    content["provenance"]["encoder_sha256"] = encoder
-    return ResultFile.model_validate(content)
+
+def content(key: str) -> dict[str, Any]:
+    """Returns a result: seeds 0, 1 and 2 of the trained system score 50, 51 and 52 points."""
+    system, backbone, seed = key.split("__s")[0].split("__")[0], key.split("__")[1], int(key[-1])
+    made = raw(key)
+    made["run"] |= {"id": system, "backbone": backbone, "seed": seed}
+    score = made["scores"][0]
+    made["scores"] = [
+        {**score, "metric": name, "value": (50 + seed) / 100} for name in ("spearman", "pearson")
+    ]
+    made["provenance"]["encoder_sha256"] = f"weights of {key}"
+    made["selection"] |= {"best_step": 0, "last_step": 0} if key == UNTRAINED else {}
+    return made
 
 
-def test_weights_and_scores_are_counted_apart_and_each_difference_is_named() -> None:
-    """Of four runs one is equal, one has another score, one other weights, one is new."""
-    committed = [result("a"), result("b"), result("c")]
-    found = compare(
-        committed, [result("a"), result("b", value=0.7500000001), result("c", encoder="f"), result("d")]
+def evaluate(key: str, *changes: Change) -> None:
+    """Writes a result as the stage `evaluate` does: the scores, and a folder of vectors."""
+    made = content(key)
+    for change in changes:
+        change(made)
+    write_result(Path(f"reports/scores/{key}.json"), ResultFile.model_validate(made))
+    Path("embeddings", key).mkdir(parents=True, exist_ok=True)
+
+
+def score(points: float, metric: str = "spearman") -> Change:
+    def change(made: dict[str, Any]) -> None:
+        next(entry for entry in made["scores"] if entry["metric"] == metric)["value"] = points / 100
+
+    return change
+
+
+def provenance(**values: Any) -> Change:
+    return lambda made: made["provenance"].update(values)
+
+
+OTHER_WEIGHTS = provenance(encoder_sha256="other")
+
+
+def git(*words: str) -> None:
+    identity = ["-c", "user.name=A", "-c", "user.email=a@b.c"]
+    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with two systems, four runs, whose results are committed and were made again, all equal."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params["runs"] = {key: params["runs"][key] for key in (*TRAINED, UNTRAINED)}
+    Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    Path("dvc.lock").write_text("schema: '2.0'\n")
+    Path(".gitignore").write_text("embeddings\n")
+    for key in (*TRAINED, UNTRAINED):
+        evaluate(key)
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "results")
+    return tmp_path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    """Returns what the command prints and checks its exit code."""
+    assert main(["reproduced", *words]) == code
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("project")
+def test_equal_results_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys) == EQUAL
+    assert shown(capsys, "--details") == EQUAL
+
+
+@pytest.mark.usefixtures("project")
+def test_other_last_digits_agree_and_are_told_with_their_size(capsys: pytest.CaptureFixture[str]) -> None:
+    """The mean of seeds 50, 51 and 52.003 is 51.001: the reported digit is that of 51.00."""
+    evaluate(TRAINED[2], score(52.003), OTHER_WEIGHTS)
+    evaluate(UNTRAINED, score(50.04))
+    assert shown(capsys) == (
+        "reproduced: all 2 systems agree with the committed results; 2 of 4 runs bit-identical\n"
+        "  1 of 2 averages over seeds are equal to the reported digit; the largest difference is 0.04 points "
+        "(pooled-cls-small@minilm-l2 STSB)\n"
+        "  reason: not recorded: code, data and packages are equal, so the processor or the number of "
+        "threads differs\n"
+        "  changed files: 2 in reports/scores; `git restore reports` puts them back\n"
+        "  scores with other digits: 2; `--details` lists them\n"
     )
-    assert found[:4] == (2, 4, 2, 4)
-    assert found.differences == [
-        "b: STSB spearman all best-dev is 0.7500000001, committed 0.75",
-        "c: other weights than the committed ones",
-        "d: not committed",
+    lines = shown(capsys, "--details").splitlines()
+    assert lines[-2:] == [
+        f"  {UNTRAINED} STSB spearman: 50.040000, committed 50.000000, expected 49.950 to 50.050",
+        f"  {TRAINED[2]} STSB spearman: 52.003000, committed 52.000000, expected 46.000 to 56.000",
     ]
 
 
-def test_the_last_line_says_how_much_equals_what_is_committed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in ("reports/scores", "committed"):
-        write_result(tmp_path / folder / "a.json", result("a"))
-    assert main(["reproduced", "--against", "committed"]) == 0
-    assert capsys.readouterr().out == (
-        "reproduced: 1 of 1 encoders and 1 of 1 scores equal the committed ones\n"
+@pytest.mark.usefixtures("project")
+def test_a_trained_run_may_move_within_the_band_of_its_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    """Seeds 50, 51, 52: standard deviation 1, so the band is 46 to 56. Seed 1 moves by 3, the mean by 1."""
+    evaluate(TRAINED[1], score(54), OTHER_WEIGHTS)
+    told = shown(capsys)
+    assert told.startswith(
+        "reproduced: all 2 systems agree with the committed results; 3 of 4 runs bit-identical\n"
     )
-    assert main(["reproduced"]) == 0
-    assert capsys.readouterr().out.startswith("reproduced: nothing to compare with ('HEAD' is neither")
+    assert (
+        "1 of 2 averages over seeds are equal to the reported digit; the largest difference is 1.00 points "
+        "(simcse-small@words-50d STSB), where the standard deviation over seeds is 1.00\n"
+    ) in told
 
 
-def test_a_revision_that_was_named_and_is_not_there_is_refused(
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("points", [45.9, 56.1])
+def test_a_score_outside_the_band_does_not_agree_and_is_named(
+    capsys: pytest.CaptureFixture[str], points: float
+) -> None:
+    evaluate(TRAINED[1], score(points), OTHER_WEIGHTS)
+    lines = shown(capsys, code=1).splitlines()
+    assert lines[:3] == [
+        "not reproduced: 1 of 2 systems does not agree with the committed results; 3 of 4 runs bit-identical",
+        "  systems that do not agree: simcse-small@words-50d",
+        f"  {TRAINED[1]} STSB spearman: {points:.6f}, committed 51.000000, expected 46.000 to 56.000",
+    ]
+    assert f"  does not agree: {TRAINED[1]} STSB spearman:" in shown(capsys, "--details", code=1)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("metric", ["spearman", "pearson"])
+@pytest.mark.parametrize("key", [TRAINED[1], UNTRAINED])
+def test_rounding_does_not_explain_another_score_of_the_same_weights(
+    capsys: pytest.CaptureFixture[str], key: str, metric: str
+) -> None:
+    """0.1 points lie within every band, and only training can amplify rounding so far."""
+    points = 100 * content(key)["scores"][0]["value"]
+    evaluate(key, score(points + 0.04, metric))
+    assert shown(capsys).startswith("reproduced: all 2 systems agree")
+    if key == UNTRAINED:
+        evaluate(key, score(points + 0.1, metric), OTHER_WEIGHTS)
+        shown(capsys, code=1)
+    evaluate(key, score(points + 0.1, metric))
+    assert f"  {key} STSB {metric}: {points + 0.1:.6f}, committed" in shown(capsys, code=1)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("change", [OTHER_WEIGHTS, lambda made: made["selection"].update(best_step=4)])
+def test_equal_scores_of_another_training_are_not_bit_identical(
+    capsys: pytest.CaptureFixture[str], change: Change
+) -> None:
+    evaluate(TRAINED[0], change)
+    told = shown(capsys)
+    assert told.startswith(
+        "reproduced: all 2 systems agree with the committed results; 3 of 4 runs bit-identical\n"
+    )
+    assert "scores with other digits" not in told
+
+
+@pytest.mark.usefixtures("project")
+def test_a_score_that_is_gone_does_not_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate(TRAINED[0], lambda made: made["scores"].pop())
+    assert f"  {TRAINED[0]} STSB pearson: missing\n" in shown(capsys, code=1)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("path", ["embeddings", "reports/scores"])
+def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixture[str], path: str) -> None:
+    """Committed scores lie in every fresh clone: only the vectors show that an evaluation took place."""
+    if path == "embeddings":
+        Path(path, TRAINED[1]).rmdir()
+    else:
+        Path(path, f"{TRAINED[1]}.json").unlink()
+        git("add", ".")
+    assert shown(capsys, code=1) == (
+        "not reproduced: 1 of 4 runs not evaluated here; 3 of 4 runs bit-identical\n"
+        f"  not evaluated here: {TRAINED[1]}\n"
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_in_a_fresh_clone_nothing_is_reproduced_yet(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree("embeddings")
+    told = "not reproduced: none of 4 runs was evaluated here; run `make reproduce`\n"
+    assert shown(capsys, code=1) == told
+    shutil.rmtree("reports")
+    git("add", ".")
+    assert shown(capsys, code=1) == told
+
+
+@pytest.mark.usefixtures("project")
+def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan with five seeds was run, the results were committed or not, and the plan was reduced again."""
+    evaluate("simcse-small__words-50d__s3", score(10))
+    assert shown(capsys) == EQUAL
+    git("add", ".")
+    git("commit", "-qm", "more seeds")
+    shutil.rmtree("embeddings/simcse-small__words-50d__s3")
+    assert shown(capsys) == EQUAL
+
+
+def test_runs_without_a_committed_result_are_counted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    params = yaml.safe_load((project / "params.yaml").read_text())
+    new = "simcse-small__words-50d__s3"
+    params["runs"][new] = {**params["runs"][TRAINED[0]], "seed": 3}
+    (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    evaluate(new)
+    assert shown(capsys) == EQUAL + "  runs of the plan without a committed result: 1\n"
+    git("rm", "-q", "--cached", "-r", "reports")
+    git("commit", "-qm", "no results")
+    assert shown(capsys) == "nothing to compare with: this folder has no git commit with results\n"
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (provenance(device="cuda"), "device is cuda here, cpu in the committed results"),
+        (provenance(versions={"torch": "2"}), "torch is 2 here, 1 committed"),
+        (provenance(versions={}), "torch is missing here, 1 committed"),
+        (provenance(data_sha256={"stsb": "x"}), "the data differ from the committed ones"),
+        (provenance(code_sha256="x"), "the code differs from the committed one"),
+        (
+            lambda made: made["run"].update(recipe="x"),
+            "the settings of the plan differ from the committed ones",
+        ),
+        (
+            provenance(device="cuda", precision="bf16"),
+            "device is cuda here, cpu in the committed results; precision is bf16 here, fp32 in the "
+            "committed results",
+        ),
+    ],
+)
+def test_the_reason_is_what_the_provenance_says(
+    capsys: pytest.CaptureFixture[str], change: Change, reason: str
+) -> None:
+    evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, change)
+    assert f"  reason: {reason}\n" in shown(capsys)
+
+
+@pytest.mark.parametrize(
+    ("committed", "here", "reason"),
+    [
+        ("portable", "native", "arithmetic is native here, portable in the committed results"),
+        (None, "native", "not recorded"),
+        ("portable", "portable", "not recorded"),
+    ],
+)
+def test_arithmetic_is_the_reason_where_both_sides_record_it(
+    committed: str | None, here: str, reason: str
+) -> None:
+    pair = ResultFile.model_validate(content(UNTRAINED)), ResultFile.model_validate(content(UNTRAINED))
+    for result, value in zip(pair, (committed, here), strict=True):
+        object.__setattr__(result.provenance, "arithmetic", value)
+    (found,) = reasons([pair], "x86_64")
+    assert found.startswith(reason)
+
+
+@pytest.mark.usefixtures("project")
+def test_another_architecture_is_the_reason(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    assert shown(capsys) == EQUAL
+    evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS)
+    Path("dvc.lock").write_text("other\n")
+    told = shown(capsys).splitlines()
+    assert "  reason: this machine is aarch64: results are bit-identical on x86-64 only" in told
+    changed = "  changed files: dvc.lock, 1 in reports/scores; `git restore dvc.lock reports` puts them back"
+    assert changed in told
+    subprocess.run(changed.split("`")[1].split(), check=True)
+    assert shown(capsys) == EQUAL
+
+
+@pytest.mark.usefixtures("project")
+def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
+    told = json.loads(shown(capsys, "--json", code=1))
+    assert (told["agrees"], told["runs"], told["identical"]) == (False, 4, 3)
+    assert told["failing"] == ["simcse-small@words-50d"]
+    assert told["changed_files"] == [f"reports/scores/{TRAINED[1]}.json"]
+    (difference,) = told["differences"]
+    assert difference == {
+        "run": TRAINED[1],
+        "score": "STSB spearman",
+        "committed": 51.0,
+        "here": 60.0,
+        "low": 46.0,
+        "high": 56.0,
+    }
+
+
+def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(project / "reports/scores", project / "other")
+    evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
+    assert shown(capsys, "--against", "HEAD", code=1).startswith("not reproduced: 1 of 2 systems")
+    evaluate(TRAINED[1])
+    assert shown(capsys, "--against", "other") == EQUAL
+
+
+def test_without_git_there_is_nothing_to_compare_with(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(project / ".git")
+    assert shown(capsys) == "nothing to compare with: this folder has no git commit with results\n"
+    assert json.loads(shown(capsys, "--json")) == {
+        "agrees": None,
+        "why": "this folder has no git commit with results",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--against", "nowhere"], "'nowhere' is neither a folder of scores nor a git revision"),
+        (["--against", "-p"], "argument --against"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_a_revision_that_is_not_there_is_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], problem: str
+) -> None:
+    assert main(["reproduced", *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert problem in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_outside_a_checkout_one_line_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_result(tmp_path / "reports/scores/a.json", result("a"))
-    assert main(["reproduced", "--against", "nowhere"]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith("sentbench: 'nowhere' is neither a folder of scores nor a git revision")
+    assert main(["reproduced"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("sentbench: the comparison with committed results needs a checkout")

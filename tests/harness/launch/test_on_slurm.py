@@ -91,8 +91,7 @@ class Cluster(SlurmEngine):
 
 def launched(engine: SlurmEngine) -> Driver:
     with open_pipeline() as pipeline:
-        kinds = dict.fromkeys(pipeline.order, "toy")
-        driver = Driver(pipeline, engine, 1, Progress(kinds, engine.slots))
+        driver = Driver(pipeline, engine, 1, Progress(pipeline.order, engine.slots))
         driver.run()
     return driver
 

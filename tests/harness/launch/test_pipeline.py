@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import time
 from pathlib import Path
 
 import dvc
@@ -16,7 +14,6 @@ from harness.errors import InputError
 from harness.launch import driver, pipeline
 from harness.launch.driver import priorities
 from harness.launch.pipeline import CHANGED, check_release, open_pipeline
-from harness.launch.progress import Progress, duration
 from harness.launch.rwlock import check_rwlock
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
 
@@ -116,27 +113,10 @@ def test_stages_with_the_longest_chain_behind_them_begin_first() -> None:
     assert sorted(ranks, key=ranks.__getitem__) == ["a", "b", "d", "c"]
 
 
+def test_what_is_wanted_first_comes_with_all_it_needs_before_longer_chains() -> None:
+    ranks = priorities({"d": set(), "e": {"d"}, "a": set(), "b": {"a"}, "c": {"b"}}, ["e"])
+    assert sorted(ranks, key=ranks.__getitem__) == ["d", "e", "a", "b", "c"]
+
+
 def test_a_log_lies_in_one_folder_whatever_the_stage_is_called() -> None:
     assert driver.log_of("sub/dvc.yaml:train@a b").name == "sub-dvc.yaml-train@a-b.log"
-
-
-def test_the_time_left_is_the_work_at_the_mean_of_its_kind_over_the_slots(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Two of six trainings took 10 and 30 s, four are left on 2 slots: 40 s; one has run 10 s: 35 s."""
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = Progress({str(number): "train" for number in range(6)}, slots=2, stream=io.StringIO())
-    assert progress.seconds_left() is None
-    progress.start("0")
-    progress.start("1")
-    now[0] = 10.0
-    progress.end("0", "done")
-    now[0] = 30.0
-    progress.end("1", "done")
-    assert progress.seconds_left() == 40
-    progress.start("2")
-    now[0] = 40.0
-    assert progress.seconds_left() == 35
-    assert progress.line() == "2 of 6 stages, 2 done, 1 running, about 35 s left"
-    assert [duration(seconds) for seconds in (40, 720, 12600)] == ["40 s", "12 min", "3.5 h"]

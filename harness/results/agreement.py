@@ -1,0 +1,180 @@
+"""Whether results agree with the committed ones: bit for bit, within rounding, or within the noise of seeds.
+
+If a run trains no step or has the committed weights, only the arithmetic of its evaluation can differ, which
+moves a correlation by less than ROUNDING. Training amplifies a changed last digit until the run differs as
+much as another seed does: a score of such a run agrees if it lies in the band of the committed seeds
+(`harness.results.bands`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from harness.results.bands import GROUP, Band, band, watched
+from harness.results.schema import ResultFile, ScoreRecord
+from harness.results.store import to_frame
+
+ROUNDING = 0.05
+"""Points by which other last digits may move a correlation of the same weights."""
+CORRELATIONS = ("spearman", "pearson")
+"""Metrics that change continuously; an accuracy changes by whole examples, so a band decides."""
+Pair = tuple[ResultFile, ResultFile]
+"""The committed result of a run, and the one that is here."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A score that is not the committed one; in points. low, high: where it agrees, None if nothing decides.
+
+    committed, here: None where the score is on the other side only.
+    """
+
+    run: str
+    score: str
+    committed: float | None
+    here: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the score lies where rounding or another seed may put it; one of a further task does."""
+        if self.here is None:
+            return False
+        return self.low is None or self.high is None or self.low <= self.here <= self.high
+
+    def __str__(self) -> str:
+        if self.here is None or self.committed is None:
+            return f"{self.run} {self.score}: {'missing' if self.here is None else 'not committed'}"
+        expected = "" if self.low is None else f", expected {self.low:.3f} to {self.high:.3f}"
+        return f"{self.run} {self.score}: {self.here:.6f}, committed {self.committed:.6f}{expected}"
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Means over seeds of the scores that have bands, in points; the largest difference and where it is.
+
+    spread: the standard deviation over the committed seeds there, None for one seed.
+    """
+
+    number: int
+    equal: int
+    largest: float
+    where: str
+    spread: float | None
+
+
+def is_identical(pair: Pair) -> bool:
+    """Returns whether weights, selected step and all recorded digits of the scores are the committed ones."""
+    old, new = pair
+    return (
+        old.provenance.encoder_sha256 == new.provenance.encoder_sha256
+        and old.selection == new.selection
+        and _scores(old) == _scores(new)
+    )
+
+
+def differences(pairs: Iterable[Pair]) -> list[Difference]:
+    """Returns every score that is not the committed one, in the order of the runs and then of the names."""
+    pairs = list(pairs)
+    bands = _bands(old for old, _ in pairs)
+    found = []
+    for old, new in pairs:
+        before, after = _scores(old), _scores(new)
+        for name in sorted(before.keys() | after.keys()):
+            one, two = before.get(name), after.get(name)
+            if one is None or two is None or one.value != two.value:
+                low, high = _limits(old, new, one, bands)
+                title = _title(name)
+                found.append(Difference(old.run.key, title, _points(one), _points(two), low, high))
+    return found
+
+
+def averages(pairs: Iterable[Pair]) -> Averages | None:
+    """Returns how the means over the seeds compare with the committed ones; None without a common score."""
+    pairs = list(pairs)
+    before, after = (watched(to_frame(side)) for side in zip(*pairs, strict=True))
+    old, new = (100 * frame.groupby(GROUP)["value"].mean() for frame in (before, after))
+    moved = (new - old).dropna()
+    if moved.empty:
+        return None
+    where: Any = moved.abs().idxmax()
+    spread = 100 * before.groupby(GROUP)["value"].std(ddof=1)[where]
+    names = dict(zip(GROUP, where, strict=True))
+    return Averages(
+        number=len(moved),
+        equal=sum(f"{old[cell]:.2f}" == f"{new[cell]:.2f}" for cell in moved.index),
+        largest=float(moved.abs().max()),
+        where=f"{names['id']}@{names['backbone']} {names['task']}",
+        spread=None if pd.isna(spread) else float(spread),
+    )
+
+
+def reasons(pairs: Iterable[Pair], machine: str) -> list[str]:
+    """Returns what the provenance of runs with other digits gives as a reason, in words.
+
+    machine: the architecture of this machine, as `platform.machine` names it.
+    """
+    found: dict[str, None] = {}
+    for old, new in pairs:
+        before, after = old.provenance, new.provenance
+        for name in ("arithmetic", "device", "precision", "text"):
+            one, two = (getattr(side, name, None) for side in (before, after))
+            if one and two and one != two:
+                found[f"{name} is {two} here, {one} in the committed results"] = None
+        for name, one in before.versions.items():
+            if after.versions.get(name) != one:
+                found[f"{name} is {after.versions.get(name, 'missing')} here, {one} committed"] = None
+        if before.data_sha256 != after.data_sha256:
+            found["the data differ from the committed ones"] = None
+        if before.code_sha256 != after.code_sha256:
+            found["the code differs from the committed one"] = None
+        if old.run.recipe != new.run.recipe:
+            found["the settings of the plan differ from the committed ones"] = None
+    if machine not in ("x86_64", "AMD64"):
+        found[f"this machine is {machine}: results are bit-identical on x86-64 only"] = None
+    same = (
+        "not recorded: code, data and packages are equal, so the processor or the number of threads differs"
+    )
+    return list(found) or [same]
+
+
+def _limits(
+    old: ResultFile, new: ResultFile, score: ScoreRecord | None, bands: Mapping[tuple[str, ...], Band]
+) -> tuple[float | None, float | None]:
+    """Returns from where to where a score agrees, in points; None where nothing decides."""
+    if score is None:
+        return None, None
+    same = old.provenance.encoder_sha256 == new.provenance.encoder_sha256
+    if score.metric in CORRELATIONS and (same or not old.selection.last_step):
+        return 100 * score.value - ROUNDING, 100 * score.value + ROUNDING
+    found = bands.get((old.run.id, old.run.backbone, *_name(score)))
+    return (found.low, found.high) if found else (None, None)
+
+
+def _bands(results: Iterable[ResultFile]) -> dict[tuple[str, ...], Band]:
+    groups = watched(to_frame(results)).groupby(GROUP)
+    keyed: list[tuple[Any, pd.DataFrame]] = list(groups)
+    return {key: band(dict(zip(GROUP, key, strict=True)), group) for key, group in keyed}
+
+
+def _points(score: ScoreRecord | None) -> float | None:
+    return None if score is None else 100 * score.value
+
+
+def _scores(result: ResultFile) -> dict[tuple[str, ...], ScoreRecord]:
+    return {_name(score): score for score in result.scores}
+
+
+def _name(score: ScoreRecord) -> tuple[str, str, str, str]:
+    return score.task, score.metric, score.setting, score.selection
+
+
+def _title(name: tuple[str, ...]) -> str:
+    """Returns a score's name without the parts that nearly all have."""
+    task, *rest = name
+    return " ".join([task, *(part for part in rest if part not in ("all", "best-dev"))])
