@@ -41,8 +41,6 @@ expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." 
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-# One thread a training: its numbers are the same whatever the number of cores.
-reproduce: export OMP_NUM_THREADS ?= 1
 reproduce: $(READY)
 	@sentbench launch
 	@cat reports/tables/small.txt

@@ -23,7 +23,7 @@ from harness.launch.progress import Progress, duration
 from harness.launch.work import Engine
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
-from harness.process import compute_with
+from harness.process import compute_with, limitation
 
 if TYPE_CHECKING:
     from harness.plan.entries import Params
@@ -77,6 +77,13 @@ def execute(arguments: argparse.Namespace) -> int:
             return 0
         engine = engine_of(arguments, pipeline)
         params = plan_of(pipeline)
+        told = (
+            limitation()
+            if params and any(run.arithmetic == "portable" for run in params.runs.values())
+            else None
+        )
+        if told:
+            print(f"sentbench: {told}", file=sys.stderr)
         progress = Progress(pipeline.order, engine.slots, guesses=guesses(pipeline, params) if params else {})
         first = first_look(pipeline, params) if params else None
         driver = Driver(pipeline, engine, arguments.retries, progress, first)

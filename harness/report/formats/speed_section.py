@@ -6,8 +6,8 @@ from harness.report.measurements import Headline, Machine, Measurements, headlin
 
 HEADING = "### On each machine that measured"
 INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`: how many times as fast as the
-other tool, medians over rounds; below, GFLOP/s of fp32 products by oneDNN, which our layers call, though not
-to train on Intel processors, and by torch's own way. How many rounds and threads each figure is of stands on
+other tool, medians over rounds; below, GFLOP/s of fp32 products by oneDNN, which our layers call, and by
+torch's own way. How many rounds and threads each figure is of stands on
 the report's Speed page."""
 
 

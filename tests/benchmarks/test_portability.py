@@ -1,0 +1,71 @@
+"""What the check of portable arithmetic says of equal and of different bits."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks import portability
+from benchmarks.portability import HERE, Part, as_markdown, differing
+from benchmarks.portable_operators import operators
+
+EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c", "training x: scores": "d"}
+
+
+def found(**changed: str) -> dict[str, dict[str, str]]:
+    return {
+        HERE: EQUAL,
+        "Haswell": EQUAL | {name.replace("_", " "): value for name, value in changed.items()},
+    }
+
+
+def test_equal_bits_are_counted_by_kind() -> None:
+    text = as_markdown(found(), "a processor")
+    assert differing(found()) == []
+    assert "| Haswell | 2 of 2 | 1 of 1 | 1 of 1 |" in text
+    assert "No result differs." in text
+
+
+def test_a_result_that_differs_or_is_missing_is_named() -> None:
+    other = found(operator_exp="x")
+    del (missing := dict(EQUAL))["losses x"]
+    other["EPYC"] = missing
+    assert differing(other) == ["Haswell: operator exp differs", "EPYC: losses x differs"]
+    text = as_markdown(other, "a processor")
+    assert "| Haswell | 1 of 2 | 1 of 1 | 1 of 1 |" in text
+    assert "| EPYC | 2 of 2 | 0 of 1 | 1 of 1 |" in text
+    assert "No result differs." not in text
+
+
+@pytest.mark.parametrize(("changed", "code"), [({}, 0), ({"operator_sum": "x"}, 1)])
+def test_the_exit_code_says_whether_bits_differ(
+    changed: dict[str, str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(portability, "REPORT", tmp_path / "report.md")
+    monkeypatch.setattr(portability, "on_all", lambda *_: found(**changed))
+    monkeypatch.setattr(portability, "parts_of", lambda *, short: [])
+    monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
+    assert portability.main(["--processors", "Haswell"]) == code
+    assert ("Haswell: operator sum differs" in (tmp_path / "report.md").read_text()) == bool(code)
+
+
+def test_operators_computed_twice_have_the_same_bits_and_none_is_another() -> None:
+    first = operators()
+    assert operators() == first
+    assert len(set(first.values())) == len(first)
+
+
+def test_another_processor_is_emulated_and_this_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append(words)
+        return subprocess.CompletedProcess(words, 0, stdout='step 1\n{"operator sum": "a"}\n', stderr="")
+
+    monkeypatch.setattr(portability.subprocess, "run", run)
+    for processor in (HERE, "Haswell"):
+        assert portability.run(processor, Part("operator")) == {"operator sum": "a"}
+    assert called[1][:3] == ["qemu-x86_64", "-cpu", "Haswell"]
+    assert called[1][3:] == called[0]
