@@ -90,7 +90,7 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     ours = encoder(short, "mean").to(device)
     transformer: Any = Transformer(str(backbone(short)))
     pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
-    peer = SentenceTransformer(modules=[transformer, pooling], device=device)
+    peer = SentenceTransformer(modules=[transformer, pooling], device=device, trust_remote_code=False)
     sides: dict[str, Scorer] = {
         OURS: partial(our_scores, ours),
         HALF: partial(our_scores, ours, half=True),

@@ -133,10 +133,12 @@ def write_generator(folder: Path, backbone: Path) -> Path:
     """Writes a masked language model of half the backbone's layers with random weights."""
     from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
-    layers = AutoConfig.from_pretrained(backbone).num_hidden_layers
-    config = AutoConfig.from_pretrained(backbone, num_hidden_layers=max(1, layers // 2))
-    AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(backbone).save_pretrained(folder)
+    layers = AutoConfig.from_pretrained(backbone, trust_remote_code=False).num_hidden_layers
+    config = AutoConfig.from_pretrained(
+        backbone, num_hidden_layers=max(1, layers // 2), trust_remote_code=False
+    )
+    AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(backbone, trust_remote_code=False).save_pretrained(folder)
     return folder
 
 

@@ -179,7 +179,9 @@ def sentence_transformer(short: bool, head: torch.nn.Module, device: str, **conf
     dense = Dense(width, width, activation_function=torch.nn.Tanh())
     dense.linear.load_state_dict(dict(zip(("weight", "bias"), head.parameters(), strict=True)))
     return SentenceTransformer(
-        modules=[transformer, Pooling(width, pooling_mode="cls"), dense], device=device
+        modules=[transformer, Pooling(width, pooling_mode="cls"), dense],
+        device=device,
+        trust_remote_code=False,
     )
 
 

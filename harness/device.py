@@ -6,16 +6,20 @@ import argparse
 
 from harness.errors import InputError
 
+DEVICES = ("auto", "cpu", "cuda")
+
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:
     """Declares `--device`."""
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument("--device", choices=DEVICES, default="auto")
 
 
 def resolve_device(wanted: str) -> str:
-    """Returns `cpu` or `cuda`; InputError if CUDA is asked for and absent."""
+    """Returns `cpu` or `cuda`; InputError for another device, or if CUDA is asked for and absent."""
     import torch
 
+    if wanted not in DEVICES:
+        raise InputError(f"device {wanted!r} is not known, expected {', '.join(DEVICES)}")
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if wanted == "cuda" and not torch.cuda.is_available():

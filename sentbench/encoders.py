@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from harness.errors import InputError
+from sentbench.arguments import folder_of, shown, text_of, texts_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,20 +43,26 @@ def load(
     from harness.device import quiet, resolve_device
     from harness.stages.encoders import read_encoder
 
+    path = folder_of(folder, "an encoder")
+    place = resolve_device(text_of(device, "device"))
     quiet()
-    encoder = read_encoder(Path(folder), pooling=pooling)
-    encoder.to(resolve_device(device))
-    return encoder
+    try:
+        encoder = read_encoder(path, pooling=None if pooling is None else text_of(pooling, "pooling"))
+    except OSError as error:
+        raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
+    return encoder.to(place)
 
 
 def encode(model: Model, texts: Iterable[str]) -> np.ndarray:
     """Returns the vectors of texts by any model; [N, d], N texts in their order.
 
-    Errors: InputError if it is no model, or does not answer with one finite vector of equal width a text.
+    Errors: InputError if it is no model, `texts` is no list of texts, or the model does not answer with one
+    finite vector of equal width a text. What the model itself raises is passed on.
     """
     from harness.tasks.vectors import encode_unique
 
-    encoded = encode_unique(_function_of(model), wanted := list(texts), "encode", dtype=None)
+    wanted = texts_of(texts, "texts")
+    encoded = encode_unique(_function_of(model), wanted, "encode", dtype=None)
     return encoded.matrix[encoded.rows(wanted)]
 
 
@@ -81,8 +90,11 @@ def evaluate(
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.vectors import encode_unique
 
-    names = tasks.split(",") if isinstance(tasks, str) else list(tasks)
-    chosen = tasks_named([name.strip() for name in names if name.strip()], text=text)
+    if not isinstance(intervals, int):
+        raise InputError(f"intervals is {shown(intervals)}, expected True or False")
+    names = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else texts_of(tasks, "tasks")
+    form = text_of(text, "text")
+    chosen = tasks_named([name.strip() for name in names if name.strip()], text=form)
     call = _function_of(model)
     encoded = encode_unique(call, unique_texts(chosen), "evaluation", dtype=None)
     lines = score_lines(chosen, lambda some: encoded.matrix[encoded.rows(some)], intervals=intervals)
@@ -95,27 +107,41 @@ def evaluate(
 
 def _function_of(model: Model) -> Callable[[Sequence[str]], np.ndarray]:
     """Returns the function from texts to an array that a model is. Errors: InputError if it is none."""
-    if isinstance(model, str | Path):
+    if isinstance(model, str | os.PathLike):
         model = load(model)
     call = getattr(model, "encode", model)
-    if isinstance(model, type) or not callable(call):
+    if isinstance(model, type) or not callable(call) or not _takes_texts(call):
         raise InputError(
-            f"{model!r} is no model, expected an object with encode, a function from texts to vectors, or "
-            "the folder of an encoder; give one of these"
+            f"{shown(model)} is no model, expected an object with encode, a function from texts to "
+            "vectors, or the folder of an encoder"
         )
     return lambda texts: _array(call(list(texts)))
+
+
+def _takes_texts(call: Callable[..., Any]) -> bool:
+    """Returns whether a function can be called with one argument; one that does not say so is believed."""
+    try:
+        signature = inspect.signature(call)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind([])
+    except TypeError:
+        return False
+    return True
 
 
 def _array(vectors: Any) -> np.ndarray:
     """Returns vectors as a numpy array: a torch tensor of any device and precision, an array, or lists."""
     import numpy as np
 
-    if hasattr(vectors, "detach"):
-        vectors = vectors.detach().cpu().float().numpy()
     try:
+        if hasattr(vectors, "detach"):
+            vectors = vectors.detach().cpu()
+            vectors = (vectors.float() if vectors.is_floating_point() else vectors).numpy()
         return np.asarray(vectors)
-    except (TypeError, ValueError) as error:
+    except (AttributeError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
-            f"the model answers with {type(vectors).__name__} that is no array ({error}), expected vectors "
-            "of one width [N, d]; return an array"
+            f"the model answers with {type(vectors).__name__} that is no array ({shown(str(error))}), "
+            "expected vectors of one width [N, d]"
         ) from None

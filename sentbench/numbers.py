@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.errors import InputError
+from sentbench.arguments import folder_of, shown, text_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -23,15 +26,12 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
     Errors: InputError outside a checkout without a folder, or for a damaged file.
     """
     from harness.checkout import need_checkout
-    from harness.errors import InputError
     from harness.paths import SCORES
     from harness.results.store import read_scores
 
     if folder is None:
         need_checkout("the table of results")
-    elif not Path(folder).is_dir():
-        raise InputError(f"{folder}: no such folder, expected one of result files; check the path")
-    return read_scores(SCORES if folder is None else Path(folder))
+    return read_scores(SCORES if folder is None else folder_of(folder, "result files"))
 
 
 def published(table: str | None = None) -> pd.DataFrame:
@@ -48,8 +48,9 @@ def published(table: str | None = None) -> pd.DataFrame:
     from harness.paths import PUBLISHED
     from harness.report.tables.published import known_name, load_published
 
+    wanted = None if table is None else text_of(table, "table")
     tables = load_published(declared(PUBLISHED)).tables
-    chosen = tables if table is None else {table: tables[known_name(table, tables, "table")]}
+    chosen = tables if wanted is None else {wanted: tables[known_name(wanted, tables, "table")]}
     rows = [
         (key, row.key, row.system, row.variant, row.backbone, row.source, row.work, row.seeds, column, value,
          printed.metric, printed.scale)
@@ -71,11 +72,16 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
     """
     from harness.stages.report import verifications
 
-    return verifications(table, row, column)
+    return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 
 
 def describe(found: Verification) -> str:
-    """Returns what is known of a printed number as the lines that `sentbench verify` prints."""
-    from harness.report.verification import to_text
+    """Returns what is known of a printed number as the lines that `sentbench verify` prints.
 
+    Errors: InputError if it is not one of the values in the list that `verify` returns.
+    """
+    from harness.report.verification import Verification, to_text
+
+    if not isinstance(found, Verification):
+        raise InputError(f"{shown(found)} is no verification, expected one of those that verify returns")
     return to_text(found)

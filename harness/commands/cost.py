@@ -82,10 +82,11 @@ def cost_of_folder(
         )
     if batch_size < 1 or (limit is not None and limit < 1):
         raise InputError(f"batch size {batch_size}, limit {limit}: expected 1 or more; give larger numbers")
-    texts = unique_texts(build_tasks([task], text="senteval"))[:limit]
+    tasks = build_tasks([task], text="senteval")
     quiet()
-    encoder = read_encoder(folder, pooling=pooling)
+    encoder = read_encoder(folder, pooling=pooling)  # a wrong folder is refused before data are read
     encoder.to(resolve_device(device))
+    texts = unique_texts(tasks)[:limit]
     cost = measure_cost(encoder, texts, rounds=rounds, batch_size=batch_size)
     return {
         "model": str(folder),

@@ -61,7 +61,7 @@ def read_result(path: Path) -> ResultFile:
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a JSON file ({error}); delete it and evaluate the run again") from None
     found = raw.get("schema") if isinstance(raw, dict) else None
     if found != SCHEMA:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.errors import InputError
 from harness.records import check_plain
 from methods.core.folders import load_encoder
+from methods.core.model_files import AGAIN, in_one_line
 from methods.core.networks import Networks
 
-AGAIN = "get the folder again, or make it again with `dvc repro`"
+MARKS = ("config.json", "modules.json", "sentbench.json", "vectors.safetensors")
+"""Files of which every model folder has one."""
+
+TRIAL = ["A man plays a guitar.", "A dog sleeps"]
+"""Texts of two lengths: a model that fails on them is refused before any data are read."""
 
 
 def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
@@ -28,25 +36,19 @@ def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
 def reading(folder: Path) -> Iterator[None]:
     """Makes an InputError of what libraries raise in the block about the files of a model's folder.
 
-    They have errors of many types for a damaged file, and tokenizers raises a bare Exception. Errors of the
-    system, which have a number, and errors that are in one line already are left as they are.
+    Errors: InputError also where a file would keep a reader waiting; see `in_one_line` for what passes.
     """
-    check_plain(folder, again=AGAIN)
-    try:
+    if any(os.path.lexists(folder / name) for name in MARKS):  # else it is refused at once, however large
+        check_plain(folder, again=AGAIN)
+    with in_one_line(folder):
         yield
-    except InputError:
-        raise
-    except Exception as error:
-        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
-            raise
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{folder}: cannot be read as a model ({type(error).__name__}: {reason}); {AGAIN}"
-        ) from error
 
 
 def checked(encoder: Any, folder: Path) -> Any:
-    """Returns the encoder. Errors: InputError if its tokenizer has an id for which it has no vector."""
+    """Returns the encoder, after it has encoded two texts.
+
+    Errors: InputError if its tokenizer has an id for which it has no vector, or no finite vectors come out.
+    """
     tokenizer, backbone = (getattr(encoder, name, None) for name in ("tokenizer", "backbone"))
     if tokenizer is not None and backbone is not None:
         vectors = backbone.get_input_embeddings().num_embeddings
@@ -55,6 +57,8 @@ def checked(encoder: Any, folder: Path) -> Any:
             raise InputError(
                 f"{folder}: word piece {highest} of a model with {vectors}, expected less; {AGAIN}"
             )
+    if not np.isfinite(encoder.encode(TRIAL)).all():
+        raise InputError(f"{folder}: gives vectors that are not finite; {AGAIN}")
     return encoder
 
 

@@ -11,10 +11,11 @@ from typing import Any, Literal, cast
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from methods.core.errors import InputError
+from methods.core.model_files import in_one_line, no_larger_than, read_json, read_tensors
 
 SCALE_FACTOR = 3.0
 INITIAL_SPREAD = 0.05
@@ -32,7 +33,7 @@ class FlowSettings(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     width: int = Field(ge=2, description="d, of the vectors")
-    levels: int = Field(ge=1, description="M, after each but the last half of the channels is done")
+    levels: int = Field(ge=1, le=60, description="M, after each but the last half of the channels is done")
     depth: int = Field(ge=1, description="steps of each level")
     hidden: int = Field(ge=1, description="width of the couplings' inner layers")
     permutation: Permutation = Field(description="of the channels between scaling and coupling")
@@ -185,9 +186,12 @@ class CouplingFlow(nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> CouplingFlow:
-        """Returns the flow of a folder that `save` wrote."""
-        flow = cls(FlowSettings.model_validate_json((folder / SETTINGS).read_text(encoding="utf-8")))
-        flow.load_state_dict(load_file(folder / WEIGHTS))
+        """Returns the flow of a folder that `save` wrote. Errors: InputError if it holds none."""
+        tensors = read_tensors(folder / WEIGHTS)
+        numbers = sum(tensor.numel() for tensor in tensors.values())
+        with in_one_line(folder, "a flow"), no_larger_than(len(tensors), numbers, folder):
+            flow = cls(FlowSettings.model_validate(read_json(folder / SETTINGS)))
+            flow.load_state_dict(tensors)
         return flow
 
     def _mapped(self, vectors: Tensor, *, fit: bool) -> Tensor:

@@ -120,12 +120,15 @@ class SentenceEncoder(nn.Module):
         return next(self.backbone.parameters()).device
 
     def token_ids(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> list[list[int]]:
-        """Returns the word-piece ids of each text with special tokens, truncated to `max_length`."""
+        """Returns the word-piece ids of each text with special tokens, truncated to `max_length`.
+
+        A text without any is one padding token, so that it has a vector whatever else is encoded.
+        """
         tokenizer = self._truncating(max_length)
         ids: list[list[int]] = []
         for start in range(0, len(texts), TOKENIZED_TOGETHER):  # an encoding holds far more than its ids
             some = tokenizer.encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
-            ids += [encoding.ids for encoding in some]
+            ids += [encoding.ids or [self.tokenizer.pad_token_id] for encoding in some]
         return ids
 
     def tokenizer_state(self, max_length: int) -> str:

@@ -7,6 +7,9 @@ class InputError(ValueError):
     The command line prints the message without a traceback and exits with code 2.
     """
 
+    def __str__(self) -> str:
+        return " ".join(super().__str__().splitlines())
+
 
 def near_matches(wrong: str, known: list[str]) -> str:
     """Returns " (did you mean a, b?)" with the closest known names, or an empty string."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import nn
 
 from methods.core.coupling_flow import CouplingFlow
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.model_files import (
+    MODULES,
+    OWN_MODULES,
+    check_model_folder,
+    folder_within,
+    module_list,
+    read_json,
+    read_model,
+    read_settings,
+    read_tensors,
+    read_tokenizer,
+)
 from methods.core.pooling import check_pooling
-from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, IDENTITY, MARKER, MODULES, OWN_MODULES
+from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, IDENTITY, MARKER, TRANSFORMER
 from methods.core.word_average import VECTORS as WORD_VECTORS
-from methods.core.word_average import WordAverageEncoder, load_word_average
+from methods.core.word_average import VOCABULARY, WordAverageEncoder, linear_of, load_word_average, read_words
 
 BYTE_PAIRS = "vocab.json and merges.txt"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
@@ -30,49 +38,30 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False, **config: Any) -> nn
     """Returns the transformer of a folder in fp32 and eval mode; safetensors or refuse.
 
     `hf_pooler` keeps the pre-trained pooler; `config` overrides entries such as `hidden_dropout_prob`.
-    Errors: InputError if the folder has no model, or its weights lack tensors of the architecture.
+    Errors: InputError if the folder has no model or brings code, or its weights lack some of the network's.
     """
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
-    if not (folder / "config.json").is_file():
-        raise InputError(
-            f"{folder}: no config.json, expected a Hugging Face model folder; name another folder"
-        )
-    if not any(folder.glob("*.safetensors")):
-        raise InputError(
-            f"{folder}: no .safetensors weights, expected model.safetensors; convert them, pickle is not read"
-        )
-    try:
-        settings = AutoConfig.from_pretrained(folder, **config)
-        extra = {"add_pooling_layer": hf_pooler} if settings.model_type in _HAS_POOLER else {}
-        model, report = AutoModel.from_pretrained(
-            folder,
-            config=settings,
-            dtype=torch.float32,
-            use_safetensors=True,
-            attn_implementation="sdpa",
-            output_loading_info=True,
-            **extra,
-        )
-    except (SafetensorError, json.JSONDecodeError, OSError, KeyError, RuntimeError) as error:
-        line = str(error).strip().splitlines()[0]
-        raise InputError(f"{folder}: the model cannot be read ({line}); fetch it again") from None
-    missing = sorted(key for key in report["missing_keys"] if not key.endswith("position_ids"))
-    if missing:
-        raise InputError(
-            f"{folder}: {len(missing)} weights are missing, the first is {missing[0]}; expected every weight "
-            f"of {type(model).__name__}; fetch or export the model again"
-        )
-    return model
+    settings = read_settings(folder, **config)
+    extra = {"add_pooling_layer": hf_pooler} if settings.model_type in _HAS_POOLER else {}
+    return read_model(
+        AutoModel,
+        folder,
+        expected="every weight of a transformer",
+        config=settings,
+        attn_implementation="sdpa",
+        **extra,
+    )
 
 
 def load_tokenizer(folder: Path) -> Any:
     """Returns the fast tokenizer of a folder with no truncation or padding settings of its own.
 
-    It is made from tokenizer.json, else from vocab.txt, else from vocab.json and merges.txt (RoBERTa).
-    Errors: InputError if the folder has none of these.
+    It is made from tokenizer.json, else from vocab.txt, else from vocab.json and merges.txt (RoBERTa). One
+    without a padding token pads with another: padding is masked, so that no vector depends on it.
+    Errors: InputError if the folder has none of these, a word is repeated, or no token can pad.
     """
-    from transformers import AddedToken, AutoTokenizer
+    from transformers import AddedToken
 
     present = [
         names for names in TOKENIZER_FILES if all((folder / name).is_file() for name in names.split(" and "))
@@ -84,11 +73,32 @@ def load_tokenizer(folder: Path) -> Any:
         )
     # RoBERTa's mask takes in the space before it; the one that transformers 5 makes does not.
     mask = {"mask_token": AddedToken("<mask>", lstrip=True)} if present[0] == BYTE_PAIRS else {}
-    tokenizer = AutoTokenizer.from_pretrained(folder, **mask)
+    if present[0] == VOCABULARY:
+        read_words(folder / VOCABULARY)
+    tokenizer = read_tokenizer(folder, **mask)
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        raise InputError(
+            f"{folder}: {type(tokenizer).__name__} is no fast tokenizer, expected tokenizer.json"
+        )
+    known = tokenizer.get_vocab()
+    if len(set(known.values())) < len(known):
+        raise InputError(f"{folder}: two words of the tokenizer have one id, expected an id each")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.model_max_length = EVALUATION_LENGTH
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = _instead_of_padding(tokenizer, folder)
     return tokenizer
+
+
+def _instead_of_padding(tokenizer: Any, folder: Path) -> str:
+    """Returns the token that pads where a tokenizer names none: the end of a text, or another special one."""
+    known = tokenizer.get_vocab()
+    names = ("eos_token", "sep_token", "unk_token", "bos_token", "cls_token")
+    for token in (getattr(tokenizer, name) for name in names):
+        if token is not None and str(token) in known:
+            return str(token)
+    raise InputError(f"{folder}: the tokenizer has no special token to pad with; set pad_token in its config")
 
 
 def load_encoder(
@@ -102,22 +112,31 @@ def load_encoder(
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")
-    marker = _read_json(folder / MARKER) if (folder / MARKER).is_file() else {}
+    if pooling is not None:
+        check_pooling(pooling)
+    check_model_folder(folder)
+    marker = read_json(folder / MARKER) if (folder / MARKER).is_file() else {}
     if marker.get("kind") == "word-average" or (folder / WORD_VECTORS).is_file():
         return load_word_average(folder)
     if marker and marker.get("format") != FORMAT:
-        raise InputError(f"{folder}: encoder format {marker['format']!r}, expected {FORMAT}; export it again")
-    weights = folder / marker.get("transformer", "")
+        raise InputError(
+            f"{folder}: encoder format {marker.get('format')!r}, expected {FORMAT}; export it again"
+        )
+    modules = _modules(folder)
+    if marker and not modules:
+        raise InputError(f"{folder}: no {OWN_MODULES if TRANSFORMER in marker else MODULES}; export it again")
+    weights = folder_within(folder / MARKER, marker.get(TRANSFORMER, modules[0]["path"] if modules else ""))
     stated = marker.get("pooling") or _stated_pooling(folder)
     if pooling is None and stated is None:
         raise InputError(
             f"{folder}: the folder does not say how it pools, expected modules.json; give --pooling"
         )
-    layers = _OutputLayers() if pooling else _output_layers(folder)
+    backbone: Any = load_backbone(weights, hf_pooler=hf_pooler, **config)
+    layers = _OutputLayers() if pooling else _output_layers(folder, backbone.config.hidden_size)
     return SentenceEncoder(
-        load_backbone(weights, hf_pooler=hf_pooler, **config),
+        backbone,
         load_tokenizer(weights),
-        pooling=check_pooling(pooling or str(stated)),
+        pooling=pooling or check_pooling(str(stated)),
         output=layers.output,
         activation=layers.activation,
         normalize=layers.normalize,
@@ -142,18 +161,25 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
     return encoder
 
 
+def _modules(folder: Path) -> list[dict[str, Any]]:
+    """Returns the modules that a folder lists, none for a plain Hugging Face folder."""
+    names = [name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()]
+    return module_list(folder / names[0]) if names else []
+
+
 def _stated_pooling(folder: Path) -> str | None:
     """Returns the pooling that a sentence-transformers folder states, None where there is no such folder."""
     if not (folder / MODULES).is_file():
         return None
-    kinds = [str(module["type"]).rsplit(".", 1)[-1] for module in _read_json(folder / MODULES)]
+    modules = _modules(folder)
+    kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
     unknown = [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Dense", "Normalize")]
     if unknown or kinds[:2] != ["Transformer", "Pooling"]:
         raise InputError(
             f"{folder}: modules {', '.join(kinds)}; expected Transformer, Pooling, optional Dense, Normalize"
         )
-    path = folder / _read_json(folder / MODULES)[1]["path"] / "config.json"
-    config = _read_json(path) if path.is_file() else {}
+    path = folder / modules[1]["path"] / "config.json"
+    config = read_json(path) if path.is_file() else {}
     modes = [
         key.removeprefix("pooling_mode_")
         for key, on in config.items()
@@ -161,7 +187,7 @@ def _stated_pooling(folder: Path) -> str | None:
     ]
     mode = config.get("pooling_mode") or (modes[0] if len(modes) == 1 else None)
     names = {"cls_token": "cls", "cls": "cls", "mean_tokens": "mean", "mean": "mean"}
-    if mode not in names:
+    if not isinstance(mode, str) or mode not in names:
         raise InputError(f"{path}: pooling mode {mode!r}, expected cls or mean; give --pooling")
     return names[mode]
 
@@ -172,36 +198,40 @@ class _OutputLayers(NamedTuple):
     normalize: bool = False
 
 
-def _output_layers(folder: Path) -> _OutputLayers:
-    """Returns the output layer of a folder, if any, what follows it, and whether the folder normalises."""
-    names = [name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()]
+def _output_layers(folder: Path, width: int) -> _OutputLayers:
+    """Returns the output layer of a folder, if any, what follows it, and whether the folder normalises.
+
+    Errors: InputError if the layer reads vectors of another `width`, or there are several.
+    """
     layers = _OutputLayers()
-    for module in _read_json(folder / names[0])[2:] if names else []:
+    for module in _modules(folder)[2:]:
+        place = folder / module["path"]
+        if layers != _OutputLayers() and not module["type"].endswith("Normalize"):
+            raise InputError(f"{place}: a layer behind the output layer or Normalize, expected none")
         if module["type"].endswith("Dense"):
-            output, activation = _load_dense(folder / module["path"])
+            output, activation = _load_dense(place, width)
             layers = layers._replace(output=output, activation=activation)
         elif module["type"] == FLOW_TYPE:
-            layers = layers._replace(output=CouplingFlow.load(folder / module["path"]))
+            layers = layers._replace(output=CouplingFlow.load(place))
         layers = layers._replace(normalize=layers.normalize or module["type"].endswith("Normalize"))
     return layers
 
 
-def _load_dense(directory: Path) -> tuple[nn.Linear, str]:
-    config = _read_json(directory / "config.json")
-    function = config["activation_function"]
+def _load_dense(directory: Path, width: int) -> tuple[nn.Linear, str]:
+    config = read_json(directory / "config.json")
+    function = str(config.get("activation_function"))
     activation = next(
         (name for name, kind in ACTIVATIONS.items() if function.endswith(kind.split(".")[-1])), None
     )
     if activation is None:
         raise InputError(f"{directory}: activation {function}, expected Identity or Tanh; not supported")
-    layer = nn.Linear(config["in_features"], config["out_features"], bias=config["bias"])
-    tensors = load_file(directory / "model.safetensors")
-    layer.load_state_dict({name.removeprefix("linear."): tensor for name, tensor in tensors.items()})
+    stored = read_tensors(directory / "model.safetensors")
+    tensors = {name.removeprefix("linear."): tensor for name, tensor in stored.items()}
+    layer = linear_of(tensors, directory)
+    stated = tuple(config.get(name) for name in ("in_features", "out_features", "bias"))
+    held = (layer.in_features, layer.out_features, layer.bias is not None)
+    if stated != held or layer.in_features != width:
+        raise InputError(
+            f"{directory}: states a layer of {stated} and holds one of {held}, expected one for {width}"
+        )
     return layer, activation
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a JSON file ({error}); export the encoder again") from None

@@ -8,11 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
 from torch import Tensor, nn
 
-from methods.core.errors import InputError
 from methods.core.folders import load_backbone, load_tokenizer
+from methods.core.model_files import read_model
 from methods.core.types import Tokens
 
 OutputLayer = Literal["own", "word-embeddings"]
@@ -48,27 +47,9 @@ def load_masked_model(folder: Path) -> nn.Module:
     """
     from transformers import AutoModelForMaskedLM
 
-    if not any(folder.glob("*.safetensors")):
-        raise InputError(
-            f"{folder}: no .safetensors weights, expected model.safetensors; convert them, pickle is not read"
-        )
-    try:
-        model, report = AutoModelForMaskedLM.from_pretrained(
-            folder,
-            dtype=torch.float32,
-            use_safetensors=True,
-            attn_implementation="sdpa",
-            output_loading_info=True,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        line = str(error).strip().splitlines()[0]
-        raise InputError(
-            f"{folder}: cannot be read as a masked language model ({line}); name another folder"
-        ) from None
-    missing = sorted(report["missing_keys"])
-    if missing:
-        raise InputError(
-            f"{folder}: {len(missing)} weights are missing, the first is {missing[0]}; expected a masked "
-            "language model with its output layer; name such a model"
-        )
-    return model
+    return read_model(
+        AutoModelForMaskedLM,
+        folder,
+        expected="a masked language model with its output layer",
+        attn_implementation="sdpa",
+    )

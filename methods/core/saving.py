@@ -15,11 +15,10 @@ from safetensors.torch import save_file
 from torch import nn
 
 from methods.core.coupling_flow import CouplingFlow
+from methods.core.model_files import MODULES, OWN_MODULES
 from methods.core.pooling import PORTABLE
 
 MARKER, FORMAT = "sentbench.json", 1
-MODULES, OWN_MODULES = "modules.json", "sentbench-modules.json"
-"""List of the folder's modules: as sentence-transformers reads it, and where it must not."""
 
 TRANSFORMER = "transformer"
 FLOW, FLOW_TYPE = "2_Flow", "sentbench.CouplingFlow"

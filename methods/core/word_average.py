@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
 
 from methods.core.batching import unique
 from methods.core.errors import InputError
+from methods.core.model_files import read_tensors
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 VECTORS, VOCABULARY = "vectors.safetensors", "vocab.txt"
@@ -85,15 +87,47 @@ def load_word_average(folder: Path) -> WordAverageEncoder:
     for name in (VECTORS, VOCABULARY):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: no {name}, expected a word-vector folder; fetch it again")
-    vectors = load_file(folder / VECTORS)["vectors"]
-    vocabulary = (folder / VOCABULARY).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    vectors = read_tensors(folder / VECTORS).get("vectors")
+    if vectors is None or vectors.dim() != 2 or not vectors.is_floating_point() or not vectors.numel():
+        raise InputError(f"{folder / VECTORS}: no tensor `vectors` [V, width] of floats, expected one")
+    vocabulary = read_words(folder / VOCABULARY)
     if len(vocabulary) != len(vectors):
         raise InputError(
             f"{folder}: {len(vocabulary)} words and {len(vectors)} vectors, expected as many; fetch it again"
         )
     output = None
     if (folder / "output.safetensors").is_file():
-        layer = load_file(folder / "output.safetensors")
-        output = nn.Linear(layer["weight"].shape[1], layer["weight"].shape[0], bias="bias" in layer)
-        output.load_state_dict(layer)
-    return WordAverageEncoder(vectors, vocabulary, output=output)
+        output = linear_of(read_tensors(folder / "output.safetensors"), folder)
+        if output.in_features != vectors.shape[1]:
+            raise InputError(f"{folder}: the output layer reads {output.in_features} numbers, not a vector's")
+    return WordAverageEncoder(vectors.float(), vocabulary, output=output)
+
+
+def read_words(path: Path) -> list[str]:
+    """Returns the words in a file, one a line. Errors: InputError for other bytes or a repeated word."""
+    try:
+        words = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 ({error}); fetch it again") from None
+    if len(set(words)) < len(words):
+        repeated = next(word for word, count in Counter(words).items() if count > 1)
+        raise InputError(f"{path}: {repeated!r} is repeated, expected each word once")
+    return words
+
+
+def linear_of(tensors: Mapping[str, torch.Tensor], folder: Path) -> nn.Linear:
+    """Returns the linear layer whose `weight` [out, in], and perhaps `bias` [out], these are, in fp32.
+
+    Errors: InputError if they are not.
+    """
+    shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    weight = shapes.get("weight", [])
+    if (
+        len(weight) != 2
+        or 0 in weight
+        or shapes not in ({"weight": weight}, {"weight": weight, "bias": weight[:1]})
+    ):
+        raise InputError(f"{folder}: tensors {shapes}, expected weight [out, in] and perhaps bias [out]")
+    layer = nn.Linear(weight[1], weight[0], bias="bias" in shapes)
+    layer.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+    return layer

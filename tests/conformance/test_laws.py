@@ -261,7 +261,9 @@ def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
     if sample.portable:
         from sentence_transformers import SentenceTransformer
 
-        theirs = SentenceTransformer(str(tmp_path / "folder"), device="cpu").encode(texts)
+        theirs = SentenceTransformer(str(tmp_path / "folder"), device="cpu", trust_remote_code=False).encode(
+            texts
+        )
         np.testing.assert_allclose(
             theirs, expected, rtol=0, atol=sample.export_tolerance * np.abs(expected).max()
         )

@@ -24,7 +24,7 @@ ALWAYS = {
 ROOMS: dict[str, set[str]] = {
     "methods/core": {"methods.core"},
     "harness/data": {"harness.data"},
-    "harness/rewriting": {"harness.rewriting", "harness.data"},
+    "harness/rewriting": {"harness.rewriting", "harness.data", "methods.core.model_files"},
     "harness/tasks": {"harness.tasks", "harness.data"},
     "harness/compute": {
         "harness.compute",

@@ -77,7 +77,7 @@ def test_a_folder_its_encoder_and_sentence_transformers_score_as_the_command(
         folder,
         str(folder),
         sentbench.load(folder),
-        SentenceTransformer(str(folder), device="cpu"),
+        SentenceTransformer(str(folder), device="cpu", trust_remote_code=False),
     ):
         frame = sentbench.evaluate(model, "STSB", text="raw")
         for row in frame.itertuples():

@@ -74,7 +74,9 @@ def roberta(folder: Path, *, head: bool, seed: int = 0) -> tuple[Files, dict[str
     config = RobertaConfig(vocab_size=size, **SHAPE, **special)
     torch.manual_seed(seed)
     network = RobertaForMaskedLM(config) if head else RobertaModel(config)
-    tokenizer = RobertaTokenizer.from_pretrained(folder, mask_token=AddedToken("<mask>", lstrip=True))
+    tokenizer = RobertaTokenizer.from_pretrained(
+        folder, mask_token=AddedToken("<mask>", lstrip=True), trust_remote_code=False
+    )
     tokenizer.save_pretrained(folder)
     names = ("vocab.json", "merges.txt", "tokenizer.json")
     files = {name: (folder / name).read_bytes() for name in names}

@@ -52,7 +52,9 @@ def test_a_folder_of_sentence_transformers_scores_what_its_own_library_gives(
     from sentence_transformers.models import Normalize, Pooling, Transformer
 
     backbone = Transformer(str(tiny.write_backbone(workplace / "bert")))
-    model = SentenceTransformer(modules=[backbone, Pooling(16, pooling_mode=pooling), Normalize()])
+    model = SentenceTransformer(
+        modules=[backbone, Pooling(16, pooling_mode=pooling), Normalize()], trust_remote_code=False
+    )
     model.save(str(workplace / "st"))
     scores = printed(capsys, "evaluate", "st", "--tasks", "STSB", "--device", "cpu")
     (task,) = build_tasks(["STSB"], text="senteval")

@@ -102,7 +102,7 @@ def test_the_exported_folder_is_read_by_this_project_alone(
     method.exported().save(tmp_path / "folder")
     np.testing.assert_array_equal(load_encoder(tmp_path / "folder").encode(texts), expected)
     with pytest.raises((OSError, ValueError)):
-        SentenceTransformer(str(tmp_path / "folder"), device="cpu").encode(texts)
+        SentenceTransformer(str(tmp_path / "folder"), device="cpu", trust_remote_code=False).encode(texts)
 
 
 def test_pairs_need_a_corpus_that_has_them(backbone: Path) -> None:

@@ -158,7 +158,7 @@ def test_the_pooler_of_a_checkpoint_is_the_exported_layer(top: Path, tmp_path: P
     tokens = method.encoder.tokenize(["the man runs"])
     from transformers import BertModel
 
-    expected = BertModel.from_pretrained(top / "bert").eval()(**tokens).pooler_output
+    expected = BertModel.from_pretrained(top / "bert", trust_remote_code=False).eval()(**tokens).pooler_output
     np.testing.assert_allclose(
         method.exported().encode(["the man runs"]), expected.detach().numpy(), atol=1e-5
     )

@@ -133,7 +133,7 @@ def test_with_roberta_shuffled_positions_start_behind_the_padding_or_at_zero(
         max_position_embeddings=64, pad_token_id=1,
     )  # fmt: skip
     RobertaModel(config).save_pretrained(tmp_path / "roberta")
-    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "roberta")
+    AutoTokenizer.from_pretrained(folder, trust_remote_code=False).save_pretrained(tmp_path / "roberta")
     method = ConSERT(
         ConSERT.Config.model_validate({**RELEASED, "positions": positions}),
         Networks(tmp_path / "roberta", pooling="mean"),

@@ -161,7 +161,7 @@ def test_an_output_layer_with_tanh_is_written_and_read_by_every_library(
     np.testing.assert_allclose(vectors, np.tanh(linear), atol=1e-6)
     encoder.save(tmp_path)
     np.testing.assert_array_equal(load(tmp_path).encode(TEXTS), vectors)
-    theirs = SentenceTransformer(str(tmp_path), device="cpu").encode(TEXTS)
+    theirs = SentenceTransformer(str(tmp_path), device="cpu", trust_remote_code=False).encode(TEXTS)
     np.testing.assert_allclose(theirs, vectors, atol=1e-5)
 
 
@@ -185,7 +185,7 @@ def test_sentence_transformers_cannot_load_a_pooling_it_lacks(backbone: Path, tm
 
     load(backbone, pooling="static-last-avg").save(tmp_path)
     with pytest.raises((OSError, ValueError, KeyError)):
-        SentenceTransformer(str(tmp_path), device="cpu")
+        SentenceTransformer(str(tmp_path), device="cpu", trust_remote_code=False)
 
 
 def test_cutting_keeps_the_first_layers(backbone: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_its_folder_gives_equal_vectors_in_sentence_transformers(tmp_path: Path)
     encoder.save(tmp_path / "words")
     expected = encoder.encode(texts)
     np.testing.assert_array_equal(load_encoder(tmp_path / "words").encode(texts), expected)
-    theirs = SentenceTransformer(str(tmp_path / "words"), device="cpu").encode(texts)
+    theirs = SentenceTransformer(str(tmp_path / "words"), device="cpu", trust_remote_code=False).encode(texts)
     np.testing.assert_allclose(theirs, expected, atol=1e-6)
 
 

@@ -1,0 +1,133 @@
+"""A model folder with any fault is refused in one line, fast, and runs no code of its own."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.faults import bad_folders
+from tests.faults.bad_folders import Fault
+from tests.faults.corruptions import no_waiting
+from tests.harness.test_cli import write_stsb
+from tests.support import tiny
+
+SECONDS = 5
+"""Longest processor time that a folder may take; a sound one takes a twentieth of a second."""
+
+SAMPLES = {"files": 40, "size": 25, "weight": 12, "foreign": 30, "tokenizer": 13, "values": 40}
+"""Kind of fault -> folders of the default run, drawn once for all."""
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return bad_folders.sound_folders(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
+    """A folder with data, after one evaluation, which imports what every other one needs."""
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.chdir(tmp_path)
+    write_stsb(tmp_path / "data/stsb")
+    assert main(command("plain", tiny.write_backbone(tmp_path / "bert"))) == 0
+    capfd.readouterr()
+    return tmp_path
+
+
+def command(base: str, folder: Path) -> list[str]:
+    pooling = ["--pooling", "mean"] if base in ("plain", "vocabulary") else []
+    return ["evaluate", str(folder), "--tasks", "STSB", "--text", "raw", "--json", *pooling]
+
+
+def shortcoming(fault: Fault, sound: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> str | None:
+    """Returns in words what is wrong with how `sentbench evaluate` takes a bad folder, None if nothing is."""
+    folder = shutil.copytree(sound, place / "folder")
+    fault.spoil(folder)
+    started = time.process_time()
+    capfd.readouterr()
+    try:
+        with no_waiting(), warnings.catch_warnings():
+            warnings.simplefilter("default")
+            code = main(command(fault.base, folder))
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return f"raises {type(error).__name__}: {str(error)[:200]}"
+    finally:
+        shutil.rmtree(folder)
+    taken, output = time.process_time() - started, capfd.readouterr()
+    if taken > SECONDS:
+        return f"takes {taken:.1f} s"
+    if code == 0:
+        json.loads(output.out)
+        return None if fault.may_pass else "is accepted"
+    if code != 2 or output.out or output.err.count("\n") != 1:
+        return f"exits with {code} and says {output.err[:400]!r}"
+    return None if output.err.startswith("sentbench: ") else f"says {output.err!r}"
+
+
+def all_faults(sound: dict[str, Path], kind: str) -> list[Fault]:
+    by_folder = {"files": bad_folders.file_faults, "values": bad_folders.value_faults}
+    if kind in by_folder:
+        return [fault for base, folder in sound.items() for fault in by_folder[kind](base, folder)]
+    return list(getattr(bad_folders, f"{kind}_faults")())
+
+
+def check(
+    faults: list[Fault], sound: dict[str, Path], place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    short = {fault.id: shortcoming(fault, sound[fault.base], place, capfd) for fault in faults}
+    wrong = [f"{name} {said}" for name, said in short.items() if said]
+    assert not wrong, f"{len(wrong)} of {len(faults)}:\n" + "\n".join(wrong)
+
+
+def test_every_sound_folder_is_evaluated(
+    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for base, folder in sound.items():
+        assert main(command(base, folder)) == 0, base
+        output = capfd.readouterr()
+        assert json.loads(output.out)["scores"]
+        assert output.err == ""
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_sample_of_bad_folders_is_refused_in_one_line(
+    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    check(random.Random(0).sample(all_faults(sound, kind), SAMPLES[kind]), sound, here, capfd)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_all_bad_folders_are_refused_in_one_line(
+    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    check(all_faults(sound, kind), sound, here, capfd)
+
+
+def test_no_memory_is_taken_for_a_network_that_the_weights_do_not_have(
+    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A million layers of a thousand bytes, or a hidden size of 10**9, would show in the process's peak."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kilobytes
+    check([fault for fault in bad_folders.size_faults() if fault.may_pass is False], sound, here, capfd)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
+def test_a_folder_that_is_no_model_is_refused_without_a_walk_through_all_of_it(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    started = time.process_time()
+    assert main(command("plain", Path("/"))) == 2
+    assert "no config.json" in capfd.readouterr().err
+    assert time.process_time() - started < SECONDS

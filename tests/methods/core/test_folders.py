@@ -1,0 +1,195 @@
+"""Folders of every legitimate kind are read; tokenizers without a padding token too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from methods.core.errors import InputError
+from methods.core.folders import load_encoder, load_tokenizer
+from tests.support import tiny
+
+TEXTS = ["a man runs", "", "the dog sleeps under the old tree near the river and the cat sits", "cat"]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return tiny.write_backbone(tmp_path / "plain")
+
+
+@pytest.fixture
+def saved(plain: Path, tmp_path: Path) -> Path:
+    """A folder of sentence-transformers' old kind, without the marker of this project."""
+    encoder = tiny.sentence_encoder(plain).eval()
+    encoder.normalize = True
+    encoder.save(tmp_path / "saved")
+    (tmp_path / "saved/sentbench.json").unlink()
+    return tmp_path / "saved"
+
+
+def edit(path: Path, change: Callable[[Any], Any]) -> None:
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+
+
+def new_names(folder: Path) -> None:
+    """Gives the modules the class names that sentence-transformers writes from its sixth release on."""
+    rooms = {
+        "Transformer": "base.modules.transformer",
+        "Pooling": "sentence_transformer.modules.pooling",
+        "Normalize": "sentence_transformer.modules.normalize",
+    }
+
+    def named(module: dict[str, Any]) -> dict[str, Any]:
+        kind = module["type"].rsplit(".", 1)[-1]
+        return {**module, "type": f"sentence_transformers.{rooms[kind]}.{kind}"}
+
+    edit(folder / "modules.json", lambda modules: [named(module) for module in modules])
+    (folder / "1_Pooling/config.json").write_text('{"embedding_dimension": 16, "pooling_mode": "mean"}')
+
+
+def move_network(folder: Path) -> None:
+    """Puts network and tokenizer into a folder of their own, as the first releases did."""
+    (folder / "0_Transformer").mkdir()
+    for path in [path for path in folder.iterdir() if path.is_file() and path.name != "modules.json"]:
+        path.rename(folder / "0_Transformer" / path.name)
+    edit(folder / "modules.json", lambda modules: [{**modules[0], "path": "0_Transformer"}, *modules[1:]])
+
+
+def split_weights(folder: Path) -> None:
+    """Splits the weights into two files with an index."""
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    files = {name: f"model-0000{number % 2 + 1}-of-00002.safetensors" for number, name in enumerate(tensors)}
+    for file in set(files.values()):
+        save_file(
+            {name: tensors[name] for name in tensors if files[name] == file}, folder / file, {"format": "pt"}
+        )
+    index = {"metadata": {"total_size": 1}, "weight_map": files}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def link_files(folder: Path) -> None:
+    """Makes every file a link to one outside of the folder, as the cache of the hub has it."""
+    blobs = folder.parent / "blobs"
+    blobs.mkdir()
+    for number, path in enumerate(path for path in sorted(folder.rglob("*")) if path.is_file()):
+        path.rename(blobs / str(number))
+        path.symlink_to(blobs / str(number))
+
+
+def halve(folder: Path) -> None:
+    """Stores the weights in half precision; the halves are whole numbers of 1/64, so nothing is lost."""
+    tensors = load_file(folder / "model.safetensors")
+    save_file({name: tensor.half() for name, tensor in tensors.items()}, folder / "model.safetensors")
+
+
+def old_paths(folder: Path) -> None:
+    """Leaves paths of another machine in the tokenizer's configuration, which are not followed."""
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "tokenizer.json").write_text("{")
+    (other / "vocab.txt").write_text("x")
+    stale = {
+        "tokenizer_file": str(other / "tokenizer.json"),
+        "vocab_file": str(other / "vocab.txt"),
+        "special_tokens_map_file": "/root/.cache/nothing.json",
+        "name_or_path": "../other",
+    }
+    edit(folder / "tokenizer_config.json", lambda config: {**config, **stale})
+
+
+def unread_files(folder: Path) -> None:
+    """Adds files that a trainer leaves, which are none of the encoder's."""
+    (folder / "trainer_state.json").write_text("{ not JSON")
+    (folder / "training_args.bin").write_bytes(b"\x80\x04")
+    (folder / "chat_template.jinja").write_text("{% for x in range(10**9) %}{{ x.__class__ }}{% endfor %}")
+    (folder / "README.md").write_text("---\nx: [\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [new_names, move_network, split_weights, link_files, old_paths, unread_files],
+    ids=lambda f: f.__name__,
+)
+def test_folders_of_every_kind_give_the_same_vectors(saved: Path, change: Callable[[Path], None]) -> None:
+    expected = load_encoder(saved).encode(TEXTS)
+    change(saved)
+    assert np.array_equal(load_encoder(saved).encode(TEXTS), expected)
+
+
+def test_weights_in_half_precision_are_read(plain: Path) -> None:
+    expected = load_encoder(plain, pooling="mean").encode(TEXTS)
+    halve(plain)
+    np.testing.assert_allclose(load_encoder(plain, pooling="mean").encode(TEXTS), expected, atol=2e-2)
+
+
+def without(folder: Path, *tokens: str, cls_and_sep: bool = True) -> Path:
+    """Takes special tokens out of a tokenizer's configuration; without cls_and_sep it adds none to a text."""
+    edit(
+        folder / "tokenizer_config.json",
+        lambda config: {key: value for key, value in config.items() if key not in tokens},
+    )
+
+    def plainly(tokenizer: dict[str, Any]) -> dict[str, Any]:
+        return tokenizer if cls_and_sep else {**tokenizer, "post_processor": None}
+
+    edit(folder / "tokenizer.json", plainly)
+    (folder / "special_tokens_map.json").unlink(missing_ok=True)
+    return folder
+
+
+def write_gpt(folder: Path, tokenizer: Path) -> Path:
+    """Writes a decoder over the words of a tokenizer's folder, whose only special token ends a text."""
+    from transformers import GPT2Config, GPT2Model
+
+    torch.manual_seed(0)
+    words = len(load_tokenizer(tokenizer).get_vocab())
+    sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
+    GPT2Model(GPT2Config(vocab_size=words, eos_token_id=3, bos_token_id=3, **sizes)).save_pretrained(folder)
+    shutil.copy(tokenizer / "tokenizer.json", folder)
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "[SEP]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return without(folder, cls_and_sep=False)
+
+
+@pytest.mark.parametrize("kind", ["bert", "bert without special tokens in texts", "gpt"])
+@pytest.mark.parametrize("pooling", ["mean", "cls", "first-last-avg"])
+def test_vectors_without_a_padding_token_do_not_depend_on_neighbours(
+    plain: Path, tmp_path: Path, kind: str, pooling: str
+) -> None:
+    if kind == "gpt":
+        folder = write_gpt(tmp_path / "gpt", plain)
+    else:
+        folder = without(plain, "pad_token", cls_and_sep=kind == "bert")
+    encoder = load_encoder(folder, pooling=pooling)
+    together = encoder.encode(TEXTS)
+    assert np.isfinite(together).all()
+    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    in_one_batch = encoder.encode(TEXTS, batch_size=len(TEXTS))
+    np.testing.assert_allclose(in_one_batch, alone, atol=1e-6)
+    encoder.save(tmp_path / "again")
+    np.testing.assert_allclose(load_encoder(tmp_path / "again").encode(TEXTS), alone, atol=1e-6)
+
+
+def test_a_stated_padding_token_is_kept_and_its_substitute_gives_the_same_vectors(plain: Path) -> None:
+    before = load_encoder(plain, pooling="mean")
+    assert before.tokenizer.pad_token == "[PAD]"  # type: ignore[union-attr]
+    expected = before.encode(TEXTS)
+    after = load_encoder(without(plain, "pad_token"), pooling="mean")
+    assert after.tokenizer.pad_token == "[SEP]"  # type: ignore[union-attr]
+    assert np.array_equal(after.encode(TEXTS), expected)
+
+
+def test_a_tokenizer_without_any_special_token_says_what_to_do(plain: Path) -> None:
+    tokens = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    with pytest.raises(InputError, match="no special token to pad with; set pad_token"):
+        load_tokenizer(without(plain, *tokens))
