@@ -43,7 +43,7 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False, **config: Any) -> nn
     from transformers import AutoModel
 
     settings = read_settings(folder, **config)
-    extra = {"add_pooling_layer": hf_pooler} if settings.model_type in _HAS_POOLER else {}
+    extra: dict[str, Any] = {"add_pooling_layer": hf_pooler} if settings.model_type in _HAS_POOLER else {}
     return read_model(
         AutoModel,
         folder,
