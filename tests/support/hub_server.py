@@ -17,8 +17,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Literal
 from urllib.parse import unquote
+
+import pytest
 
 LARGE = 4096
 """Files of this many bytes or more are stored as large files: behind a redirect, with a sha256."""
@@ -116,6 +119,19 @@ def serve() -> Iterator[Hub]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Makes pauses between requests take no time, and returns the list to which they are added."""
+    from huggingface_hub import file_download
+    from huggingface_hub.utils import _http
+
+    from harness.data import hub
+
+    pauses: list[float] = []
+    for module in (file_download, _http, hub):
+        monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
+    return pauses
 
 
 class _Handler(BaseHTTPRequestHandler):
