@@ -204,14 +204,13 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
     with part.open("ab") as file:
         if file.tell() > (metadata.size or 0):
             file.truncate(0)
-        http_get(
-            metadata.location,
-            file,
-            resume_size=file.tell(),
-            headers=headers,
-            expected_size=metadata.size,
-            displayed_filename=what.name,
-        )
+        about = {"expected_size": metadata.size, "displayed_filename": what.name}
+        try:
+            http_get(metadata.location, file, resume_size=file.tell(), headers=headers, **about)
+        except OSError as error:
+            if error.errno is None:  # a whole answer of another size: not the file
+                file.truncate(0)
+            raise
 
 
 @contextmanager
@@ -254,7 +253,7 @@ def _asked(what: _File, request: Callable[[], T]) -> T:
     except OSError as error:
         if error.errno is not None:  # a file of this machine, not the connection
             raise
-        reason = f"it ended too early, or another page came in its place; {CONTINUE}"
+        reason = f"another page came in its place; {CONTINUE}"
     finally:
         logger.setLevel(level)
     raise Unreachable(f"{what}: {reason}")

@@ -37,8 +37,9 @@ def convert(name: str, *, revision: str | None = None) -> Path:
         pickled = hub_file(tier.repo, tier.repo_type, commit, pickle)
     except Unreachable as error:
         raise InputError(f"source {name}: {error}") from None
-    if made.is_dir():
-        discard(made)
+    for path in (made, made.with_suffix(".json")):
+        if path.is_dir():
+            discard(path)
     with atomic_path(made) as part:
         command = [sys.executable, "-m", "harness.stages.convert", str(pickled), str(part)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
