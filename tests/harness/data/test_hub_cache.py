@@ -230,7 +230,10 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
     code, lines = fetch(kind), capfd.readouterr().err.splitlines()
     if network and file != "converted":
         assert (code, lines, content(kind)) == (0, [], whole)
-        assert fetch_again_without_the_hub(kind, monkeypatch) == whole
+        shutil.rmtree("data")
+        cut_network(monkeypatch)
+        assert fetch(kind) == 0  # what was mended lies in the cache again
+        assert content(kind) == whole
         return
     if kind == "registry" and code == 0:  # the damage lies beside the member that is read
         assert content(kind) == whole
@@ -243,14 +246,6 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
         assert main(["data", "convert", kind.replace(" ", "-")]) == 0
         assert fetch(kind) == 0
         assert content(kind) == whole
-
-
-def fetch_again_without_the_hub(kind: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """What was mended lies in the cache again."""
-    shutil.rmtree("data")
-    cut_network(monkeypatch)
-    assert fetch(kind) == 0
-    return content(kind)
 
 
 @pytest.mark.parametrize("text", ["", "0123", "f" * 40, None])
