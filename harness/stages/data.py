@@ -52,8 +52,8 @@ def fetch_sources(
             tqdm.write(describe(folder), file=sys.stdout)
     if missing and len(names) == 1:
         raise missing[names[0]]
-    for error in missing.values():
-        print("missing", " ".join(str(error).split()), file=sys.stderr)
+    for reason in missing.values():
+        print("missing", " ".join(str(reason).split()), file=sys.stderr)
     if missing:
         raise InputError(f"{len(missing)} of {len(names)} sources are missing: {', '.join(missing)}")
 
