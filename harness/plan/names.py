@@ -38,18 +38,19 @@ def table_tasks(folder: Path = TABLES) -> dict[str, set[str]]:
     }
 
 
-def only_tables(recipes: Mapping[str, Recipe], names: Iterable[str], tables: Collection[str]) -> list[str]:
-    """Returns the keys of the tables that plan names ask for, none if one of the names asks for more."""
-    keys = []
+def tables_among(
+    recipes: Mapping[str, Recipe], names: Iterable[str], tables: Collection[str]
+) -> dict[str, str]:
+    """Returns those plan names that ask for a table or figure and nothing more, each with its key."""
+    found = {}
     for name in names:
         recipe_name, _, part = name.partition("/")
         recipe = recipes.get(recipe_name)
         own = {*recipe.systems, *recipe.groups} if recipe else set()
         key = _table_key(name)
-        if not part or part in own or key not in tables:
-            return []
-        keys.append(key)
-    return keys
+        if part and part not in own and key in tables:
+            found[name] = key
+    return found
 
 
 def _table_key(name: str) -> str:

@@ -9,7 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.data.sources import SOURCES, Source
+from harness.data.hub import WEIGHTS, known_commit
+from harness.data.sources import SOURCES, Source, Tier
+from harness.data.tiers import PickleOnly, below, converted_weights, is_converted
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate
@@ -41,7 +43,13 @@ class Need(NamedTuple):
 
 def needs_of(params: Params, estimate: Estimate) -> list[Need]:
     """Returns what a plan needs; nothing is fetched, and the hub is not asked."""
-    return [*_packages(params), *_folders(params), _disk(params, estimate), *_card(params, estimate)]
+    return [
+        *_packages(params),
+        *_folders(params),
+        *_conversions(params),
+        _disk(params, estimate),
+        *_card(params, estimate),
+    ]
 
 
 def _packages(params: Params) -> Iterator[Need]:
@@ -76,6 +84,27 @@ def _folders(params: Params) -> Iterator[Need]:
             place = _place_of(source)
             provide = "; or ".join(_provided(source))
             yield Need(f"{name}, a source of no hub", place is not None, place or "not found", provide)
+
+
+def _conversions(params: Params) -> Iterator[Need]:
+    """Yields a need for each source whose weights the hub has as a pickle only."""
+    for name in params.sources:
+        tier = SOURCES[name].tiers.get("hub")
+        if tier and tier.obtain and "hub" in params.tiers:
+            place = _place_of(SOURCES[name]) or _weights_of(tier)
+            yield Need(f"{name}, a pickle on the hub", bool(place), place or "not converted", tier.obtain)
+
+
+def _weights_of(tier: Tier) -> str | None:
+    """Returns where safetensors of a source lie: in a local copy of the hub, or made here of a pickle."""
+    copy = Path(os.environ.get("SENTBENCH_HUB") or "", str(tier.repo), below(tier, WEIGHTS))
+    commit = known_commit(str(tier.repo), tier.repo_type, str(tier.revision))
+    try:
+        if commit and is_converted(tier, commit):
+            return str(converted_weights(tier, commit))
+    except PickleOnly:
+        return None
+    return str(copy) if copy.is_file() else None
 
 
 def _place_of(source: Source) -> str | None:

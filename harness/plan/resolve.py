@@ -18,7 +18,7 @@ from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
 from harness.plan.ladder import PREFIX
-from harness.plan.names import Tables, only_tables, select
+from harness.plan.names import Tables, select, tables_among
 from harness.plan.recipes import (
     Parent,
     Recipe,
@@ -49,7 +49,8 @@ def resolve(
 
     seeds: this many for each system that draws random numbers; backbones: only these.
     tables: the runs that every table and figure shows, for names such as `pcl/table2`; columns: the tasks
-    that they show, for a plan of tables evaluates on no other data. arithmetic: in place of the recipes' own.
+    that they show, for a run that only tables ask for is evaluated on no other data.
+    arithmetic: in place of the recipes' own.
     Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -59,16 +60,23 @@ def resolve(
     known = {**chosen, **declared_systems(recipes)}
     if arithmetic is not None:
         known = {name: system.model_copy(update={"arithmetic": arithmetic}) for name, system in known.items()}
-    runs = Runs(known, {system: corpus_folder(known[system].corpus, derived) for system in known})
-    for system, entry in chosen.items():
-        for backbone in entry.backbones:
-            if backbones is None or backbone in backbones:
-                for seed in seeds_of(entry, seeds):
-                    runs.add(system, backbone, seed)
-    found, tiers = runs.found, _tiers(recipes, names)
-    shown = [task for key in only_tables(recipes, names, columns or ()) for task in (columns or {})[key]]
+    corpora = {system: corpus_folder(known[system].corpus, derived) for system in known}
+
+    def runs_of(systems: Mapping[str, System]) -> dict[str, Run]:
+        runs = Runs(known, corpora)
+        for system, entry in systems.items():
+            for backbone in entry.backbones:
+                if backbones is None or backbone in backbones:
+                    for seed in seeds_of(entry, seeds):
+                        runs.add(system, backbone, seed)
+        return runs.found
+
+    found, tiers = runs_of(chosen), _tiers(recipes, names)
+    keys = tables_among(recipes, names, columns or ())
+    shown = [task for key in keys.values() for task in (columns or {})[key]]
     if shown:
-        found = narrowed(found, shown, tiers)
+        others = [name for name in names if name not in keys]
+        found = narrowed(found, shown, tiers) | runs_of(select(recipes, others, tables))
     return with_needs(found, list(names), tiers, load_backbones(folder), derived)
 
 

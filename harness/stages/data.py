@@ -8,9 +8,18 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from harness.data.download import check, copy_fetched, fetch, read_record
-from harness.data.sources import SOURCES
-from harness.paths import SOURCE_RECORD
+from harness.data.download import (
+    NotFetched,
+    check,
+    check_revision,
+    copy_fetched,
+    fetch,
+    read_record,
+    tier_order,
+)
+from harness.data.hub import not_asked_again
+from harness.data.sources import source_named
+from harness.errors import InputError
 
 
 def fetch_sources(
@@ -24,15 +33,29 @@ def fetch_sources(
     """Brings each source into `directory`/NAME and prints one line for it; see `harness.data.download.fetch`.
 
     `copies`/NAME, where it is given, is made a copy of that folder.
-    A file whose hash the sources table does not know is named with the hash it was found to have.
+    Errors: InputError if sources are missing after all were tried; of several names, each reason is printed.
     """
-    for name in _with_bar(names):
-        folder = fetch(name, directory, tiers=tiers, revision=revision)
-        if copies is not None:
-            copy_fetched(name, directory, copies)
-        tqdm.write(describe(folder), file=sys.stdout)
-        for line in unpinned(folder):
-            tqdm.write(line, file=sys.stdout)
+    for name in names:
+        source_named(name)
+    tier_order(tiers)
+    check_revision(revision)
+    missing: dict[str, NotFetched] = {}
+    with not_asked_again():
+        for name in _with_bar(names):
+            try:
+                folder = fetch(name, directory, tiers=tiers, revision=revision)
+            except NotFetched as error:
+                missing[name] = error
+                continue
+            if copies is not None:
+                copy_fetched(name, directory, copies)
+            tqdm.write(describe(folder), file=sys.stdout)
+    if missing and len(names) == 1:
+        raise missing[names[0]]
+    for reason in missing.values():
+        print("missing", " ".join(str(reason).split()), file=sys.stderr)
+    if missing:
+        raise InputError(f"{len(missing)} of {len(names)} sources are missing: {', '.join(missing)}")
 
 
 def check_sources(names: Sequence[str], *, directory: Path) -> None:
@@ -48,20 +71,6 @@ def describe(folder: Path) -> str:
     rows = sum(file["rows"] or 0 for file in record["files"].values())
     size = sum((folder / file).stat().st_size for file in record["files"])
     return f"{record['name']:<24} {record['tier']:<9} {rows:>9,} rows {size:>14,} bytes"
-
-
-def unpinned(folder: Path) -> list[str]:
-    """Returns one line for each file whose sha256 neither the table pins nor a pinned input determines."""
-    record = read_record(folder)
-    tier = SOURCES[record["name"]].tiers[record["tier"]]
-    if tier.inputs and None not in tier.inputs.values():
-        return []
-    return [
-        f"  {file}: sha256 {found['sha256']} is not in the sources table; recorded in "
-        f"{folder / SOURCE_RECORD}"
-        for file, found in record["files"].items()
-        if file not in tier.sha256
-    ]
 
 
 def _with_bar(names: Sequence[str]) -> Iterable[str]:

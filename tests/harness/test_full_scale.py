@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.data import hub as hub_files
 from harness.data.sources import SOURCES
 from harness.paths import SCORES
 from harness.plan.entries import read_params
 from harness.plan.recipes import load_recipes
-from tests.support.hub_server import Hub, serve
+from tests.support.hub_server import Hub, no_pauses, serve
 from tests.support.small_hub import fill, small_files, small_table, write_mirror, write_wheel
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +57,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
     for name in ("SENTBENCH_HUB", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(hub_files, "FIRST_PAUSE", 0.01)
+    no_pauses(monkeypatch)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
     with serve() as server:

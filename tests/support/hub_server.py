@@ -17,8 +17,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Literal
 from urllib.parse import unquote
+
+import pytest
 
 LARGE = 4096
 """Files of this many bytes or more are stored as large files: behind a redirect, with a sha256."""
@@ -37,7 +40,16 @@ Kind = Literal[
     "no-repository",
     "no-file",
     "no-revision",
+    "page",  # a login page with status 200, as a captive network sends
+    "page-without-length",
+    "login",  # a redirect to a login page on another host
+    "login-here",  # a redirect to one on the same host
+    "no-commit",  # the answer without X-Repo-Commit
+    "no-hash",  # the answer without ETag
 ]
+
+PAGE = b"<html><body><form>Log in to the network</form></body></html>\n" * 40
+"""What a captive network answers in place of the hub."""
 
 
 @dataclass
@@ -118,6 +130,19 @@ def serve() -> Iterator[Hub]:
         thread.join()
 
 
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Makes pauses between requests take no time, and returns the list to which they are added."""
+    from huggingface_hub import file_download
+    from huggingface_hub.utils import _http
+
+    from harness.data import hub
+
+    pauses: list[float] = []
+    for module in (file_download, _http, hub):
+        monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
+    return pauses
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     hub: Hub
@@ -139,6 +164,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if XET in path:
             self.hub.requests[XET] += 1
+        if path == "login":
+            self._send_page()
+            return
         name, found, rest = path.partition("/resolve/")
         if not found:
             self._refuse(404, "RepoNotFound", "no such page")
@@ -168,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
         if file not in repository.files:
             self._refuse(404, "EntryNotFound", "Entry not found")
         elif self._is_large(repository, file):
-            self._redirect(name, repository, file)
+            self._redirect(name, repository, file, fault)
         else:
             self._send_file(repository, file, body=body, redirected=False, fault=fault)
 
@@ -194,9 +222,31 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "RevisionNotFound", "Invalid rev id")
         elif fault.kind == "status":
             self._refuse(fault.status, None, "try again later", retry_after=fault.seconds)
+        elif fault.kind in ("page", "page-without-length"):
+            self._send_page(with_length=fault.kind == "page")
+        elif fault.kind in ("login", "login-here"):
+            self.send_response(302)
+            self.send_header(
+                "Location", ("/" if fault.kind == "login-here" else self.hub.store + "/") + "login"
+            )
+            self.send_header("Content-Length", "0")
+            self.end_headers()
         else:
             return False
         return True
+
+    def _send_page(self, *, with_length: bool = True) -> None:
+        """Sends the login page with status 200; without a length the end of the connection ends it."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        if with_length:
+            self.send_header("Content-Length", str(len(PAGE)))
+        else:
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(PAGE)
 
     def _hang_up(self) -> None:
         """Closes without an answer; without lingering the system tells the client of a reset."""
@@ -217,11 +267,13 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    def _redirect(self, name: str, repository: Repository, file: str) -> None:
+    def _redirect(self, name: str, repository: Repository, file: str, fault: Fault | None) -> None:
         content = repository.files[file]
         self.send_response(302)
-        self.send_header("X-Repo-Commit", repository.commit)
-        self.send_header("X-Linked-Etag", f'"{hashlib.sha256(content).hexdigest()}"')
+        if not fault or fault.kind != "no-commit":
+            self.send_header("X-Repo-Commit", repository.commit)
+        if not fault or fault.kind != "no-hash":
+            self.send_header("X-Linked-Etag", f'"{hashlib.sha256(content).hexdigest()}"')
         self.send_header("X-Linked-Size", str(len(content)))
         self.send_header("X-Xet-Hash", hashlib.sha256(content).hexdigest())
         self.send_header("Link", f'<{self.hub.url}/api/models/{name}/{XET}/main>; rel="xet-auth"')
@@ -242,8 +294,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        self.send_header("X-Repo-Commit", repository.commit)
-        self.send_header("ETag", f'"{git_hash(content)}"')
+        if not fault or fault.kind != "no-commit":
+            self.send_header("X-Repo-Commit", repository.commit)
+        if not fault or fault.kind != "no-hash":
+            self.send_header("ETag", f'"{git_hash(content)}"')
         self.send_header("Accept-Ranges", "bytes")
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()

@@ -83,6 +83,12 @@ def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_it
     assert {"askubuntu", "scidocs", "snli"} <= sources("sct")
     assert sources("sct/table2", "sct/table3") >= sources("sct/table3")
     assert sources("sct/table2", "dclr") >= sources("dclr")
+    one = "baselines/whitening"
+    assert sources("dclr/table2", one) == sources("dclr/table2") | sources(one)
+    assert not sources("dclr/table2", one) & {"askubuntu", "scidocs"}
+    both = resolve(recipes, ["dclr/table2", one], seeds=1, tables=tables, columns=columns).runs
+    alone = resolve(recipes, [one], seeds=1, tables=tables, columns=columns).runs
+    assert alone.items() <= both.items()
 
 
 @pytest.mark.usefixtures("checkout")

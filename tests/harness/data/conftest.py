@@ -19,10 +19,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A project that no variable of the environment points out of."""
     for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_TIERS", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
+    if not request.node.get_closest_marker("network"):
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.chdir(tmp_path)
     Path("params.yaml").write_text("plan: [small]\n")
     return tmp_path

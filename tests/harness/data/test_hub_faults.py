@@ -19,10 +19,9 @@ from typing import NamedTuple
 import pytest
 
 from harness.cli import INTERRUPTED, main
-from harness.data import hub as hub_files
 from harness.data.sources import SOURCES
 from harness.paths import cache
-from tests.support.hub_server import Fault, Hub, serve
+from tests.support.hub_server import Fault, Hub, no_pauses, serve
 from tests.support.sources import made_up_source
 
 ROOT = Path(__file__).parents[3]
@@ -58,9 +57,33 @@ FAULTS = {
     "429, always": Case(Fault("status", ALWAYS, status=429, method="HEAD"), BAD, "the hub limits requests"),
     "503": Case(Fault("status", 3, method="HEAD"), GOOD),
     "503, always": Case(Fault("status", ALWAYS, method="HEAD"), BAD, "the hub answers 503"),
-    "wrong bytes of the right length": Case(Fault("damage"), BAD, "hash .* the download was damaged"),
+    "wrong bytes of the right length": Case(Fault("damage"), GOOD),
+    "wrong bytes of the right length, always": Case(
+        Fault("damage", ALWAYS), BAD, "hash .* the download was damaged"
+    ),
     "short body": Case(Fault("short", after=20_000), GOOD),
     "slow": Case(Fault("slow", after=20_000, seconds=60), GOOD),
+    "401": Case(Fault("status", ALWAYS, status=401, method="HEAD"), BAD, "private .* set HF_TOKEN"),
+    "403": Case(Fault("status", ALWAYS, status=403, method="HEAD"), BAD, "private or gated; .* set HF_TOKEN"),
+    "403 of the store": Case(Fault("status", ALWAYS, status=403), BAD, "private or gated; .* set HF_TOKEN"),
+    "login page": Case(Fault("page", ALWAYS, method="HEAD"), BAD, "as that of a login page; log in"),
+    "login page without a length": Case(
+        Fault("page-without-length", ALWAYS, method="HEAD"), BAD, "as that of a login page; log in"
+    ),
+    "redirect to a login page": Case(Fault("login", ALWAYS, method="HEAD"), BAD, "as that of a login page"),
+    "redirect to a login page of the same host": Case(
+        Fault("login-here", ALWAYS, method="HEAD"), BAD, "as that of a login page"
+    ),
+    "no hash": Case(Fault("no-hash", ALWAYS, method="HEAD"), BAD, "it has no hash of the file"),
+    "no commit": Case(Fault("no-commit", ALWAYS, method="HEAD"), GOOD),
+    "login page in place of the content": Case(Fault("page"), GOOD),
+    "login page in place of the content, always": Case(Fault("page", ALWAYS), BAD, "another page"),
+    "login page in place of the content without a length": Case(Fault("page-without-length"), GOOD),
+    "login page in place of the content without a length, always": Case(
+        Fault("page-without-length", ALWAYS), BAD, "another page"
+    ),
+    "redirect of the content to a login page": Case(Fault("login"), GOOD),
+    "redirect of the content to a login page, always": Case(Fault("login", ALWAYS), BAD, "another page"),
 }
 """What the server does wrong; the other four need a process of their own, a full disk or a wrong address."""
 
@@ -76,7 +99,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_TIERS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(SOURCES, "tiny", TINY)
-    monkeypatch.setattr(hub_files, "FIRST_PAUSE", 0.01)
+    no_pauses(monkeypatch)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", CHUNK)
     monkeypatch.setattr(constants, "HF_HUB_DOWNLOAD_TIMEOUT", 0.5)
@@ -159,17 +182,16 @@ def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
 def test_a_fault_passes_or_is_one_line_and_the_same_command_goes_on(
     hub: Hub, name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
+    pauses = no_pauses(monkeypatch)
     case = FAULTS[name]
     hub.fail("words.txt", replace(case.fault))
     assert main(FETCH) == case.code
     errors = capfd.readouterr().err
-    assert case.fault.kind != "status" or max(pauses) >= case.fault.seconds
+    assert case.fault.kind != "status" or max(pauses, default=0) >= case.fault.seconds
     if case.code == GOOD:
         assert errors == ""
         check_whole()
-        assert hub.sent["words.txt"] <= len(CONTENT) + CHUNK
+        assert hub.sent["words.txt"] <= len(CONTENT) * (1 + (case.fault.kind == "damage")) + CHUNK
         hub.sent.clear()
         assert main(FETCH) == GOOD
         assert hub.sent["words.txt"] == 0

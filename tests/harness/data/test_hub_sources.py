@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data import download, hub, locks
+from harness.data import download, locks
 from harness.data.download import fetch, read_record
 from harness.data.locks import Lock, lock_sources, read_locks
 from harness.data.sources import SOURCES
@@ -20,7 +20,7 @@ from harness.errors import InputError
 from harness.paths import cache
 from harness.stages.convert import convert
 from tests.harness.data.small_sources import TEXT, Declare
-from tests.support.hub_server import Fault, Hub, serve
+from tests.support.hub_server import Fault, Hub, no_pauses, serve
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -30,7 +30,7 @@ def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub that is reached, with an empty cache."""
     import huggingface_hub.constants as constants
 
-    monkeypatch.setattr(hub, "FIRST_PAUSE", 0.01)
+    no_pauses(monkeypatch)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
     with serve() as running:

@@ -13,6 +13,8 @@ import torch
 
 from harness.cli import main
 from harness.data.sources import SOURCES
+from harness.data.tiers import converted_weights
+from harness.files import sha256_of, write_json, write_text
 from harness.plan import needs
 from harness.plan.estimate import Estimate
 from harness.plan.needs import Need, needs_of
@@ -106,6 +108,33 @@ def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_dat
     for file in SOURCES[source].files:
         (place / file).write_text("x")
     assert found(plan)[source].found == str(place)
+
+
+def test_weights_that_are_a_pickle_on_the_hub_are_named_up_front_until_they_are_converted_or_fetched(
+    found: Found,
+) -> None:
+    line = "bert-mini, a pickle on the hub: not converted; run `sentbench data convert bert-mini`"
+    assert found("sct/sct-simcse")["bert-mini"].line == line
+    tier = SOURCES["bert-mini"].tiers["hub"]
+    made = converted_weights(tier, str(tier.revision))
+    made.parent.mkdir(parents=True)
+    made.write_bytes(b"weights")
+    write_json(made.with_suffix(".json"), {"sha256": {made.name: sha256_of(made)}})
+    assert found("sct/sct-simcse")["bert-mini"].met
+    made.write_bytes(b"damaged")
+    assert found("sct/sct-simcse")["bert-mini"].line == line
+    for file in (*SOURCES["bert-mini"].files, "source.json"):
+        write_text(Path("data/bert-mini") / file, "x")
+    assert found("sct/sct-simcse")["bert-mini"].found == "data/bert-mini"
+
+
+def test_every_source_that_says_so_in_its_note_needs_a_conversion() -> None:
+    said = {name for name, source in SOURCES.items() if "as a pickle only" in source.note + source.confirmed}
+    assert said == {
+        name for name, source in SOURCES.items() if "hub" in source.tiers and source.tiers["hub"].obtain
+    }
+    for name in said:
+        assert SOURCES[name].tiers["hub"].obtain == f"run `sentbench data convert {name}`"
 
 
 def test_a_disk_that_is_too_small_is_named_with_both_sizes(

@@ -28,20 +28,15 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["pinned", "loose"]
 
 
-def test_one_line_a_source_and_one_more_for_a_hash_nobody_pinned(
-    two: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_line_a_source(two: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     fetch_sources(two, directory=Path("data"), tiers=None)
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in lines[:2]] == [
+    assert [line.split() for line in lines] == [
         ["pinned", "embedded", "3", "rows", "14", "bytes"],
         ["loose", "mirror", "3", "rows", "14", "bytes"],
     ]
-    assert lines[2:] == [
-        f"  words.txt: sha256 {sha256(TEXT)} is not in the sources table; recorded in data/loose/source.json"
-    ]
     check_sources(two, directory=Path("data"))
-    assert capsys.readouterr().out.splitlines() == lines[:2]
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_check_stops_at_the_first_source_that_is_not_whole(
@@ -55,8 +50,39 @@ def test_check_stops_at_the_first_source_that_is_not_whole(
     assert capsys.readouterr().out == ""
 
 
-def test_tiers_are_passed_on(two: list[str]) -> None:
-    with pytest.raises(InputError, match="source pinned: not in mirror"):
-        fetch_sources(two, directory=Path("data"), tiers=["mirror"])
+def test_a_source_that_cannot_be_had_stops_no_other_and_each_missing_one_is_named_with_its_reason(
+    two: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(
+        SOURCES, "gone", made_up_source({"mirror": {"folder": "gone", "obtain": "copy it"}}, name="gone")
+    )
+    with pytest.raises(InputError, match=r"^2 of 3 sources are missing: gone, pinned$"):
+        fetch_sources(["gone", "pinned", "loose"], directory=Path("data"), tiers=["mirror"])
+    assert Path("data/loose/words.txt").read_bytes() == TEXT
+    assert [path.name for path in Path("data").iterdir()] == ["loose"]
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    first, second = said.err.splitlines()
+    assert first.startswith(
+        "missing source gone: not in mirror (mirror: mirror/gone/words.txt does not exist;"
+    )
+    assert "copy it" in first
+    assert second.startswith("missing source pinned: not in mirror (it exists in embedded only)")
+
+
+def test_a_single_source_that_cannot_be_had_is_one_line(
+    two: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=r"^source pinned: not in mirror"):
+        fetch_sources(["pinned"], directory=Path("data"), tiers=["mirror"])
+    assert capsys.readouterr() == ("", "")
+
+
+def test_wrong_names_are_refused_before_anything_is_fetched(two: list[str]) -> None:
     with pytest.raises(InputError, match="source 'nothing' is not in the sources table"):
-        fetch_sources(["nothing"], directory=Path("data"), tiers=None)
+        fetch_sources([*two, "nothing"], directory=Path("data"), tiers=None)
+    with pytest.raises(InputError, match="tier 'moon' is not known"):
+        fetch_sources(two, directory=Path("data"), tiers=["moon"])
+    with pytest.raises(InputError, match=r"revision '\.\./main'"):
+        fetch_sources(two, directory=Path("data"), tiers=None, revision="../main")
+    assert not Path("data").exists()

