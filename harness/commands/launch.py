@@ -78,7 +78,7 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
             read_options(arguments.slurm),
             arguments.jobs,
             arguments.cpus_per_run or 1.0,
-            1.0 if arguments.gpus_per_run is None else arguments.gpus_per_run,
+            arguments.gpus_per_run,
         )
     cores, cards = len(os.sched_getaffinity(0)), visible_cards()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
@@ -136,7 +136,7 @@ def report(driver: Driver) -> int:
         f"sentbench launch: {what}{left}; what ended is recorded, and the same command goes on from there",
         file=sys.stderr,
     )
-    return 1
+    return 128 + driver.interrupted if driver.interrupted else 1
 
 
 def check_numbers(arguments: argparse.Namespace) -> None:

@@ -32,7 +32,8 @@ class Driver:
     progress: Progress
     failed: dict[str, str] = field(default_factory=dict)
     """Each stage that failed, with the reason in one line."""
-    interrupted: bool = False
+    interrupted: int = 0
+    """The signal that interrupted the launch, 0 if none did."""
     _running: dict[str, Work] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -136,7 +137,7 @@ class Driver:
         """Ctrl-C and the signal that asks a process to end are seen by the loop, never inside DVC's work."""
 
         def interrupt(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
+            self.interrupted = number
 
         before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
