@@ -127,7 +127,8 @@ def counted(kinds: Counter[str]) -> str:
 def report(driver: Driver) -> int:
     """Prints what failed and how to go on, if anything did; returns the exit code."""
     for name, reason in driver.failed.items():
-        print(f"failed: {name}: {reason} (log: {log_of(name)})", file=sys.stderr)
+        log = f" (log: {log_of(name)})" if log_of(name).is_file() else ""
+        print(f"failed: {name}: {reason}{log}", file=sys.stderr)
     if not driver.failed and not driver.interrupted:
         return 0
     left = f"; {len(driver.skipped)} stages were not run" if driver.skipped else ""

@@ -105,6 +105,8 @@ class Driver:
 
     def _ended_well(self, ended: Ended) -> bool:
         work = self._running.pop(ended.stage)
+        if ended.code is None and self.interrupted:  # the signal that reached the launch ended it too
+            return False
         if ended.code is None and work.attempt <= self.retries:
             self._submit(replace(work, attempt=work.attempt + 1))
             return False
