@@ -21,8 +21,8 @@ from harness.launch.work import Ended, Work
 from harness.launch.worker import GONE, PRELOADED, run_work
 from harness.threads import PASSIVE
 
-FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
-"""Asking for a card without starting CUDA, which does not outlive a fork."""
+FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
+"""Asking for a card without starting CUDA, which outlives no fork; no word on what killed workers held."""
 GRACE = 5.0
 """Seconds between asking a process to end and killing it."""
 
