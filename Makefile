@@ -53,7 +53,7 @@ test: $(READY)
 	@ruff format --check .
 	@mypy
 	@mkdir -p .cache
-	@python -m pytest -m "not slow and not mirror" -n 2 --dist worksteal --junitxml=.cache/tests.xml
+	@python -m pytest -m "not slow and not mirror and not cluster" -n 2 --dist worksteal --junitxml=.cache/tests.xml
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
 
 test-mirror: $(READY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -35,6 +36,12 @@ def atomic_path(path: Path) -> Iterator[Path]:
     except BaseException:
         discard(part)
         raise
+
+
+def discard_parts(path: Path) -> None:
+    """Removes the temporary files that killed processes left of writing `path`; nobody may be writing it."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        discard(part)
 
 
 def discard(path: Path) -> None:

@@ -106,7 +106,7 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
             read_options(arguments.slurm),
             arguments.jobs,
             arguments.cpus_per_run or 1.0,
-            1.0 if arguments.gpus_per_run is None else arguments.gpus_per_run,
+            arguments.gpus_per_run,
         )
     cores, cards = len(os.sched_getaffinity(0)), visible_cards()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
@@ -189,7 +189,8 @@ def counted(kinds: Counter[str]) -> str:
 def report(driver: Driver) -> int:
     """Prints what failed and how to go on, if anything did; returns the exit code."""
     for name, reason in driver.failed.items():
-        print(f"failed: {name}: {reason} (log: {log_of(name)})", file=sys.stderr)
+        log = f" (log: {log_of(name)})" if log_of(name).is_file() else ""
+        print(f"failed: {name}: {reason}{log}", file=sys.stderr)
     if not driver.failed and not driver.interrupted:
         return 0
     left = f"; {len(driver.skipped)} stages were not run" if driver.skipped else ""
@@ -198,7 +199,7 @@ def report(driver: Driver) -> int:
         f"sentbench launch: {what}{left}; what ended is recorded, and the same command goes on from there",
         file=sys.stderr,
     )
-    return 1
+    return 128 + driver.interrupted if driver.interrupted else 1
 
 
 def check_numbers(arguments: argparse.Namespace) -> None:

@@ -35,7 +35,8 @@ class Driver:
     """What shows first results; its stages come before all others."""
     failed: dict[str, str] = field(default_factory=dict)
     """Each stage that failed, with the reason in one line."""
-    interrupted: bool = False
+    interrupted: int = 0
+    """The signal that interrupted the launch, 0 if none did."""
     _running: dict[str, Work] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -115,6 +116,8 @@ class Driver:
 
     def _ended_well(self, ended: Ended) -> bool:
         work = self._running.pop(ended.stage)
+        if ended.code is None and self.interrupted:  # the signal that reached the launch ended it too
+            return False
         if ended.code is None and work.attempt <= self.retries:
             self._submit(replace(work, attempt=work.attempt + 1))
             return False
@@ -147,7 +150,7 @@ class Driver:
         """Ctrl-C and the signal that asks a process to end are seen by the loop, never inside DVC's work."""
 
         def interrupt(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
+            self.interrupted = number
 
         before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
         try:

@@ -18,15 +18,13 @@ from multiprocessing.process import BaseProcess
 from harness.allocator import allocator_settings
 from harness.launch.crowding import Crowding
 from harness.launch.work import Ended, Work
-from harness.launch.worker import PRELOADED, run_work
+from harness.launch.worker import GONE, PRELOADED, run_work
 from harness.process import PASSIVE, set_portable
 
-FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
-"""Asking for a card without starting CUDA, which does not outlive a fork."""
+FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
+"""Asking for a card without starting CUDA, which outlives no fork; no word on what killed workers held."""
 GRACE = 5.0
 """Seconds between asking a process to end and killing it."""
-GONE = 255
-"""The exit code of a process whose server is gone; a command that ends with it is tried again too."""
 
 
 class LocalEngine:

@@ -7,11 +7,14 @@ there and does not start a second process of its stage.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import time
 from collections.abc import Mapping
+from contextlib import redirect_stderr
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -35,43 +38,40 @@ class SlurmEngine:
     """Works as Slurm jobs; the project's folder lies under the same path on every node."""
 
     def __init__(
-        self,
-        options: Mapping[str, str],
-        jobs: int | None,
-        cpus: float,
-        cards: float,
-        *,
-        cluster: str = "slurm",
+        self, options: Mapping[str, str], jobs: int | None, cpus: float, cards: float | None
     ) -> None:
         """options: of sbatch by name, `time` in minutes. cpus, cards: what a stage takes of a node.
 
-        Errors: InputError if submitit is not installed, this is no Slurm cluster, or it knows no such option.
+        cards: None for one where the partition has GPUs and the options ask for none themselves.
+        Errors: InputError if submitit is not installed, this is no Slurm cluster, or Slurm refuses the jobs.
         """
-        submitit = imported("submitit", extra="launch-slurm")
+        self._submitit = submitit = imported("submitit", extra="launch-slurm")
+        from harness.launch import slurm_queue
+
+        logging.getLogger("submitit").setLevel(logging.CRITICAL)
+        self._slurm = slurm_queue
         self.slots = jobs or MOST
         self._folder = cache() / "launch" / "slurm"
-        self._job = submitit.SlurmJob if cluster == "slurm" else submitit.LocalJob
-        self._lost = submitit.core.utils.UncompletedJobError
+        self._kept = read_jobs(self._record)
+        self._queued: list[Work] = []
+        self._running: dict[str, Any] = {}
         try:
             self._executors = {
-                wants_card: submitit.AutoExecutor(folder=self._folder, cluster=cluster)
+                wants_card: submitit.AutoExecutor(folder=self._folder, cluster="slurm")
                 for wants_card in (True, False)
             }
-            for wants_card, executor in self._executors.items():
-                executor.update_parameters(
-                    **parameters(options, cpus, cards if wants_card else 0, self.slots, cluster)
-                )
         except RuntimeError as error:
             raise InputError(
                 f"--on slurm: {' '.join(str(error).split())}; run it on a node of a cluster"
             ) from None
-        except NameError as error:
-            raise InputError(f"--slurm: {' '.join(str(error).split())}") from None
-        self._queued: list[Work] = []
-        self._running: dict[str, Any] = {}
-        self._kept: dict[str, dict[str, str]] = {}
-        if self._record.is_file():
-            self._kept = json.loads(self._record.read_text(encoding="utf-8"))
+        submitit.SlurmJob.watcher = slurm_queue.Queue()
+        if cards is None:
+            partition = options.get("partition") or os.environ.get("SBATCH_PARTITION")
+            asked = any("gpu" in name or name == "gres" for name in options)
+            cards = float(not asked and slurm_queue.has_gpus(partition))
+        for wants_card, executor in self._executors.items():
+            executor.update_parameters(**parameters(options, cpus, cards if wants_card else 0, self.slots))
+            slurm_queue.check_request(executor._executor._make_submission_file_text("true", "check"))
 
     def submit(self, work: Work) -> None:
         """Queues a work for the next array."""
@@ -85,7 +85,7 @@ class SlurmEngine:
         kept = self._kept.get(stage)
         if kept is None:
             return False
-        job = self._job(folder=self._folder, job_id=kept["job"])
+        job = self._submitit.SlurmJob(folder=self._folder, job_id=kept["job"])
         if kept["inputs"] != inputs:
             self._cancel({stage: job})
             return False
@@ -93,13 +93,13 @@ class SlurmEngine:
         return True
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Hands over what is queued; returns the works whose jobs have ended."""
-        self._hand_over()
+        """Hands over what is queued; returns the works whose jobs have ended, or were refused."""
+        refused = self._hand_over()
         deadline = time.monotonic() + seconds
         while True:
             done = [stage for stage, job in self._running.items() if job.done()]
-            if done or time.monotonic() >= deadline:
-                return [self._end(stage) for stage in done]
+            if done or refused or time.monotonic() >= deadline:
+                return [*refused, *map(self._end, done)]
             time.sleep(min(PERIOD, max(0.0, deadline - time.monotonic())))
 
     def close(self) -> None:
@@ -112,18 +112,29 @@ class SlurmEngine:
     def _record(self) -> Path:
         return self._folder / "jobs.json"
 
-    def _hand_over(self) -> None:
+    def _hand_over(self) -> list[Ended]:
+        """Submits what is queued; returns what Slurm refuses, for example because too much is queued."""
+        refused = []
         for wants_card, executor in self._executors.items():
             works = [work for work in self._queued if work.wants_card is wants_card]
             if not works:
                 continue
-            with executor.batch():
-                jobs = [executor.submit(run_in_job, work) for work in works]
+            try:
+                with redirect_stderr(StringIO()), executor.batch():
+                    jobs = [executor.submit(run_in_job, work) for work in works]
+            except (
+                self._submitit.core.utils.FailedJobError,
+                self._submitit.core.utils.FailedSubmissionError,
+            ) as error:
+                reason = f"Slurm refuses its job: {str(error).splitlines()[-1]}"
+                refused += [Ended(work.stage, None, reason) for work in works]
+                continue
             for work, job in zip(works, jobs, strict=True):
                 self._running[work.stage] = job
                 self._kept[work.stage] = {"job": job.job_id, "inputs": work.inputs}
             write_json(self._record, self._kept)
         self._queued.clear()
+        return refused
 
     def _end(self, stage: str) -> Ended:
         job = self._running.pop(stage)
@@ -133,13 +144,13 @@ class SlurmEngine:
             return Ended(stage, None, f"Slurm job {job.job_id}: {state}")
         try:
             code = job.result()
-        except self._lost:
+        except self._submitit.core.utils.UncompletedJobError:
             return Ended(stage, None, f"Slurm job {job.job_id}: {state}, without a result")
         return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
 
     def _cancel(self, jobs: Mapping[str, Any]) -> None:
-        for job in jobs.values():
-            job.cancel()
+        if jobs:
+            self._slurm.cancel(job.job_id for job in jobs.values())
         deadline = time.monotonic() + GRACE
         left = dict(jobs)
         while left and time.monotonic() < deadline:
@@ -154,9 +165,7 @@ class SlurmEngine:
         write_json(self._record, self._kept)
 
 
-def parameters(
-    options: Mapping[str, str], cpus: float, cards: float, slots: int, cluster: str
-) -> dict[str, Any]:
+def parameters(options: Mapping[str, str], cpus: float, cards: float, slots: int) -> dict[str, Any]:
     """Returns what submitit asks of Slurm; InputError if a number is not whole, for Slurm gives none."""
     if cpus != int(cpus) or cards != int(cards):
         raise InputError(
@@ -169,10 +178,25 @@ def parameters(
     found: dict[str, Any] = {"name": "sentbench", "timeout_min": int(minutes), "cpus_per_task": int(cpus)}
     if cards:
         found["gpus_per_node"] = int(cards)
-    if cluster == "slurm":
-        found["slurm_array_parallelism"] = slots
-        found |= {f"slurm_{name}": value for name, value in options.items() if name != "time"}
+    found["slurm_array_parallelism"] = slots
+    found["slurm_srun_args"] = [f"--cpus-per-task={int(cpus)}"]  # since 22.05 a step does not inherit it
+    found["slurm_additional_parameters"] = {name: options[name] for name in options if name != "time"}
     return found
+
+
+def read_jobs(record: Path) -> dict[str, dict[str, str]]:
+    """Returns the jobs of earlier launches by stage; InputError if their record is damaged."""
+    if not record.is_file():
+        return {}
+    try:
+        kept = json.loads(record.read_text(encoding="utf-8"))
+        return {
+            str(stage): {name: str(job[name]) for name in ("job", "inputs")} for stage, job in kept.items()
+        }
+    except (ValueError, AttributeError, KeyError, TypeError):
+        raise InputError(
+            f"{record}: damaged; end jobs of earlier launches (`scancel --name=sentbench`), then delete it"
+        ) from None
 
 
 def read_options(text: str) -> dict[str, str]:

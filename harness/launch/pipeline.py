@@ -20,6 +20,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.files import atomic_path
+from harness.launch.lock_order import LockOrder
 from harness.launch.rwlock import check_rwlock
 
 CHANGED = "changed"
@@ -49,7 +50,8 @@ class Pipeline:
         self.commands = {name: _commands(stage) for name, stage in self._stages.items()}
         self._before: dict[str, list[Any]] = {}
         self._pending: list[Any] = []
-        self._known: dict[str, frozenset[str]] = {}
+        self._locks = {stage.path: LockOrder(stage.path) for stage in self._stages.values()}
+        self._left = set(self._stages)
         self._dumped, self._cost = time.monotonic(), 0.0
 
     @property
@@ -70,6 +72,7 @@ class Pipeline:
             if stage.frozen or not stage.cmd:
                 return self._left_to_dvc(stage, name)
             if not stage.changed(upstream=self._upstream[name]):
+                self._left.discard(name)
                 return "unchanged"
             stage.remove_outs(ignore_remove=False, force=False)
             try:
@@ -161,6 +164,7 @@ class Pipeline:
         return Path(self._stages[name].wdir)
 
     def _left_to_dvc(self, stage: Any, name: str) -> str:
+        self._left.discard(name)
         if stage.reproduce(upstream=self._upstream[name]) is None:
             return "unchanged"
         self._pending.append(stage)
@@ -171,6 +175,7 @@ class Pipeline:
         stage.save(run_cache=not uncached)
         stage.commit()
         self._pending.append(stage)
+        self._left.discard(stage.addressing)
 
     def _dump(self, path: str, stages: Sequence[Any]) -> None:
         """Writes the entries of one file; new ones stand where a serial `dvc repro` puts them."""
@@ -181,19 +186,21 @@ class Pipeline:
         if not isinstance(stages[0], PipelineStage):
             stages[0].dump(update_pipeline=False)
             return
-        lock = Path(path).with_suffix(".lock")
-        text = lock.read_text(encoding="utf-8") if lock.exists() else ""
-        content: Any = parse_yaml_for_update(text, lock) or {"schema": "2.0"}
+        order = self._locks[path]
+        content: Any = parse_yaml_for_update(order.text, order.lock) or {"schema": "2.0"}
         entries = content.setdefault("stages", OrderedDict())
-        known = self._known.setdefault(path, frozenset(entries))
+        known = order.known(entries)
         for stage in stages:
             entries.update(to_lockfile(stage))
         for stage in self._stages.values():
             if stage.path == path and stage.name in entries and stage.name not in known:
                 entries.move_to_end(stage.name)
-        with atomic_path(lock) as part:
+        with atomic_path(order.lock) as part:
             dump_yaml(part, content)
-        self._repo.scm_context.track_file(os.path.relpath(lock))
+            order.keep(known, part)
+        if not self._left:
+            order.forget()
+        self._repo.scm_context.track_file(os.path.relpath(order.lock))
 
 
 @contextmanager
@@ -215,12 +222,14 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             stack.enter_context(lock_repo(repo))
             check_rwlock(Path(repo.tmp_dir))
             pipeline = Pipeline(repo, repo.index.graph, names)
+            if not pipeline.order:
+                raise InputError("dvc.yaml: no stages")
         except LockError:
             raise InputError(
                 "another `dvc` or `sentbench launch` is at work in this project, expected one at a time; "
                 f"wait for it (where none runs, delete {os.path.relpath(repo.lock.lockfile)})"
             ) from None
-        except DvcException as error:
+        except (DvcException, UnicodeDecodeError) as error:
             raise InputError(f"{_one_line(error)}; `dvc status` says more") from error
         stack.enter_context(repo.scm_context(quiet=True))
         try:
@@ -268,7 +277,11 @@ def _stage_errors() -> Iterator[None]:
         yield
     except (DvcException, OSError) as error:
         raise StageError(_one_line(error)) from error
+    except (LookupError, TypeError) as error:
+        raise StageError("an entry of DVC's run cache is damaged; delete .dvc/cache/runs") from error
 
 
 def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{os.path.relpath(error.filename)}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from harness.errors import InputError
 
@@ -19,18 +18,25 @@ def check_rwlock(folder: Path) -> None:
 
     DVC knows a process by its number alone, so that another program with the same number would block for
     good. A process that began after the file was written is another one.
-    Errors: InputError if a process of the list still runs: a `dvc repro` in the command of a stage.
+    Errors: InputError if a process of the list still runs: a `dvc repro` in the command of a stage; or if
+    DVC cannot write the list, for it is no file.
     """
+    from dvc.rwlock import SCHEMA
+    from voluptuous import Invalid
+
     path = folder / "rwlock"
+    for file in (path, folder / "rwlock.lock"):
+        if os.path.lexists(file) and not file.is_file():
+            raise InputError(f"{os.path.relpath(file)}: expected a file; delete it")
     if not path.is_file():
         return
     try:
-        entries = list(_entries(json.loads(path.read_text(encoding="utf-8"))))
-    except (ValueError, AttributeError):
-        entries = []  # a write that was cut short
+        content = SCHEMA(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError, Invalid):
+        content = {"write": {}, "read": {}}  # a write that was cut short
     written = path.stat().st_mtime
-    for entry in entries:
-        if _runs_since(int(entry["pid"]), written):
+    for entry in [*content["write"].values(), *chain.from_iterable(content["read"].values())]:
+        if _runs_since(entry["pid"], written):
             raise InputError(
                 f"process {entry['pid']} ({entry['cmd']}) is at work in this project, expected one `dvc` or "
                 "`sentbench launch` at a time; wait until it has ended"
@@ -38,17 +44,10 @@ def check_rwlock(folder: Path) -> None:
     path.unlink()
 
 
-def _entries(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields who writes and who reads; a path has one writer and any number of readers."""
-    yield from content.get("write", {}).values()
-    for readers in content.get("read", {}).values():
-        yield from readers
-
-
 def _runs_since(number: int, written: float) -> bool:
     import psutil
 
     try:
         return number != os.getpid() and psutil.Process(number).create_time() <= written + CLOCKS
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, ValueError, OverflowError):
         return False

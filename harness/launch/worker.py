@@ -18,6 +18,10 @@ from harness.launch.commands import end_with_parent, logged, run_commands, words
 from harness.launch.work import Work
 
 OURS = "sentbench"
+INTERRUPTED = 130
+"""The exit code of a command of this project that was interrupted."""
+GONE = 255
+"""The exit code of a process that was asked to end, or whose server is gone: its commands are tried again."""
 PRELOADED = [
     "torch._dynamo",  # the optimiser loads it
     "transformers.modeling_utils",
@@ -49,8 +53,14 @@ def run_work(work: Work, device: str) -> None:
         if driver and not driver.is_alive():
             sys.exit(1)
         os.environ.update(work.environment)
-        with logged(work, device):
-            code = next((code for code in map(run_in_process, work.commands) if code), 0)
+        try:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that Python cleans up
+            with logged(work, device):
+                code = next((code for code in map(run_in_process, work.commands) if code), 0)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        if code == INTERRUPTED:
+            sys.exit(GONE)
     else:
         code = run_commands(work, device, driver=driver.sentinel if driver else None)
     if code < 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,33 +22,9 @@ from tests.harness.launch.toy_pipeline import (
     start_launch,
     wait_for,
     wait_until_gone,
+    with_trainings,
     write_pipeline,
 )
-
-TRAINING = """
-import fcntl, pathlib, sys, time
-key = sys.argv[1]
-state, live = pathlib.Path(f"state-{key}"), open(f"live-{key}", "w")
-fcntl.flock(live, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a second live process of a key fails
-step = int(state.read_text()) if state.exists() else 0
-with open(f"starts-{key}", "a") as file:
-    file.write(f"{step}\\n")
-while step < 40:
-    time.sleep(0.05)
-    step += 1
-    state.with_suffix(".part").write_text(str(step))
-    state.with_suffix(".part").replace(state)
-pathlib.Path(f"{key}.txt").write_text(f"trained {key} for {step} steps\\n")
-"""
-
-
-def with_trainings(folder: Path) -> Path:
-    """Returns a project with two trainings of 2 s, which resume and refuse a second process of their key."""
-    command = f"{sys.executable} train.py ${{item}}"
-    each = {"cmd": command, "deps": ["train.py"], "outs": ["${item}.txt"]}
-    write_pipeline(folder, {"train": {"foreach": ["a", "b"], "do": each}})
-    (folder / "train.py").write_text(TRAINING)
-    return folder
 
 
 def test_an_engine_that_is_not_installed_names_its_extra() -> None:
@@ -82,7 +57,7 @@ def cluster() -> Iterator[Any]:
     cluster.shutdown()
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_stages_on_ray_are_recorded_as_by_a_serial_repro(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,11 +78,11 @@ def test_stages_on_ray_are_recorded_as_by_a_serial_repro(
     assert Path("dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_a_run_whose_node_is_killed_resumes_on_the_other_and_ends_with_the_same_bytes(
     tmp_path: Path, cluster: Any
 ) -> None:
-    folder = with_trainings(tmp_path / "toy")
+    folder = with_trainings(tmp_path / "toy", "ab")
     first, _ = cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     launch = start_launch(folder, "--on", "ray", "--address", cluster.address)
@@ -122,7 +97,7 @@ def test_a_run_whose_node_is_killed_resumes_on_the_other_and_ends_with_the_same_
     assert sorted(map(len, starts.values())) == [1, 2]
     assert min(max(steps) for steps in starts.values()) == 0
     assert max(max(steps) for steps in starts.values()) > 0
-    serial = with_trainings(tmp_path / "serial")
+    serial = with_trainings(tmp_path / "serial", "ab")
     repro(serial)
     assert (folder / "dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
     retried = max(starts, key=lambda key: len(starts[key]))
@@ -130,7 +105,7 @@ def test_a_run_whose_node_is_killed_resumes_on_the_other_and_ends_with_the_same_
     assert len(set(re.findall(r"== attempt \d on .*, Ray node (\w+)", log))) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_a_killed_driver_leaves_no_process_on_any_node(tmp_path: Path, cluster: Any) -> None:
     slow = stage("slow", command="echo $$ > process; sleep 60 & echo $! > child; wait")
     folder = write_pipeline(tmp_path / "toy", {"slow": slow})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from harness.cli import main
 from harness.errors import InputError
 from harness.launch.driver import Driver
-from harness.launch.on_slurm import SlurmEngine, parameters, read_options
+from harness.launch.on_slurm import SlurmEngine, parameters, read_jobs, read_options
 from harness.launch.pipeline import open_pipeline
 from harness.launch.progress import Progress
 from harness.launch.work import Ended
@@ -29,18 +30,19 @@ def test_options_are_names_with_values() -> None:
 
 
 def test_a_job_has_whole_processors_and_cards_and_minutes() -> None:
-    assert parameters({"partition": "gpu", "time": "240"}, 4, 1, 8, "slurm") == {
+    assert parameters({"partition": "gpu", "time": "240"}, 4, 1, 8) == {
         "name": "sentbench",
         "timeout_min": 240,
         "cpus_per_task": 4,
         "gpus_per_node": 1,
         "slurm_array_parallelism": 8,
-        "slurm_partition": "gpu",
+        "slurm_srun_args": ["--cpus-per-task=4"],
+        "slurm_additional_parameters": {"partition": "gpu"},
     }
     with pytest.raises(InputError, match="Slurm gives whole ones; to share a card run Ray inside"):
-        parameters({}, 1, 0.5, 8, "slurm")
+        parameters({}, 1, 0.5, 8)
     with pytest.raises(InputError, match="time=4h: expected whole minutes"):
-        parameters({"time": "4h"}, 1, 1, 8, "slurm")
+        parameters({"time": "4h"}, 1, 1, 8)
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +59,22 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
     from submitit.slurm.test_slurm import mocked_slurm
 
+    from harness.launch import slurm_queue
+
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", STAGES))
     with mocked_slurm() as mock:
+        monkeypatch.setattr(slurm_queue, "answer", partial(answer, mock))
         yield mock
+
+
+def answer(mock: Any, words: list[str], text: str = "") -> tuple[int, str]:
+    """What the mock answers to commands that it does not know; its jobs are listed by sacct."""
+    if words[0] == "squeue":
+        rows = [line.split("|") for line in mock.sacct([]).splitlines()]
+        return 0, "\n".join(f"{job} {state}" for job, state in rows if job[-1].isdigit() and "." not in job)
+    if words[0] == "scancel":
+        mock.scancel(words[2:])
+    return 0, ""
 
 
 class Cluster(SlurmEngine):
@@ -70,7 +85,7 @@ class Cluster(SlurmEngine):
         self.mock, self.happens, self.seen = mock, happens, []
 
     def wait(self, seconds: float) -> list[Ended]:
-        self._hand_over()
+        refused = self._hand_over()
         for job in list(self._running.values()):
             state = self.happens.get(job.job_id, "COMPLETED")
             self.seen.append((job.job_id, state))
@@ -79,7 +94,7 @@ class Cluster(SlurmEngine):
             self.mock.job_sacct.pop(job.job_id.split("_")[0], None)
             self.mock.set_job_state(job.job_id, state)
             job.watcher.update()
-        return super().wait(0)
+        return [*refused, *super().wait(0)]
 
     def run(self, job: Any) -> None:
         from submitit.core import submission
@@ -154,7 +169,7 @@ def test_a_job_on_other_inputs_is_cancelled_before_its_stage_runs_again(
     cancelled = []
 
     def scancel(words: list[str]) -> str:
-        cancelled.append(words[0])
+        cancelled.extend(words)
         slurm.set_job_state("12", "CANCELLED", array=2)
         return ""
 
@@ -171,7 +186,52 @@ def test_without_slurm_the_launch_is_one_line(
 ) -> None:
     pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", STAGES))
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["launch", "--on", "slurm"]) == 2
     shown = capsys.readouterr().err
     assert shown.count("\n") == 1
     assert "srun" in shown
+
+
+MANY = "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"a": 1}', '{"a": {"job": "12"}}', "\x00"])
+def test_a_damaged_record_of_jobs_is_one_line(tmp_path: Path, text: str) -> None:
+    """Without it a second job could be started for a stage whose first one runs."""
+    (tmp_path / "jobs.json").write_text(text)
+    with pytest.raises(InputError, match=r"jobs\.json: damaged; end jobs of earlier launches"):
+        read_jobs(tmp_path / "jobs.json")
+
+
+def test_a_job_that_slurm_refuses_later_is_a_failed_stage(
+    slurm: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For example, too many jobs of this user are queued."""
+
+    def refuses(words: list[str]) -> str:
+        raise FailedJobError(f"sbatch: error: AssocMaxSubmitJobLimit\n{MANY}")
+
+    from submitit.core.utils import FailedJobError
+
+    engine = Cluster(slurm, {})
+    monkeypatch.setattr(slurm, "sbatch", refuses)
+    failed = launched(engine).failed
+    reason = f"Slurm refuses its job: {MANY}"
+    assert failed == {"a": reason, "b": reason}
+
+
+def test_a_state_that_slurm_does_not_tell_stays_as_it_was(
+    slurm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.launch import slurm_queue
+
+    queue = slurm_queue.Queue()
+    queue.register_job("12")
+    answers = [(0, "12 RUNNING"), (1, "Unable to contact slurm controller"), (0, "13 PENDING")]
+    seen = []
+    for found in answers:
+        monkeypatch.setattr(slurm_queue, "answer", lambda words, found=found: found)
+        queue.update()
+        seen.append((queue.get_state("12", mode="cache"), queue.is_done("12", mode="cache")))
+    assert seen == [("RUNNING", False), ("RUNNING", False), ("GONE", True)]

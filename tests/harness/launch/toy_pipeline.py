@@ -16,6 +16,21 @@ import yaml
 ROOT = Path(__file__).parents[3]
 RUNS = "runs.txt"
 """Where each stage of a toy appends its name when it runs; DVC does not know this file."""
+TRAINING = """
+import fcntl, pathlib, sys, time
+key = sys.argv[1]
+state, live = pathlib.Path(f"state-{key}"), open(f"live-{key}", "w")
+fcntl.flock(live, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a second live process of a key fails
+step = int(state.read_text()) if state.exists() else 0
+with open(f"starts-{key}", "a") as file:
+    file.write(f"{step}\\n")
+while step < 80:
+    time.sleep(0.05)
+    step += 1
+    state.with_suffix(".part").write_text(str(step))
+    state.with_suffix(".part").replace(state)
+pathlib.Path(f"{key}.txt").write_text(f"trained {key} for {step} steps\\n")
+"""
 
 
 def stage(name: str, needs: tuple[str, ...] = ("source.txt",), command: str = "true") -> dict[str, Any]:
@@ -34,18 +49,29 @@ def write_pipeline(folder: Path, stages: Mapping[str, Any]) -> Path:
     return folder
 
 
+def with_trainings(folder: Path, keys: str) -> Path:
+    """Returns a project with trainings of 4 s, which resume and refuse a second process of their key."""
+    command = f"{sys.executable} train.py ${{item}}"
+    each = {"cmd": command, "deps": ["train.py"], "outs": ["${item}.txt"]}
+    write_pipeline(folder, {"train": {"foreach": list(keys), "do": each}})
+    (folder / "train.py").write_text(TRAINING)
+    return folder
+
+
 def runs(folder: Path) -> list[str]:
     """Returns the stages that ran, in the order in which they began."""
     path = folder / RUNS
     return path.read_text().split() if path.is_file() else []
 
 
-def start_launch(folder: Path, *words: str) -> subprocess.Popen[str]:
+def start_launch(
+    folder: Path, *words: str, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """Starts `sentbench launch` as a process of its own, in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "harness.cli", "launch", *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

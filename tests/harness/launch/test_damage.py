@@ -1,0 +1,158 @@
+"""Every file that a launch reads, damaged in many ways: it is repaired, or told of without a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.harness.launch.toy_pipeline import stage, write_pipeline
+
+STAGES = {
+    "a": {**stage("a"), "params": ["plan"]},
+    "b": stage("b", ("a.txt",)),
+    "c": stage("c", ("a.txt",), "test -e repaired"),
+}
+FILES = {
+    "dvc.yaml": "dvc.yaml",
+    "dvc.lock": "dvc.lock",
+    "params.yaml": "params.yaml",
+    "source.txt": "source.txt",
+    "a.txt": "a.txt",
+    "rwlock": ".dvc/tmp/rwlock",
+    "rwlock.lock": ".dvc/tmp/rwlock.lock",
+    "lock": ".dvc/tmp/lock",
+    "config": ".dvc/config",
+    "ignore": ".dvcignore",
+    "cached": ".dvc/cache/files/md5/*/*",
+    "run cache": ".dvc/cache/runs/*/*/*",
+    "state": ".dvc/site/repo/*/*/cache.db",
+    "log": ".cache/launch/b.log",
+    "order": ".cache/launch/order-*.json",
+}
+OTHER_TYPES = '{"write": 3, "read": {"x": 4}, "stages": [], "plan": {"x": 2}, "sha256": 1, "known": 2}\n'
+RWLOCK = '{"write": {"b.txt": {"pid": 4194305, "cmd": "dvc repro"}}, "read": {}}'
+
+
+def as_folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    (path / "of the user").write_text("kept\n")
+
+
+def as_dangling_link(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("nowhere/at-all")
+
+
+def cut(share: float) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "truncated": cut(2 / 3),
+    "cut early": cut(1 / 5),
+    "empty": cut(0),
+    "no text": lambda path: path.write_bytes(b"\xff\xfe\x00\x81" * 40),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size or 10)),
+    "a list": lambda path: path.write_text("[1, {}]\n"),
+    "a number": lambda path: path.write_text("7\n"),
+    "other types": lambda path: path.write_text(OTHER_TYPES),
+    "a folder": as_folder,
+    "a dangling link": as_dangling_link,
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project after a launch in which one of three stages failed."""
+    folder = write_pipeline(tmp_path_factory.mktemp("damage") / "toy", STAGES)
+    (folder / ".dvcignore").write_text("*.ignored\n")
+    with (folder / ".dvc/config").open("a") as config:
+        config.write("    site_cache_dir = .dvc/site\n")
+    with chdir(folder):
+        assert main(["launch"]) == 1
+    (folder / "repaired").touch()
+    (folder / ".dvc/tmp/rwlock").write_text(RWLOCK)
+    return folder
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("file", FILES)
+def test_damage_is_told_in_one_line_or_repaired(
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    file: str,
+    damage: str,
+) -> None:
+    folder = tmp_path / "toy"
+    shutil.copytree(finished, folder)
+    monkeypatch.chdir(folder)
+    found = sorted(folder.glob(FILES[file]))
+    assert found, file
+    for path in found:
+        path.chmod(0o644)
+        DAMAGES[damage](path)
+    (folder / "b.txt").unlink()
+    code = main(["launch"])
+    out, err = capfd.readouterr()
+    told = f"{code}\n{err}"
+    assert "Traceback" not in out + err, told
+    assert "Errno" not in out + err, told
+    if code == 2:
+        assert err.startswith("sentbench: "), told
+        assert err.count("\n") == 1, told
+    else:
+        assert code == (1 if "failed: " in err else 0), told
+    assert not list(folder.rglob("*.part"))
+
+
+ENTRY = {"pid": 4194305, "cmd": "dvc repro"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"write": {"b.txt": {**ENTRY, "pid": pid}}, "read": {}}
+        for pid in ("x", "4194305", None, -1, 0.5, 2**70, 4194305, True, [1])
+    ]
+    + [
+        {"read": {"b.txt": ENTRY}},
+        {"read": {"b.txt": [[]]}},
+        {"read": [ENTRY]},
+        {"write": {"b.txt": {}}},
+        None,
+    ],
+    ids=str,
+)
+def test_a_list_of_ended_or_impossible_processes_stops_nothing(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: object
+) -> None:
+    shutil.copytree(finished, tmp_path / "toy")
+    monkeypatch.chdir(tmp_path / "toy")
+    path = Path(".dvc/tmp/rwlock")
+    path.write_text(json.dumps(content))
+    os.utime(path, (1e9, 1e9))
+    assert main(["launch"]) == 0
+
+
+def test_what_a_launch_left_that_was_killed_in_a_write_is_removed(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(finished, tmp_path / "toy")
+    monkeypatch.chdir(tmp_path / "toy")
+    left = [Path(".dvc.lock.ab12.part"), Path(".dvc.lock.cd34.part")]
+    others = [Path(".results.json.ab12.part"), Path("dvc.lock.part")]
+    for path in (*left, *others):
+        path.write_text("schema: '2.0'\nstag")
+    assert main(["launch"]) == 0
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in others)

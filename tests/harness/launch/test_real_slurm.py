@@ -1,0 +1,179 @@
+"""Launches on a real Slurm of two nodes on this machine, without accounting."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.launch.toy_pipeline import (
+    repro,
+    stage,
+    start_launch,
+    wait_for,
+    with_trainings,
+    write_pipeline,
+)
+from tests.support.slurm import Slurm, missing
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def without_gpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    yield from started(tmp_path_factory.mktemp("slurm") / "daemons", gpu=False)
+
+
+@pytest.fixture(scope="module")
+def with_gpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    yield from started(tmp_path_factory.mktemp("slurm") / "daemons", gpu=True)
+
+
+def started(folder: Path, *, gpu: bool) -> Iterator[Slurm]:
+    pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
+    slurm = Slurm(folder)
+    try:
+        slurm.start(gpu=gpu)
+        yield slurm
+    finally:
+        slurm.stop()
+
+
+def launch(slurm: Slurm, folder: Path, *words: str) -> subprocess.Popen[str]:
+    return start_launch(folder, "--on", "slurm", *words, environment=slurm.environment)
+
+
+def told(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Returns the exit code of a launch and what it printed, of which Python and Slurm left nothing odd."""
+    out, err = process.communicate(timeout=180)
+    for word in ("Traceback", "sacct", "Warning", "submitit"):
+        assert word not in out + err, err
+    return process.returncode, err
+
+
+def test_four_trainings_end_as_by_a_serial_repro_though_one_is_cancelled(
+    without_gpus: Slurm, tmp_path: Path
+) -> None:
+    """No GPU is asked for by default, for the cluster has none."""
+    folder = with_trainings(tmp_path / "toy", "abcd")
+    running = launch(without_gpus, folder)
+    wait_for(folder / "state-a")
+    number = without_gpus.jobs()[0]
+    without_gpus.output("scancel", number)
+    code, shown = told(running)
+    assert code == 0, shown
+    assert "4 of 4 stages, 4 done" in shown
+    script = next((folder / ".cache/launch/slurm").glob("*_submission.sh")).read_text()
+    assert "--gpus" not in script
+    starts = [(folder / f"starts-{key}").read_text().split() for key in "abcd"]
+    assert sorted(map(len, starts)) == [1, 1, 1, 2]
+    serial = with_trainings(tmp_path / "serial", "abcd")
+    repro(serial)
+    assert (folder / "dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
+    assert without_gpus.jobs() == []
+
+
+def test_a_training_whose_node_is_killed_goes_on_at_the_other(without_gpus: Slurm, tmp_path: Path) -> None:
+    folder = with_trainings(tmp_path / "toy", "ab")
+    running = launch(without_gpus, folder, "--cpus-per-run", "2")
+    try:
+        for key in "ab":
+            wait_for(folder / f"state-{key}")
+        without_gpus.kill_node("n2")
+        code, shown = told(running)
+    finally:
+        without_gpus.start_node("n2")
+    assert code == 0, shown
+    starts = [(folder / f"starts-{key}").read_text().split() for key in "ab"]
+    assert sorted(map(len, starts)) == [1, 2]
+    resumed = max(starts, key=len)
+    assert int(resumed[1]) > 0
+    without_gpus.wait_for(without_gpus.is_idle)
+
+
+def test_threads_are_the_processors_of_the_job(without_gpus: Slurm, tmp_path: Path) -> None:
+    """Since Slurm 22.05 a step of a job has one processor unless it asks for more itself."""
+    shown = stage("a", command='echo "$OMP_NUM_THREADS $SLURM_CPUS_PER_TASK $SLURM_CPUS_ON_NODE" > threads')
+    folder = write_pipeline(tmp_path / "toy", {"a": shown})
+    code, shown = told(launch(without_gpus, folder, "--cpus-per-run", "2"))
+    assert code == 0, shown
+    assert (folder / "threads").read_text().split() == ["2", "2", "2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--gpus-per-run", "1"], "Invalid generic resource (gres) specification"),
+        (["--slurm", "gres=gpu:1"], "Invalid generic resource (gres) specification"),
+        (["--slurm", "partition=nowhere"], "invalid partition specified: nowhere"),
+        (["--slurm", "constraint=nothing"], "Invalid feature specification"),
+        (["--cpus-per-run", "64"], "Requested node configuration is not available"),
+        (["--slurm", "no_such_option=1"], "unrecognized option '--no-such-option=1'"),
+        (["--gpus-per-run", "0.5"], "Slurm gives whole ones"),
+    ],
+)
+def test_what_slurm_refuses_is_one_line_before_anything_runs(
+    without_gpus: Slurm, tmp_path: Path, words: list[str], message: str
+) -> None:
+    folder = write_pipeline(tmp_path / "toy", {"a": stage("a")})
+    (folder / "a.txt").write_text("of the user\n")
+    code, shown = told(launch(without_gpus, folder, *words))
+    assert code == 2
+    assert message in shown
+    assert shown.count("\n") == 1
+    assert (folder / "a.txt").read_text() == "of the user\n"
+    assert without_gpus.jobs() == []
+
+
+def test_a_controller_that_does_not_answer_is_one_line(without_gpus: Slurm, tmp_path: Path) -> None:
+    folder = write_pipeline(tmp_path / "toy", {"a": stage("a")})
+    text = Path(without_gpus.environment["SLURM_CONF"]).read_text()
+    (tmp_path / "slurm.conf").write_text(re.sub("SlurmctldPort=.*", "SlurmctldPort=9", text))
+    elsewhere = {**without_gpus.environment, "SLURM_CONF": str(tmp_path / "slurm.conf")}
+    code, shown = told(start_launch(folder, "--on", "slurm", environment=elsewhere))
+    assert code == 2
+    assert "--on slurm: " in shown
+    assert shown.count("\n") == 1
+
+
+def test_ctrl_c_cancels_the_jobs(without_gpus: Slurm, tmp_path: Path) -> None:
+    folder = write_pipeline(tmp_path / "toy", {"a": stage("a", command="sleep 60")})
+    running = launch(without_gpus, folder)
+    wait_for(folder / "runs.txt")
+    running.send_signal(signal.SIGINT)
+    code, shown = told(running)
+    assert code == 130
+    assert "interrupted" in shown
+    assert without_gpus.jobs() == []
+
+
+def test_a_killed_launch_leaves_a_job_which_the_next_one_waits_for(
+    without_gpus: Slurm, tmp_path: Path
+) -> None:
+    folder = with_trainings(tmp_path / "toy", "a")
+    first = launch(without_gpus, folder)
+    wait_for(folder / "state-a")
+    first.kill()
+    first.communicate()
+    code, shown = told(launch(without_gpus, folder))
+    assert code == 0, shown
+    assert (folder / "starts-a").read_text().split() == ["0"]
+
+
+@pytest.mark.parametrize(("words", "asked"), [(["--slurm", "partition=gpu"], 1), ([], 0)])
+def test_a_stage_takes_a_gpu_where_its_partition_has_one(
+    with_gpus: Slurm, tmp_path: Path, words: list[str], asked: int
+) -> None:
+    folder = write_pipeline(tmp_path / "toy", {"train": stage("train"), "data": stage("data")})
+    code, shown = told(launch(with_gpus, folder, *words))
+    assert code == 0, shown
+    scripts = [path.read_text() for path in (folder / ".cache/launch/slurm").glob("*_submission.sh")]
+    assert sum("#SBATCH --gpus-per-node=1\n" in script for script in scripts) == asked
+    assert "2 of 2 stages, 2 done" in shown

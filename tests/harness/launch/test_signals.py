@@ -1,0 +1,155 @@
+"""Ctrl-C and SIGTERM at every stage of a launch: its exit code, what it says, what it leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import dvc.lock
+import pytest
+
+from tests.harness.launch.toy_pipeline import (
+    ROOT,
+    repro,
+    stage,
+    start_launch,
+    wait_for,
+    wait_until_gone,
+    write_pipeline,
+)
+
+OURS = """
+import os
+if "TOY" in os.environ:
+    import harness.launch.worker
+
+    def slow(command):
+        import time
+        from multiprocessing import Semaphore
+        from pathlib import Path
+
+        from tqdm import tqdm
+
+        bar, held = tqdm(range(600), desc="training"), Semaphore()
+        Path("process").write_text(str(os.getpid()))
+        for _ in bar:
+            time.sleep(0.1)
+        return 0
+
+    harness.launch.worker.run_in_process = slow
+"""
+"""A command of this project that holds what Python has to give back to the system; run at Python's start."""
+SLOW = "echo $$ > process; sleep 60; true"
+STAGES = {
+    "a command": {"slow": stage("slow", command=SLOW)},
+    "after a failed stage": {
+        "bad": stage("bad", command="exit 3"),
+        "slow": stage("slow", ("source.txt",), SLOW),
+    },
+    "after a stage that ended": {"quick": stage("quick"), "slow": stage("slow", ("quick.txt",), SLOW)},
+    "a command that does not listen": {"slow": stage("slow", command=f"trap '' INT TERM; {SLOW}")},
+    "a command of this project": {
+        "bad": stage("bad", command="exit 3"),
+        "slow": {"cmd": "sentbench train", "deps": ["source.txt"], "outs": ["slow.txt"]},
+    },
+}
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+@pytest.fixture
+def launched(tmp_path: Path) -> Iterator[list[subprocess.Popen[str]]]:
+    """Launches that are killed at the end of the test, if they are left."""
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Signals) -> str:
+    """Returns what a launch printed, which has ended as one that a signal interrupted."""
+    out, err = process.communicate(timeout=60)
+    assert process.returncode in (128 + number, -number), err  # a shell shows both as the former
+    for word in ("Traceback", "Warning", "Error", "semaphore"):
+        assert word not in out + err, err
+    assert not list(folder.rglob("*.part"))
+    return err
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("moment", STAGES)
+def test_a_signal_ends_what_runs(
+    tmp_path: Path, launched: list[subprocess.Popen[str]], moment: str, number: signal.Signals
+) -> None:
+    folder = write_pipeline(tmp_path / "toy", STAGES[moment])
+    (tmp_path / "sitecustomize.py").write_text(OURS)
+    paths = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    process = start_launch(folder, "--jobs", "1", environment={**paths, "TOY": "1"})
+    launched.append(process)
+    wait_for(folder / "process")
+    os.killpg(process.pid, number)
+    err = expect_end(process, folder, number)
+    assert process.returncode == 128 + number
+    assert "sentbench launch: interrupted; 1 stages were not run" in err
+    assert ("failed: bad: exit code 3" in err) is ("bad" in STAGES[moment])
+    wait_until_gone(int((folder / "process").read_text()))
+    lock = (folder / "dvc.lock").read_text() if (folder / "dvc.lock").exists() else ""
+    assert ("quick:" in lock) is ("quick" in STAGES[moment])
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_second_signal_changes_nothing(
+    tmp_path: Path, launched: list[subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    folder = write_pipeline(tmp_path / "toy", STAGES["a command that does not listen"])
+    process = start_launch(folder)
+    launched.append(process)
+    wait_for(folder / "process")
+    for _ in range(3):
+        os.killpg(process.pid, number)
+        time.sleep(0.7)
+    expect_end(process, folder, number)
+    wait_until_gone(int((folder / "process").read_text()))
+
+
+def test_ctrl_c_while_another_launch_holds_the_lock(
+    tmp_path: Path, launched: list[subprocess.Popen[str]]
+) -> None:
+    folder = write_pipeline(tmp_path / "toy", STAGES["a command"])
+    first = start_launch(folder)
+    launched.append(first)
+    wait_for(folder / "process")
+    second = start_launch(folder)
+    launched.append(second)
+    time.sleep(dvc.lock.DEFAULT_TIMEOUT / 2)
+    second.send_signal(signal.SIGINT)
+    _, err = second.communicate(timeout=60)
+    assert second.returncode in (2, 130)
+    assert "Traceback" not in err
+    assert first.poll() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("seconds", [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0])
+def test_a_signal_at_any_time_leaves_what_the_next_launch_goes_on_from(
+    tmp_path: Path, seconds: float, number: signal.Signals
+) -> None:
+    """Before the launch runs anything, SIGTERM ends it as it ends any program."""
+    stages = {name: stage(name, command="sleep 0.3") for name in "abcdefgh"}
+    folder = write_pipeline(tmp_path / "toy", stages)
+    process = start_launch(folder, "--jobs", "1")
+    time.sleep(seconds)
+    os.killpg(process.pid, number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (0, 128 + number, -signal.SIGTERM), err
+    assert "Traceback" not in err or "harness" not in err, err
+    again = start_launch(folder)
+    assert again.communicate(timeout=120)[1].rstrip().endswith("done") or again.returncode == 0
+    serial = write_pipeline(tmp_path / "serial", stages)
+    repro(serial)
+    assert (folder / "dvc.lock").read_bytes() == (serial / "dvc.lock").read_bytes()
