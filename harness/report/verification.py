@@ -258,7 +258,7 @@ def to_text(found: Verification) -> str:
         lines += _pool_text(kind, found.others.pools[kind])
     if found.draw is not None and found.draw.place is not None:
         low, high = (100 * end for end in found.draw.place.interval)
-        words = place_words(found.draw)
+        words = draw_words(found.draw)
         lines.append(f"draw       {found.draw.answer}: {words} ({low:.0f} to {high:.0f} %)")
     if found.best_by_dev is not None:
         number = counted(len(found.values), "seed")
@@ -280,7 +280,7 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-def place_words(draw: Draw) -> str:
+def draw_words(draw: Draw) -> str:
     """Returns where a printed value stands among single runs; empty where there are none."""
     if draw.place is None:
         return ""

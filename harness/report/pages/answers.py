@@ -19,7 +19,7 @@ from harness.report.runs import slug
 from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Cell, Table, TableRow, reading_order, row_label
 from harness.report.verdicts import Finding
-from harness.report.verification import Verification, counted, median, place_words
+from harness.report.verification import Verification, counted, draw_words, median
 
 MOST = 3
 """Findings that the first screen tells."""
@@ -127,7 +127,7 @@ def known_words(found: Verification) -> str:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
         parts.append(f"median {middle:.2f} of {counted(len(others.sources), 'independent source')}{rivals}")
     if found.draw is not None and found.draw.place is not None and found.draw.runs > 1:
-        parts.append(place_words(found.draw).replace(" %", "\N{NO-BREAK SPACE}%"))
+        parts.append(draw_words(found.draw).replace(" %", "\N{NO-BREAK SPACE}%"))
     own = median(list(found.others.pools["same authors"].sources.values()))
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")

@@ -11,7 +11,7 @@ from harness.report.formats.text import MARKS, SETTING_MARKS, format_number, is_
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verdicts import FINDINGS, Finding
-from harness.report.verification import Verification, counted, median, place_words
+from harness.report.verification import Verification, counted, draw_words, median
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -83,7 +83,7 @@ def evidence_facts(found: Verification | None) -> Facts:
     draw = found.draw
     if draw is not None and draw.place is not None:
         low, high = (100 * end for end in draw.place.interval)
-        facts.append(("As one run", f"{draw.answer}: {place_words(draw)} ({low:.0f} to {high:.0f} %)"))
+        facts.append(("As one run", f"{draw.answer}: {draw_words(draw)} ({low:.0f} to {high:.0f} %)"))
     plan = found.plan
     if plan is not None:
         more = plan.cost.replace("seed", "more seed", 1)
