@@ -47,7 +47,7 @@ PICTURES = {
     "leaderboard": Picture("index.html", start="#table-small"),
     "paper": Picture("papers/pcl.html", start="#table-pcl-table2"),
     "cell": Picture("papers/pcl.html", start="#table-pcl-table3", click="#pcl-table3--simcse--avg .cell"),
-    "claims": Picture("pages/claims.html", start="#claims-small"),
+    "claims": Picture("pages/claims.html", start=".claims"),
     "compare": Picture("pages/compare.html", start="#pick"),
     "pairs": Picture("pages/pairs.html", start="#pick-pairs"),
     "audit": Picture("pages/audit.html", start="#audit-simcse"),

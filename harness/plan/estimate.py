@@ -104,14 +104,22 @@ class Estimate:
     def teachers(self) -> Cost | None:
         """Returns the cost of all teachers' vectors, None if a teacher's sizes are not known."""
         total = Cost()
-        for teacher in self.params.teachers.values():
-            shape = self.shape(teacher.encoder)
-            if shape is None:
+        for name in self.params.teachers:
+            cost = self.teacher(name)
+            if cost is None:
                 return None
-            texts = self.rows(teacher.corpus) * self.texts(teacher.corpus)
-            work = dict.fromkeys(DEVICES, shape.forward(texts, TRAINING_LENGTH))
-            total = total.plus(self._cost(work, shape, "fp32", texts * shape.width * FLOAT_BYTES))
+            total = total.plus(cost)
         return total
+
+    def teacher(self, name: str) -> Cost | None:
+        """Returns the cost of one teacher's vectors of its corpus, None if its sizes are not known."""
+        teacher = self.params.teachers[name]
+        shape = self.shape(teacher.encoder)
+        if shape is None:
+            return None
+        texts = self.rows(teacher.corpus) * self.texts(teacher.corpus)
+        work = dict.fromkeys(DEVICES, shape.forward(texts, TRAINING_LENGTH))
+        return self._cost(work, shape, "fp32", texts * shape.width * FLOAT_BYTES)
 
     def data(self) -> Cost:
         """Returns the disk that sources, backbones and derived corpora take."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from harness.paths import ARTEFACTS, CORPORA, TEACHERS
+from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import Recipe
 from harness.plan.resolve import resolve
-from harness.plan.step_times import read_step_times
+from harness.plan.step_times import Cost, read_step_times
 from harness.report.verification import Price
 
 
 def seed_prices(recipes: Mapping[str, Recipe]) -> dict[tuple[str, str], Price]:
     """Returns the price of a seed by system and backbone, of every system that a full-scale recipe declares.
 
-    Errors: as `resolve` and `read_step_times`.
+    It is what the command's dry run prints: the parents and teachers that a seed needs count with it, those
+    that all seeds share once. Errors: as `resolve` and `read_step_times`.
     """
     homes = {
         system: name
@@ -26,15 +31,58 @@ def seed_prices(recipes: Mapping[str, Recipe]) -> dict[tuple[str, str], Price]:
     }
     if not homes:
         return {}
-    params = resolve(recipes, ["all"], seeds=1, backbones=None)
-    estimate = Estimate(params, read_step_times())
-    backbones = Counter(run.id for run in params.runs.values())
+    needs = Needs(resolve(recipes, ["all"], seeds=2, backbones=None))
+    seeds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    backbones: defaultdict[str, set[str]] = defaultdict(set)
+    for key, run in needs.params.runs.items():
+        seeds[run.id, run.backbone_name].append(key)
+        backbones[run.id].add(run.backbone_name)
     found = {}
-    for run in params.runs.values():
-        if run.id in homes:
-            cost = estimate.run(run)
-            command = f"sentbench plan {homes[run.id]}/{run.id}"
-            if backbones[run.id] > 1:
-                command += f" --backbone {run.backbone_name}"
-            found[run.id, run.backbone_name] = Price(None if cost is None else cost.gpu_hours, command)
+    for (system, backbone), keys in seeds.items():
+        if system not in homes:
+            continue
+        one = needs.of(keys[0])
+        shared = one & needs.of(keys[1]) if len(keys) > 1 else set()
+        command = f"sentbench plan {homes[system]}/{system}"
+        if len(backbones[system]) > 1:
+            command += f" --backbone {backbone}"
+        corpora = ", ".join(sorted(needs.corpora(one)))
+        found[system, backbone] = Price(needs.hours(one - shared), command, needs.hours(shared), corpora)
     return found
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What each run of a plan needs to be there before it, by the folders that it reads."""
+
+    params: Params
+    _hours: dict[str, float | None] = field(default_factory=dict)
+
+    def of(self, key: str) -> set[str]:
+        """Returns the folders of a run, of the runs that it needs, and of the teachers' vectors."""
+        found, wanted = set(), [f"{ARTEFACTS}/{key}"]
+        while wanted:
+            folder = wanted.pop()
+            found.add(folder)
+            if Path(folder).parent == ARTEFACTS:
+                run = self.params.runs[Path(folder).name]
+                needed = [run.parent, run.backbone]
+                wanted += [path for path in needed if Path(path).parent in (ARTEFACTS, TEACHERS)]
+        return found
+
+    def hours(self, folders: Iterable[str]) -> float | None:
+        """Returns the GPU hours that folders take, None if those of one are not known."""
+        if not self._hours:
+            estimate = Estimate(self.params, read_step_times())
+            costs: dict[str, Cost | None] = {}
+            costs |= {f"{ARTEFACTS}/{key}": estimate.run(run) for key, run in self.params.runs.items()}
+            costs |= {f"{TEACHERS}/{name}": estimate.teacher(name) for name in self.params.teachers}
+            self._hours.update({key: None if cost is None else cost.gpu_hours for key, cost in costs.items()})
+        hours = [self._hours[folder] for folder in folders]
+        known = [hour for hour in hours if hour is not None]
+        return sum(known) if len(known) == len(hours) else None
+
+    def corpora(self, folders: Iterable[str]) -> set[str]:
+        """Returns the derived corpora that the runs among folders read, whose making no hours count."""
+        runs = [self.params.runs[Path(folder).name] for folder in folders if Path(folder).parent == ARTEFACTS]
+        return {Path(run.corpus).name for run in runs if Path(run.corpus).parent == CORPORA}

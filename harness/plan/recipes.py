@@ -52,7 +52,8 @@ class System(Declaration):
 
     id: its name everywhere. variant: its label for a reader. preset: which of its recipe's presets it uses.
     parent: what training reads beside the corpus. start: whose weights training starts from, where that is
-    not the plain backbone.
+    not the plain backbone. no_verdict: why its runs say nothing about a printed number, for their corpus or
+    settings are not those of the paper; it is no part of a run.
     """
 
     id: Name
@@ -70,6 +71,7 @@ class System(Declaration):
     tasks: list[str] = Field(min_length=1)
     parent: Parent | None = None
     start: Parent | None = None
+    no_verdict: str = ""
     config: dict[str, Any]
     train: dict[str, Any]
 

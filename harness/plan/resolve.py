@@ -147,7 +147,9 @@ class Runs:
             "parent": self._folder(entry.parent, corpus, backbone, seed, users) if entry.parent else corpus,
             "backbone": self._folder(start, corpus, backbone, seed, users),
         }
-        settings: dict[str, Any] = entry.model_dump(exclude={"backbones", "seeds", "start", "preset", *needs})
+        settings: dict[str, Any] = entry.model_dump(
+            exclude={"backbones", "seeds", "start", "preset", "no_verdict", *needs}
+        )
         self.found[key] = validated(Run, {**settings, **needs, "seed": seed}, where=f"run {key}")
         return key
 

@@ -74,21 +74,22 @@ def prediction_interval(values: Sequence[float], *, confidence: float = 0.95) ->
     return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
 
 
-def percentile(values: Sequence[float], printed: float, *, rounding: float = 0.0) -> Share:
-    """Returns the share of runs below a printed value, ties counted half, with the Clopper-Pearson interval.
+def percentile(draws: Sequence[Sequence[float]], printed: float, *, rounding: float = 0.0) -> Share:
+    """Returns the share of draws below a printed value, ties counted half, with the Clopper-Pearson interval.
 
-    Runs within `rounding` of it are ties. The interval is that of the true share of runs below the value;
-    with ties it reaches from the lower end without to the upper end with all of them. It covers at least 95
-    %. Errors: ValueError without values.
+    A draw is one run, or several that count as one: then its part below the value counts. Runs within
+    `rounding` of it are ties. The interval is that of the true share of draws below the value; with ties it
+    reaches from the lower end without to the upper end with all of them, and parts of a draw are rounded
+    outwards. It covers at least 95 %. Errors: ValueError without a draw or with an empty one.
     """
-    if not values:
-        raise ValueError("the place among no runs is not defined; expected at least one value")
-    slack = rounding + 1e-9
-    below = sum(value < printed - slack for value in values)
-    ties = sum(abs(value - printed) <= slack for value in values)
-    share = (below + ties / 2) / len(values)
-    low = clopper_pearson(below, len(values)).low
-    return Share(share, Interval(low, clopper_pearson(below + ties, len(values)).high))
+    if not draws or not all(draws):
+        raise ValueError("the place among no runs is not defined; expected at least one value in each draw")
+    slack, count = rounding + 1e-9, len(draws)
+    below = math.fsum(sum(run < printed - slack for run in runs) / len(runs) for runs in draws)
+    not_above = math.fsum(sum(run <= printed + slack for run in runs) / len(runs) for runs in draws)
+    low = clopper_pearson(math.floor(below + 1e-9), count).low
+    high = clopper_pearson(math.ceil(not_above - 1e-9), count).high
+    return Share((below + not_above) / 2 / count, Interval(low, high))
 
 
 def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:

@@ -25,7 +25,10 @@ LEVEL = 0.05
 """Chance of an error that each one-sided test of `typical` allows; its interval covers 1 - 2 LEVEL."""
 
 FEW_RUNS = 5
-"""Below this many runs a value inside their prediction interval says nothing: it holds almost all."""
+"""Below this many draws a value inside their prediction interval says nothing: it holds almost all."""
+
+OURS = "our seeds"
+"""The source that our own runs are."""
 
 FEW_SOURCES = 3
 """Sources without which others' runs settle nothing: one implementation can be wrong in all of its seeds."""
@@ -68,7 +71,8 @@ class Typicality:
 
 @dataclass(frozen=True)
 class Draw:
-    """The answer to "is it a plausible draw?". place: of the print among `runs` single runs of `sources`.
+    """The answer to "is it a plausible draw?". place: of the print among `runs` single runs of `sources`,
+    each source of others counted once.
 
     reach: where one more run is expected (`reach_of`).
     """
@@ -134,30 +138,34 @@ def side_of(interval: Interval, margin: float = MARGIN) -> Typical:
 def drawn(runs: Mapping[str, Sequence[float]], printed: float, *, rounding: float = 0.0) -> Draw:
     """Returns whether a printed single run could be one of `runs`, the single runs of each source.
 
-    Out of reach: outside of the 95 % reach of one more run (`reach_of`). Otherwise, with fewer than
-    FEW_RUNS runs, too few runs. Lucky or unlucky: the Clopper-Pearson interval of the share of runs below
-    the print lies above 3/4 or below 1/4. Plausible: the rest.
+    A source of others is one draw however many runs it has, for all of them are of one implementation; each
+    of our seeds is one (`OURS`). Out of reach: outside of the 95 % reach of one more run (`reach_of`).
+    Otherwise, with fewer than FEW_RUNS draws, too few runs. Lucky or unlucky: the Clopper-Pearson interval
+    of the share of draws below the print lies above 3/4 or below 1/4. Plausible: the rest.
     """
     some = {source: values for source, values in runs.items() if values}
-    values = [value for group in some.values() for value in group]
-    if not values:
+    count = sum(len(values) for values in some.values())
+    if not some:
         return Draw("too few runs", None, None, 0, 0)
-    place = percentile(values, printed, rounding=rounding)
+    draws = [[value] for value in some.get(OURS, ())]
+    draws += [list(values) for source, values in some.items() if source != OURS]
+    place = percentile(draws, printed, rounding=rounding)
     reach = reach_of(some)
     if reach is not None and not (reach.low - rounding <= printed <= reach.high + rounding):
-        return Draw("out of reach", place, reach, len(values), len(some))
-    return Draw(_luck(place, len(values)), place, reach, len(values), len(some))
+        return Draw("out of reach", place, reach, count, len(some))
+    return Draw(_luck(place, len(draws)), place, reach, count, len(some))
 
 
 def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
-    """Returns where one more run is expected, 95 %; None below two runs, and with two sources.
+    """Returns where one more run is expected, 95 %; None where too little is known.
 
-    One source: the prediction interval of its runs. Three or more: that of all runs, widened to that of the
-    sources' means, for sources differ by more than their seeds do. Two sources do not say by how much.
+    Our seeds alone: the prediction interval of these runs. Three sources or more: that of all runs, widened
+    to that of the sources' means, for sources differ by more than their seeds do. Two sources, or one of
+    others, do not say by how much.
     """
     means = [statistics.mean(values) for values in runs.values()]
     within = prediction_interval([value for values in runs.values() for value in values])
-    if len(means) == 1 or within is None:
+    if within is None or set(runs) == {OURS}:
         return within
     between = prediction_interval(means) if len(means) >= FEW_SOURCES else None
     if between is None:
@@ -165,8 +173,8 @@ def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
     return Interval(min(within.low, between.low), max(within.high, between.high))
 
 
-def _luck(place: Share, runs: int) -> Drawn:
-    if runs < FEW_RUNS:
+def _luck(place: Share, draws: int) -> Drawn:
+    if draws < FEW_RUNS:
         return "too few runs"
     if place.interval.low > 0.75:
         return "lucky draw"

@@ -13,6 +13,7 @@ from harness.report.settling import LIKELY, MOST_SEEDS, seeds_to_settle
 from harness.report.statistics import BestByDev, KnownSpread
 from harness.report.verdicts import (
     MARGIN,
+    OURS,
     Draw,
     Finding,
     OthersAnswer,
@@ -23,16 +24,19 @@ from harness.report.verdicts import (
     typical,
 )
 
-OURS = "our seeds"
-
 
 class Price(NamedTuple):
-    """What a seed of a system takes. gpu_hours: None if not known; command: what plans its runs, without the
-    number of seeds, empty if no recipe declares the system.
+    """What a seed of a system takes, with the runs and teachers that it needs.
+
+    gpu_hours: None if not known; command: what plans its runs, without the number of seeds, empty if no
+    recipe declares the system. shared: hours of what all seeds need once, None if not known. corpora: derived
+    corpora whose making no hours count.
     """
 
     gpu_hours: float | None = None
     command: str = ""
+    shared: float | None = 0.0
+    corpora: str = ""
 
 
 NO_PRICE = Price()
@@ -44,7 +48,8 @@ class Plan:
 
     seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so, else what they
     rest on if it is not the spread of the system's own seeds. gpu_hours: of
-    the seeds that are still to run, None if their cost is not known. command: what plans and runs them.
+    the seeds that are still to run and all that they need, None if their cost is not known. command: what
+    plans and runs them. corpora: those that have to be made, which no hours count.
     """
 
     seeds: int | None
@@ -52,13 +57,24 @@ class Plan:
     gpu_hours: float | None
     command: str
     why: str = ""
+    corpora: str = ""
+
+    @property
+    def cost(self) -> str:
+        """The seeds still to run with their hours, in words; empty if none are known."""
+        if self.more is None:
+            return ""
+        hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}"
+        made = f" and the making of {self.corpora}" if self.corpora else ""
+        return f"{counted(self.more, 'seed')}{hours}{made}"
 
 
 @dataclass(frozen=True)
 class Verification:
     """One printed number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
-    best_by_dev: what picking the best of `printed.seeds` or all of our seeds by development score yields.
+    best_by_dev: what picking the best of all our seeds by development score yields; None beside a print
+    that is a mean of seeds, which picks none.
     """
 
     printed: PrintedNumber
@@ -112,9 +128,8 @@ def verify(
     single = printed.seeds is None or printed.seeds == 1
     runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
     selected = None
-    if values and len(dev) == len(values):
-        picked_of = min(printed.seeds or len(values), len(values))
-        selected = statistics.best_by_dev(values, dev, picked_of, printed.value)
+    if single and values and len(dev) == len(values):
+        selected = statistics.best_by_dev(values, dev, len(values), printed.value)
     settled = ours is not None and ours.answer != "not settled"
     return Verification(
         printed=printed,
@@ -148,7 +163,9 @@ def _plan(
     found = statistics.spread(values, None if study is None else study.sd)
     if found is None or found.sd == 0:
         first = _costed(2, len(values), price)
-        return replace(first, seeds=None, why="the spread of seeds is not known before two seeds")
+        return replace(
+            first, seeds=None, why="no plan before two seeds: the spread of its seeds is not known"
+        )
     difference = statistics.mean(values) - printed.value if values else others.difference or 0.0
     averaged = printed.seeds if printed.seeds and printed.seeds > 1 else 0
     seeds = seeds_to_settle(difference, found.sd, printed_seeds=averaged, margin=margin)
@@ -169,9 +186,10 @@ def _plan(
 def _costed(seeds: int, run: int, price: Price) -> Plan:
     """Returns the plan of `seeds` in all, of which `run` were run; more of them where those do not settle."""
     more = max(1, seeds - run)
-    hours = None if price.gpu_hours is None else more * price.gpu_hours
+    shared = 0.0 if run else price.shared
+    hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared
     command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
-    return Plan(run + more, more, hours, command)
+    return Plan(run + more, more, hours, command, corpora=price.corpora)
 
 
 def to_json(found: Verification) -> dict[str, Any]:
@@ -212,6 +230,7 @@ def _pool_json(pool: Pool) -> dict[str, Any]:
         "runs": len(pool.values),
         "sources": dict(pool.sources),
         "median": median(list(pool.sources.values())),
+        "competitors": list(pool.competitors),
         "links": sorted({study.link for study in pool.studies}),
     }
 
@@ -238,19 +257,35 @@ def to_text(found: Verification) -> str:
     for kind in RELATIONS:
         lines += _pool_text(kind, found.others.pools[kind])
     if found.draw is not None and found.draw.place is not None:
-        place = found.draw.place
-        lines.append(
-            f"draw       {found.draw.answer}: {100 * place.value:.0f} % of {found.draw.runs} runs are below "
-            f"({100 * place.interval.low:.0f} to {100 * place.interval.high:.0f} %)"
-        )
+        low, high = (100 * end for end in found.draw.place.interval)
+        words = draw_words(found.draw)
+        lines.append(f"draw       {found.draw.answer}: {words} ({low:.0f} to {high:.0f} %)")
     if found.best_by_dev is not None:
-        lines.append(f"selection  the seed best on dev is expected at {found.best_by_dev.expected:.2f}")
+        number = counted(len(found.values), "seed")
+        lines.append(
+            f"selection  of our {number} the best on dev has {found.best_by_dev.expected:.2f} on test; how "
+            "many the print was chosen from is not known"
+        )
     return "\n".join(lines + _plan_text(found.plan))
+
+
+def format_hours(hours: float) -> str:
+    """Returns GPU hours as `sentbench plan` prints them."""
+    number = f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
+    return f"{number} GPU hours"
 
 
 def counted(number: int, what: str) -> str:
     """Returns a number of things, in the plural where it is not one."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def draw_words(draw: Draw) -> str:
+    """Returns where a printed value stands among single runs; empty where there are none."""
+    if draw.place is None:
+        return ""
+    of = f" of {counted(draw.sources, 'source')}, each of others counted once" if draw.sources > 1 else ""
+    return f"above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')}{of}"
 
 
 def _ours_text(found: Verification) -> str:
@@ -272,8 +307,12 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
         return []
     middle = median(list(pool.sources.values()))
     shown = "" if middle is None else f", median of sources {middle:.2f}"
+    rivals = (
+        f"; authors of a competing method: {', '.join(pool.competitors)}" if kind == "independent" else ""
+    )
     lines = [
         f"{kind}: {counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}{shown}"
+        + (rivals if pool.competitors else "")
     ]
     lines += [f"    {link}" for link in sorted({study.link for study in pool.studies})]
     return lines
@@ -288,5 +327,5 @@ def _plan_text(plan: Plan | None) -> list[str]:
         rest = f", {plan.why}" if plan.why else ""
         lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (chance {LIKELY:.0%}{rest})"]
     if plan.gpu_hours is not None:
-        lines.append(f"cost       {plan.gpu_hours:.1f} GPU hours for {plan.more} seeds")
+        lines.append(f"cost       {plan.cost}")
     return [*lines, f"run        {plan.command}"] if plan.command else lines

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from harness import layouts
 from harness.checkout import declared
+from harness.declarations import read_declarations
 from harness.errors import InputError
 from harness.identity import code_base, report_roots
 from harness.outputs import check_folder, new_outputs
@@ -30,6 +31,7 @@ from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.records import check_plain, read_object
 from harness.report.evidence.ledger import load_ledger
+from harness.report.formats.citation import WORKS, Work
 from harness.report.formats.summary import text_files
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.paper import papers_of
@@ -39,12 +41,12 @@ from harness.report.score_problems import score_problems
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import (
     IN_PAPERS_FORM,
-    NOTES,
     PUBLIC,
     SHOWN,
     SMALL,
     has_values,
     missing_cells,
+    notes_of,
     tables_of_plan,
 )
 from harness.report.tables.lookup import find_cells
@@ -128,7 +130,7 @@ def evidence_without_plan(results: list[ResultFile]) -> Evidence:
         prices=seed_prices(recipes),
         contributors={result.run.key: shown_name(by) for result, by in added},
         settings={
-            key: system.model_dump(include={"config", "train"})
+            key: system.model_dump(include={"config", "train", "no_verdict"})
             for key, system in declared_systems(recipes).items()
         },
     )
@@ -223,11 +225,17 @@ def report_content(
         tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
         small_tables=tuple(tables[key] for key in IN_PAPERS_FORM if key in tables),
         pairs=pair_sets(params),
-        papers=papers_of(tables, evidence.published, runs, lacking),
+        papers=papers_of(
+            tables,
+            evidence.published,
+            runs,
+            lacking,
+            read_declarations(declared(LEADERBOARDS) / WORKS, Work),
+        ),
         results=tuple(evidence.results),
         runs=runs,
         ladders=ladders_of(params),
-        notes=NOTES,
+        notes=notes_of(tables.get(SMALL)),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         measurements=MEASUREMENTS,

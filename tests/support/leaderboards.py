@@ -23,4 +23,8 @@ def write_leaderboards(folder: Path) -> Path:
     answers = yaml.safe_load((folder / "answers.yaml").read_text())
     numbers = [number for number in answers["numbers"] if number["table"].replace("/", "-") in KEPT["tables"]]
     (folder / "answers.yaml").write_text(yaml.safe_dump({"numbers": numbers}, sort_keys=False))
+    for path in (folder / "claims").iterdir():
+        declared = yaml.safe_load(path.read_text())
+        kept = [claim for claim in declared["claims"] if claim["table"].replace("/", "-") in KEPT["tables"]]
+        path.write_text(yaml.safe_dump({**declared, "claims": kept}, sort_keys=False))
     return folder

@@ -110,7 +110,7 @@ class Study(Declaration):
     (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
     source. differs: the difference of another recipe. derived: the number follows from the source, which
     does not state it. doubt: why the study is listed and not counted. repeats: columns whose numbers
-    another study has. unconverged: its spread says nothing about the seeds of the recipe.
+    another study has. unconverged: its training had not converged, so its runs are listed and not counted.
     """
 
     system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
@@ -143,6 +143,11 @@ class Study(Declaration):
                     f"one a seed"
                 )
         return self
+
+    @property
+    def not_counted(self) -> str:
+        """Why the study is no evidence, empty if it counts."""
+        return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
 
     @property
     def link(self) -> str:

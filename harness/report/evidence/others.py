@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.report import statistics
@@ -26,6 +26,7 @@ class PrintedNumber:
     """One published number in points.
 
     by: who stands behind it; seeds: runs behind it, None if not stated; rounding: half a printed digit.
+    system: its row's system and backbone under their first name, by which tables that quote it agree.
     """
 
     table: str
@@ -35,6 +36,12 @@ class PrintedNumber:
     by: str
     seeds: int | None
     rounding: float
+    system: str = ""
+
+    @property
+    def fact(self) -> tuple[str, str, float]:
+        """What is printed, the same wherever the number is quoted."""
+        return self.system or self.row, self.column, round(self.value, 4)
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,14 @@ class Pool:
 
     runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
     behind it (a range counts once, as its middle). behind: runs behind the sources' values, means included.
+    competitors: the studies of authors who have a method of their own in the tables, by source.
     """
 
     studies: tuple[Study, ...]
     runs: Mapping[str, tuple[float, ...]]
     sources: Mapping[str, float]
     behind: int
+    competitors: Mapping[str, tuple[Study, ...]] = field(default_factory=dict)
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -112,17 +121,20 @@ def any_number(
         by=ledger.printed_by(table.split("/")[0], line.work),
         seeds=line.seeds,
         rounding=0.5 * 10.0**-found.decimals * points,
+        system=ledger.plain(row),
     )
 
 
 def others_of(ledger: Ledger, printed: PrintedNumber) -> Others:
-    """Returns what the ledger knows of a printed number; the print itself is no evidence for it."""
+    """Returns what the ledger knows of a printed number; the print itself is no evidence for it, and neither
+    are quotations, doubtful numbers and runs that had not converged.
+    """
     counted: dict[Relation, list[Study]] = {relation: [] for relation in RELATIONS}
     uncounted = []
     for study in ledger.of(printed.row):
         if printed.column not in study.scores or _is_the_print(ledger, study, printed):
             continue
-        if study.doubt or study.kind == "quoted" or printed.column in study.repeats:
+        if study.not_counted or printed.column in study.repeats:
             uncounted.append(study)
         else:
             counted[relation_of(ledger, study, printed)].append(study)
@@ -163,7 +175,13 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
         by: sum(value * count for value, count in some) / sum(count for _, count in some)
         for by, some in parts.items()
     }
-    return Pool(chosen, runs, sources, sum(count for some in parts.values() for _, count in some))
+    behind = sum(count for some in parts.values() for _, count in some)
+    competitors = {
+        by: tuple(study for study in chosen if ledger.measured_by(study) == by)
+        for by in sources
+        if by in ledger.scope.groups
+    }
+    return Pool(chosen, runs, sources, behind, competitors)
 
 
 def known_spread(ledger: Ledger, system: str, column: str) -> statistics.KnownSpread | None:
@@ -188,7 +206,7 @@ def _largest_spread(studies: Iterable[Study], column: str) -> statistics.KnownSp
     lists = [
         runs_of(study.scores[column])
         for study in studies
-        if column in study.scores and study.kind == "re-run" and not (study.unconverged or study.doubt)
+        if column in study.scores and study.kind == "re-run" and not study.not_counted
     ]
     largest = max(lists, key=len, default=[])
     sd = statistics.sample_sd(largest)

@@ -5,13 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pydantic import Field
+
+from harness.declarations import Declaration
+
+WORKS = "works.yaml"
+"""Of leaderboards: the works that papers quote numbers from."""
 NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
+
+
+class Work(Declaration):
+    """What a bibliography needs of a work that a paper quotes."""
+
+    title: str
+    authors: list[str] = Field(default_factory=list)
+    venue: str = ""
+    year: int | None = None
+    link: str = ""
+
+
+def work_entry(key: str, work: Work) -> str:
+    """Returns the entry of a work under its own key."""
+    return _paper_fields(key, work.title, work.authors, work.venue, work.year, work.link)
 
 
 def paper_entry(
     key: str, *, title: str, authors: Sequence[str], venue: str, year: int | None, link: str
 ) -> str:
     """Returns the entry of a paper; a field that is not known is left out."""
+    return _paper_fields(f"{key}{year or ''}", title, authors, venue, year, link)
+
+
+def _paper_fields(
+    key: str, title: str, authors: Sequence[str], venue: str, year: int | None, link: str
+) -> str:
     fields = {
         "title": f"{{{title}}}",
         "author": " and ".join(authors),
@@ -19,7 +46,7 @@ def paper_entry(
         "url": link,
         "note": venue,
     }
-    return entry(f"{key}{year or ''}", fields)
+    return entry(key, fields)
 
 
 def report_entry(code: str) -> str:

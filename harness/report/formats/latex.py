@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
-from harness.report.formats.text import MEANINGS, format_number, is_cited, more_seeds, outline
+from harness.report.formats.text import MEANINGS, SETTING_MARKS, format_number, is_cited, more_seeds, outline
 from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
 from harness.report.verdicts import Finding
 
@@ -165,7 +165,8 @@ def _scripts(cell: Cell, column: Column, decimals: int) -> str:
 def _mark(cell: Cell) -> str:
     """Returns the finding as a superscript, nothing where it has no sign."""
     more = more_seeds(cell)
-    mark = (MARKS[cell.finding] if cell.finding else "") + ("" if more is None else f"+{more}")
+    setting = SETTING_MARKS[cell.as_printed].replace("≠", r"\neq")
+    mark = (MARKS[cell.finding] if cell.finding else setting) + ("" if more is None else f"+{more}")
     return f"^{{{mark}}}" if mark else ""
 
 

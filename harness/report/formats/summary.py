@@ -8,7 +8,7 @@ from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.terminal import to_terminal
-from harness.report.tables.leaderboard import NOTES, SMALL
+from harness.report.tables.leaderboard import SMALL, notes_of
 from harness.report.tables.model import Table
 
 ALL_RESULTS = "tables/results.csv"
@@ -35,7 +35,7 @@ def path_of(table: Table) -> str:
 
 def to_summary(tables: Mapping[str, Table], problems: Iterable[str]) -> str:
     """Returns the report as one Markdown page: the leaderboard in full, the other tables as links."""
-    lines = ["# sentbench", "", *NOTES, ""]
+    lines = ["# sentbench", "", *notes_of(tables.get(SMALL)), ""]
     if SMALL in tables:
         lines += [to_markdown(tables[SMALL]), ""]
     lines += ["## Tables and figures of the papers", ""]

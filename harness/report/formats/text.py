@@ -21,6 +21,9 @@ MARKS: dict[Finding, str] = {
 }
 """The sign of each finding: a bare one is by our seeds, one behind a circle by those of others."""
 
+SETTING_MARKS = {None: "", True: "=", False: "≠"}
+"""The sign of a setting or a count by whether it is the printed one."""
+
 CITED = "†"
 
 MEANINGS: dict[Finding, str] = {  # each follows its mark
@@ -111,7 +114,9 @@ def more_seeds(cell: Cell) -> int | None:
 def mark_of(cell: Cell) -> str:
     """Returns the sign of the cell's finding, with the seeds to add where they are known; else nothing."""
     more = more_seeds(cell)
-    return MARKS[cell.finding] + ("" if more is None else f"+{more}") if cell.finding else ""
+    if not cell.finding:
+        return SETTING_MARKS[cell.as_printed]
+    return MARKS[cell.finding] + ("" if more is None else f"+{more}")
 
 
 def is_cited(cell: Cell) -> bool:

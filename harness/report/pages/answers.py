@@ -12,14 +12,14 @@ from pydantic import Field
 from harness.declarations import Declaration, read_declaration
 from harness.report import statistics
 from harness.report.formats.text import MARKS
-from harness.report.pages.cells import finding_counts, format_hours
+from harness.report.pages.cells import finding_counts
 from harness.report.pages.content import Report
 from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
 from harness.report.tables.lookup import find_cells
-from harness.report.tables.model import Table, TableRow, reading_order, row_label
+from harness.report.tables.model import Cell, Table, TableRow, reading_order, row_label
 from harness.report.verdicts import Finding
-from harness.report.verification import Verification, counted, median
+from harness.report.verification import Verification, counted, draw_words, median
 
 MOST = 3
 """Findings that the first screen tells."""
@@ -78,7 +78,7 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             table = tables[number.table]
             ((_, cell),) = find_cells(table, number.row, number.column)
             if cell.evidence is not None:
-                found.append(_answer(number.name, report, table, cell.evidence, wanted=cell.wanted))
+                found.append(_answer(number.name, report, table, cell.evidence, cell))
     return found
 
 
@@ -88,7 +88,7 @@ def address_of(report: Report, table: Table) -> str:
     return f"{owner}#table-{slug(table.key)}"
 
 
-def _answer(name: str, report: Report, table: Table, found: Verification, *, wanted: bool) -> Answer:
+def _answer(name: str, report: Report, table: Table, found: Verification, cell: Cell) -> Answer:
     page, _, anchor = address_of(report, table).partition("#")
     studied = any(pool.studies for pool in found.others.pools.values())
     return Answer(
@@ -100,20 +100,21 @@ def _answer(name: str, report: Report, table: Table, found: Verification, *, wan
         mark=MARKS[found.finding] or "–",
         style=slug(found.finding),
         known=known_words(found),
-        cost=_cost(found, wanted=wanted),
+        cost=_cost(found, cell),
         command=found.plan.command if found.plan is not None else "",
     )
 
 
-def _cost(found: Verification, *, wanted: bool) -> str:
+def _cost(found: Verification, cell: Cell) -> str:
     """Returns what a test of the number by us takes, in words."""
     plan = found.plan
+    if cell.no_verdict:
+        return f"our runs cannot test it: {cell.no_verdict}"
     if plan is None:
-        return "settled by our runs" if wanted else "no recipe here runs it"
-    if plan.more is None:
-        return plan.why
-    hours = "" if plan.gpu_hours is None else f", {format_hours(plan.gpu_hours)}"
-    return f"to test it: {counted(plan.more, 'seed')}{hours}"
+        return "settled by our runs" if cell.wanted else "no recipe here runs it"
+    if plan.seeds is None:
+        return "; ".join(filter(None, [plan.why, plan.cost]))
+    return f"to test it: {plan.cost}"
 
 
 def known_words(found: Verification) -> str:
@@ -123,11 +124,10 @@ def known_words(found: Verification) -> str:
         parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
     middle = median(list(others.sources.values()))
     if middle is not None:
-        parts.append(f"median {middle:.2f} of {counted(len(others.sources), 'independent source')}")
+        rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
+        parts.append(f"median {middle:.2f} of {counted(len(others.sources), 'independent source')}{rivals}")
     if found.draw is not None and found.draw.place is not None and found.draw.runs > 1:
-        parts.append(
-            f"above {100 * found.draw.place.value:.0f}\N{NO-BREAK SPACE}% of {found.draw.runs} single runs"
-        )
+        parts.append(draw_words(found.draw).replace(" %", "\N{NO-BREAK SPACE}%"))
     own = median(list(found.others.pools["same authors"].sources.values()))
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
@@ -159,14 +159,13 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
     measured, then the rest by the number of sources: settled numbers, and printed single runs that few others
     reach. A number that several tables print is named once, and of a system only the mean of the test sets.
     """
-    found: dict[tuple[int, float], tuple[int, str]] = {}
+    found: dict[tuple[str, str, float], tuple[int, str]] = {}
     for table, row, known in _verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
         word = _told(known)
         if known.printed.column == "Avg" and weight and word:
             label = f"{row_label(row)}, {known.printed.value:.2f} in {table.title.partition(':')[0]}"
-            key = (hash(frozenset(known.others.independent.sources.items())), known.printed.value)
-            found.setdefault(key, (weight, f"{label}: {known_words(known)}: {word}."))
+            found.setdefault(known.printed.fact, (weight, f"{label}: {known_words(known)}: {word}."))
     ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
     alone = sum(answer.finding == "only its authors" for answer in answers)
     if alone and len(answers) > 1:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.report.evidence.others import Relation
-from harness.report.formats.text import MARKS, format_number, is_cited, more_seeds
+from harness.report.formats.text import MARKS, SETTING_MARKS, format_number, is_cited, more_seeds
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verdicts import FINDINGS, Finding
-from harness.report.verification import Verification, counted, median
+from harness.report.verification import Verification, counted, draw_words, median
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -41,7 +41,7 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
         ours=ours or ("" if is_cited(cell) else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
         published="" if cell.published is None else _number(cell.published, column, table),
-        glyph=MARKS[cell.finding] if cell.finding else "",
+        glyph=MARKS[cell.finding] if cell.finding else SETTING_MARKS[cell.as_printed],
         word=cell.finding or "",
         delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
         style=slug(cell.finding or ""),
@@ -58,6 +58,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
         ("Finding", _finding(cell)),
+        ("No verdict from our runs", cell.no_verdict),
         *evidence_facts(cell.evidence),
         ("Each seed", _seed_values(cell, column, table, runs)),
         ("Best on dev", "" if cell.best_by_dev is None else _number(cell.best_by_dev, column, table)),
@@ -75,24 +76,18 @@ def evidence_facts(found: Verification | None) -> Facts:
     for kind, pool in found.others.pools.items():
         middle = median(list(pool.sources.values()))
         if middle is not None:
-            facts.append((_KINDS[kind], f"{middle:.2f}, median of {counted(len(pool.sources), 'source')}"))
+            rivals = len(pool.competitors) if kind == "independent" else 0
+            marked = f", {rivals} of them authors of a competing method" if rivals else ""
+            number = counted(len(pool.sources), "source")
+            facts.append((_KINDS[kind], f"{middle:.2f}, median of {number}{marked}"))
     draw = found.draw
     if draw is not None and draw.place is not None:
         low, high = (100 * end for end in draw.place.interval)
-        facts.append(
-            (
-                "As one run",
-                f"{draw.answer}: above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')} "
-                f"({low:.0f} to {high:.0f} %)",
-            )
-        )
+        facts.append(("As one run", f"{draw.answer}: {draw_words(draw)} ({low:.0f} to {high:.0f} %)"))
     plan = found.plan
-    if plan is not None and plan.more is not None:
-        hours = "" if plan.gpu_hours is None else f", {format_hours(plan.gpu_hours)}"
-        reason = f"; {plan.why}" if plan.why else ""
-        facts.append(("To settle it", f"{counted(plan.more, 'more seed')}{hours}{reason}"))
-    elif plan is not None:
-        facts.append(("To settle it", plan.why))
+    if plan is not None:
+        more = plan.cost.replace("seed", "more seed", 1)
+        facts.append(("To settle it", "; ".join(filter(None, [more, plan.why]))))
     return facts
 
 
@@ -104,23 +99,22 @@ _KINDS: dict[Relation, str] = {
 }
 
 
-def format_hours(hours: float) -> str:
-    """Returns GPU hours with as many digits as they are worth."""
-    return f"{hours:,.0f} GPU hours" if hours >= 10 else f"{hours:.2g} GPU hours"
-
-
 def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
-    """Returns (finding, sign, cells) over the published scores, in the order of the scale, none with 0.
+    """Returns (finding, sign, number) over the published scores, in the order of the scale, none with 0.
 
-    A setting or a count is no score: it is left out.
+    A score that several cells quote counts once, by our seeds where one of the cells has some. A setting or a
+    count is no score: it is left out.
     """
-    found = Counter(
-        cell.finding
-        for table in tables
-        for row in table.rows
-        for column, cell in zip(table.columns, row.cells, strict=True)
-        if cell.finding and not column.plain
-    )
+    facts: dict[Hashable, Finding] = {}
+    for table in tables:
+        for row in table.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                if cell.finding is None or column.plain:
+                    continue
+                alone = (table.key, row.key, column.key)
+                fact = alone if cell.evidence is None else cell.evidence.printed.fact
+                facts[fact] = min(facts.get(fact, cell.finding), cell.finding, key=FINDINGS.index)
+    found = Counter(facts.values())
     return [(finding, MARKS[finding] or "–", found[finding]) for finding in FINDINGS if found[finding]]
 
 

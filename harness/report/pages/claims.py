@@ -1,16 +1,16 @@
-"""The claims ledger: what a paper says of two systems, and what our seeds say of it.
+"""The claims ledger: what a paper says of its systems, and what our seeds say of it.
 
-A claim names a table and two of its rows, so the effect that was printed comes from the published numbers and
-the runs that test it are those of the table's cells: nothing is typed twice.
+A claim names a table and rows of it, so the effects that were printed come from the published numbers and the
+runs that test them are those of the table's cells: nothing is typed twice.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -21,31 +21,35 @@ from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
 from harness.report.statistics import Comparison
-from harness.report.tables.leaderboard import SMALL
 from harness.report.tables.model import Cell, Table, TableRow
 
-Finding = Literal["supported", "not settled", "contradicted", "untested"]
+Finding = Literal["supported", "contradicted", "not settled", "untested", "no verdict"]
+FINDINGS: tuple[Finding, ...] = get_args(Finding)
 
 
-class Pair(Declaration):
-    """Two rows of the small leaderboard, of which the claim says that one is above the other."""
+class Rows(Declaration):
+    """One row of the claim's table that is said to be above each of others."""
 
     better: str
-    worse: str
+    worse: list[str] = Field(min_length=1)
 
 
 class Claim(Declaration):
-    """One claim: in `column` of `table`, the row `better` is above the row `worse`.
+    """One claim of a paper: in every one of `columns`, the better row of each `rows` is above its worse ones.
 
-    small: the rows of the small leaderboard that compare the same two methods there.
+    source: where the paper says it and what it says, in our words. against: the columns of the worse rows
+    where they are others than the better one's. lower: the better row is the lower one, as of a loss.
+    within: the paper says that the two are the same; we read that as within so many points.
     """
 
     says: str
+    source: str
     table: str
-    column: str
-    better: str
-    worse: str
-    small: Pair | None = None
+    columns: list[str] = Field(min_length=1)
+    rows: list[Rows] = Field(min_length=1)
+    against: list[str] = Field(default_factory=list)
+    lower: bool = False
+    within: float | None = Field(default=None, gt=0)
     note: str = ""
 
 
@@ -57,25 +61,49 @@ class PaperClaims(Declaration):
 
 
 @dataclass(frozen=True)
-class JudgedClaim:
-    """A claim with its evidence, in the table's display scale.
+class JudgedPair:
+    """Two cells of a claim with their evidence, in the table's display scale.
 
-    printed: the published difference, None if a value was not printed. ours: our difference with its 95 %
-    interval, None if a side was not run or its spread is unknown. more: seeds to add to the side that has
-    fewer so that a difference of the printed size would show with 80 % power; None where it does not apply.
-    links: the ids of the cells of the better and the worse row.
+    printed: the published difference in the direction of the claim, None if a value was not printed. ours:
+    our difference with its 95 % interval, None if a side was not run or its spread is unknown. more: seeds to
+    add to the side that has fewer so that a difference of the printed size would show with 80 % power; None
+    where it does not apply. reason: why there is no verdict. links: the ids of the cells of both rows.
     """
 
-    claim: Claim
     better: TableRow
     worse: TableRow
+    columns: tuple[str, str]
     printed: float | None
     ours: Comparison | None
     seeds: tuple[int, int]
     finding: Finding
     more: int | None
+    reason: str
+    links: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its pairs; a claim of several pairs holds where each of them does."""
+
+    claim: Claim
+    pairs: tuple[JudgedPair, ...]
     decimals: int
-    links: tuple[str, str] = ("", "")
+
+    @property
+    def finding(self) -> Finding:
+        """Contradicted if one pair is, supported if all are; else the first of these that holds of a pair:
+        no verdict, untested, not settled.
+        """
+        found = {pair.finding for pair in self.pairs}
+        order: tuple[Finding, ...] = ("contradicted", "no verdict", "untested", "not settled")
+        return next((finding for finding in order if finding in found), "supported")
+
+    @property
+    def reason(self) -> str:
+        """Why there is no verdict, empty if there may be one."""
+        reasons = dict.fromkeys(pair.reason for pair in self.pairs if pair.reason)
+        return "; ".join(reasons) if self.finding == "no verdict" else ""
 
 
 def load_claims(folder: Path) -> dict[str, PaperClaims]:
@@ -95,62 +123,61 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
 
 
 def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
-    """Returns the claim with its finding; the first rule that holds decides.
-
-    1. untested: a side has no seeds. 2. supported or contradicted: the 95 % interval of the difference
-    (Welch; the difference itself if neither side varies) is wholly above or below 0. 3. not settled: the
-    rest.
-    """
+    """Returns the claim with its pairs. Errors: InputError for an unknown table, column or row."""
     table = tables[_known(claim.table, list(tables), "table", claim)]
     columns = [column.key for column in table.columns]
-    index = columns.index(_known(claim.column, columns, f"column of table {table.key}", claim))
     rows = {row.key: row for row in table.rows}
-    better, worse = (
-        rows[_known(name, list(rows), f"row of table {table.key}", claim)]
-        for name in (claim.better, claim.worse)
-    )
-    upper, lower = better.cells[index], worse.cells[index]
+    for name in (*claim.columns, *claim.against):
+        _known(name, columns, f"column of table {table.key}", claim)
+    pairs = []
+    for better, worse, of_better, of_worse in pairs_of(claim):
+        upper, lower = (
+            rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)
+        )
+        pairs.append(_judge_pair(claim, table, (upper, of_better), (lower, of_worse)))
+    return JudgedClaim(claim, tuple(pairs), table.decimals)
+
+
+def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
+    """Yields the better and the worse row of each pair with the columns of both."""
+    for rows in claim.rows:
+        for worse in rows.worse:
+            for column in claim.columns:
+                for other in claim.against or [column]:
+                    yield rows.better, worse, column, other
+
+
+def _judge_pair(
+    claim: Claim, table: Table, better: tuple[TableRow, str], worse: tuple[TableRow, str]
+) -> JudgedPair:
+    """Returns two cells with their finding; the first rule that holds decides.
+
+    1. no verdict: the runs of a side do not judge its printed number. 2. untested: a side has no seeds. 3.
+    supported or contradicted: the 95 % interval of the difference (Welch; the difference itself if neither
+    side varies) is wholly above or below 0; of a claim that two are the same, wholly inside or outside of
+    what counts as that. 4. not settled: the rest.
+    """
+    index = {column.key: number for number, column in enumerate(table.columns)}
+    upper, lower = better[0].cells[index[better[1]]], worse[0].cells[index[worse[1]]]
+    sides = (lower, upper) if claim.lower else (upper, lower)
     printed = None
     if upper.published is not None and lower.published is not None:
-        printed = upper.published - lower.published
-    ours = statistics.compare_seeds(upper.values, lower.values)
-    finding = _finding(upper, lower, ours)
-    return JudgedClaim(
-        claim=claim,
-        better=better,
-        worse=worse,
+        printed = (sides[0].published or 0.0) - (sides[1].published or 0.0)
+    ours = statistics.compare_seeds(sides[0].values, sides[1].values)
+    margin = 0.0 if claim.within is None else claim.within * table.scale / 100
+    finding = _finding(upper, lower, ours, margin)
+    return JudgedPair(
+        better=better[0],
+        worse=worse[0],
+        columns=(better[1], worse[1]),
         printed=printed,
         ours=ours,
         seeds=(len(upper.values), len(lower.values)),
         finding=finding,
-        more=_more_seeds(upper.values, lower.values, printed) if finding == "not settled" else None,
-        decimals=table.decimals,
-        links=(cell_anchor(table, better, claim.column), cell_anchor(table, worse, claim.column)),
+        more=None if margin or finding != "not settled" else _more_seeds(upper.values, lower.values, printed),
+        reason=upper.no_verdict or lower.no_verdict,
+        links=(cell_anchor(table, better[0], better[1]), cell_anchor(table, worse[0], worse[1])),
     )
-
-
-def judge_small(
-    claims: Sequence[Claim], tables: Mapping[str, Table]
-) -> list[tuple[JudgedClaim, JudgedClaim]]:
-    """Returns each claim, its printed effect in points, beside its judgement by the small leaderboard.
-
-    It tells whether the direction shows on a small backbone after short training, and nothing of the size of
-    the effect, nor of the paper's setting. A claim without both rows there is left out.
-    """
-    rows = {row.key for row in tables[SMALL].rows} if SMALL in tables else set()
-    found = []
-    for claim in claims:
-        if claim.small is not None and {claim.small.better, claim.small.worse} <= rows:
-            there = claim.model_copy(update={"table": SMALL, "column": "Avg", **claim.small.model_dump()})
-            found.append((_in_points(judge_claim(claim, tables), tables), judge_claim(there, tables)))
-    return found
-
-
-def _in_points(judged: JudgedClaim, tables: Mapping[str, Table]) -> JudgedClaim:
-    """Returns the claim with its printed effect in points, as the small leaderboard has its own."""
-    if judged.printed is None:
-        return judged
-    return replace(judged, printed=judged.printed * 100 / tables[judged.claim.table].scale, decimals=2)
 
 
 def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
@@ -161,10 +188,19 @@ def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
     return name
 
 
-def _finding(upper: Cell, lower: Cell, ours: Comparison | None) -> Finding:
+def _finding(upper: Cell, lower: Cell, ours: Comparison | None, margin: float) -> Finding:
+    """Returns the finding of two cells; they are said to be the same within a margin that is not 0."""
+    if upper.no_verdict or lower.no_verdict:
+        return "no verdict"
     if not upper.values or not lower.values:
         return "untested"
-    if ours is None or ours.low <= 0 <= ours.high:
+    if ours is None:
+        return "not settled"
+    if margin:
+        inside = -margin <= ours.low and ours.high <= margin
+        outside = ours.low > margin or ours.high < -margin
+        return "supported" if inside else "contradicted" if outside else "not settled"
+    if ours.low <= 0 <= ours.high:
         return "not settled"
     return "supported" if ours.low > 0 else "contradicted"
 
@@ -182,24 +218,21 @@ def _more_seeds(upper: Sequence[float], lower: Sequence[float], printed: float |
 
 
 def claims_values(
-    ledger: Mapping[str, Sequence[JudgedClaim]],
-    small: Sequence[tuple[JudgedClaim, JudgedClaim]] = (),
-    pages: Mapping[str, str] | None = None,
+    ledger: Mapping[str, Sequence[JudgedClaim]], pages: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Returns what the page shows; `ledger` holds the judged claims by the paper's title, `small` pairs of a
-    claim and its judgement at small scale, `pages` where a table stands as seen from the main page, by key.
+    """Returns what the page shows; `ledger` holds the judged claims by the paper's title, `pages` where a
+    table stands as seen from the main page, by key.
     """
-    findings = Counter(judged.finding for claims in ledger.values() for judged in claims)
-    return {"ledger": ledger, "findings": findings, "small": small, "pages": pages or {}}
+    counts = Counter(judged.finding for claims in ledger.values() for judged in claims)
+    findings = {finding: counts[finding] for finding in FINDINGS if counts[finding]}
+    return {"ledger": ledger, "findings": findings, "pages": pages or {}}
 
 
 def _declared_claims(report: Report) -> dict[str, Any]:
     titles, tables = {paper.key: paper.title for paper in report.papers}, report.all_tables
     declared = load_claims(report.leaderboards / "claims")
-    shown = {titles[key]: entry.claims for key, entry in declared.items() if key in titles}
     return claims_values(
-        {title: judge_claims(claims, tables) for title, claims in shown.items()},
-        judge_small([claim for claims in shown.values() for claim in claims], tables),
+        {titles[key]: judge_claims(entry.claims, tables) for key, entry in declared.items() if key in titles},
         {table.key: paper.file for paper in report.papers for table in paper.tables}
         | {table.key: MAIN for table in report.tables},
     )

@@ -20,7 +20,8 @@ class Paper:
 
     figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
     unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
-    called. link, code: where the paper and its authors' code are; bibtex: its entry.
+    called. link, code: where the paper and its authors' code are; bibtex: its entry. bibliography: those of
+    the works that its cells quote, by key.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Paper:
     link: str = ""
     code: str = ""
     bibtex: str = ""
+    bibliography: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.papers import chart_of
-from harness.report.formats.citation import paper_entry
+from harness.report.formats.citation import Work, paper_entry, work_entry
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
@@ -29,10 +29,12 @@ def papers_of(
     published: Published,
     runs: Mapping[str, RunDetail],
     unfilled: Mapping[str, str],
+    works: Mapping[str, Work],
 ) -> tuple[Paper, ...]:
     """Returns the papers with a table, in the order of their keys, each with its tables in reading order.
 
-    unfilled: what it would take to fill a table that no declared run fills, by the table's key.
+    unfilled: what it would take to fill a table that no declared run fills, by the table's key. works: those
+    that papers quote, by key.
     """
     found = []
     for key, paper in sorted(published.papers.items()):
@@ -63,6 +65,9 @@ def papers_of(
                         year=paper.year,
                         link=paper.link,
                     ),
+                    bibliography={
+                        name: work_entry(name, works[name]) for name in paper.works if name in works
+                    },
                 )
             )
     return tuple(found)

@@ -70,7 +70,9 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
 def _kinds(others: Others) -> Iterable[tuple[Study, str]]:
     """Yields the studies with how they stand to the number, those that do not count last."""
     for kind, pool in others.pools.items():
-        yield from ((study, kind) for study in pool.studies)
+        rivals = [study for studies in pool.competitors.values() for study in studies]
+        marked = f"{kind}, authors of a competing method" if kind == "independent" else kind
+        yield from ((study, marked if study in rivals else kind) for study in pool.studies)
     yield from ((study, "not counted") for study in others.uncounted)
 
 

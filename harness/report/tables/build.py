@@ -53,7 +53,7 @@ class Evidence:
 
     ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
     default that of the scores. prices: what a seed takes, by system and backbone. contributors: who ran a
-    run that is not ours, by its key.
+    run that is not ours, by its key. settings: `config`, `train` and `no_verdict` of every declared system.
     """
 
     results: Sequence[ResultFile]
@@ -137,24 +137,39 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
         if column.mean_of and spec.statistic(row, column) in ("mean", "best-by-dev"):
             cells[index] = _with_rounded_mean(spec, column, cells, index)
     printed = _published_row(spec, row, None, evidence.published)
+    no_verdict = "; ".join(dict.fromkeys(cell.no_verdict for cell in cells if cell.no_verdict))
     return TableRow(
         key=row.published or row.title,
         title=row.title,
         cells=tuple(cells),
         group=row.group,
-        source=_source(spec, printed, evidence.published),
+        source=", ".join(
+            filter(
+                None,
+                [
+                    _source(spec, printed, evidence.published),
+                    "no verdict from our runs" if no_verdict else "",
+                ],
+            )
+        ),
         note="; ".join(
             filter(
                 None,
                 [
                     row.note,
-                    f"no verdict from our runs: {row.no_verdict}" if row.no_verdict else "",
+                    f"no verdict from our runs: {no_verdict}" if no_verdict else "",
                     printed.note if printed else "",
                 ],
             )
         ),
         x=row.x,
     )
+
+
+def _no_verdict(row: RowSpec, column: ColumnSpec, choice: RunChoice | None, evidence: Evidence) -> str:
+    """Returns why runs do not judge the printed number of a cell: by row, by column or by their recipe."""
+    recipe = evidence.settings.get(choice.system, {}) if choice is not None else {}
+    return row.no_verdict or column.no_verdict or str(recipe.get("no_verdict", ""))
 
 
 def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evidence) -> Cell:
@@ -164,7 +179,9 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
         return setting_cell(_setting(spec, column.recipe, choice, evidence.settings), against)
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
     cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
-    return replace(cell, elsewhere=sum(key in evidence.contributors for key in cell.runs))
+    printed = _published_row(spec, row, column, evidence.published)
+    work = "" if printed is None or cell.published is None else printed.work or ""
+    return replace(cell, work=work, elsewhere=sum(key in evidence.contributors for key in cell.runs))
 
 
 def _setting(
@@ -186,7 +203,13 @@ def _yardstick(
     spec: TableSpec, row: RowSpec, column: ColumnSpec, choice: RunChoice | None, evidence: Evidence
 ) -> Yardstick:
     """Returns what a cell is measured against."""
-    against = Yardstick(published=None, remark="", scale=spec.scale, decimals=spec.decimals)
+    against = Yardstick(
+        published=None,
+        remark="",
+        scale=spec.scale,
+        decimals=spec.decimals,
+        no_verdict="" if column.unit == "plain" else _no_verdict(row, column, choice, evidence),
+    )
     printed = _published_row(spec, row, column, evidence.published)
     name = column.published or column.key
     if printed is None or spec.published is None:
@@ -198,12 +221,15 @@ def _yardstick(
         against,
         published=table.compared(printed, name),
         remark=table.remark(printed, name),
-        judged=not row.no_verdict,
     )
     if column.unit == "plain":
         return against  # a count or a setting is no score
     known = None if choice is None else (choice.system, choice.backbone)
-    against = replace(against, price=evidence.prices.get(known, NO_PRICE) if known else NO_PRICE)
+    against = replace(
+        against,
+        price=evidence.prices.get(known, NO_PRICE) if known else NO_PRICE,
+        fixed=choice.seeds if choice else (),
+    )
     return _with_evidence(
         against, spec.published, printed.key, name, row, spec.statistic(row, column), evidence
     )

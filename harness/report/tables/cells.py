@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.report import statistics
 from harness.report.evidence.others import Others, PrintedNumber
-from harness.report.intervals import Interval
 from harness.report.statistics import KnownSpread
 from harness.report.tables.model import Cell
 from harness.report.tables.seeds import SeedScore
 from harness.report.tables.spec import Statistic
-from harness.report.verdicts import Typical, finding, side_of, typical
-from harness.report.verification import NO_PRICE, Price, Verification, verify
+from harness.report.verdicts import finding, typical
+from harness.report.verification import NO_PRICE, Plan, Price, Verification, verify
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Yardstick:
 
     published: what the paper printed, None if nothing; remark: a misprint in it. printed: the same number as
     evidence is compared with it, and others: what others measured of it; both None where a number is no
-    score. known, planned, price: as in `verify`. judged: our seeds say whether the printed number holds.
+    score. known, planned, price: as in `verify`. no_verdict: why our seeds do not say whether the printed
+    number holds, empty if they do. fixed: the seeds that the cell is about, if it is not about all.
     """
 
     published: float | None
@@ -34,17 +35,13 @@ class Yardstick:
     known: KnownSpread | None = None
     planned: KnownSpread | None = None
     price: Price = NO_PRICE
-    judged: bool = True
+    no_verdict: str = ""
+    fixed: tuple[int, ...] = ()
 
     @property
     def points(self) -> float:
         """Points in a unit of display: one point is 0.01 in raw units."""
         return 100 / self.scale
-
-    @property
-    def rounding(self) -> float:
-        """Half a unit of the last printed digit."""
-        return 0.5 * 10.0**-self.decimals
 
     def verify(self, values: Sequence[float], dev: Sequence[float]) -> Verification | None:
         """Returns what is known of the printed number with our seeds in display units, None if none is.
@@ -56,13 +53,20 @@ class Yardstick:
         found = verify(
             self.printed,
             self.others,
-            values=[value * self.points for value in values] if self.judged else [],
-            dev=dev if self.judged else [],
+            values=[] if self.no_verdict else [value * self.points for value in values],
+            dev=[] if self.no_verdict else dev,
             known=self.known,
             planned=self.planned,
             price=self.price,
         )
-        return found if self.judged else replace(found, plan=None)
+        if self.no_verdict:
+            return replace(found, plan=None)
+        if self.fixed and found.plan is not None:
+            seeds = ", ".join(map(str, self.fixed))
+            return replace(
+                found, plan=Plan(None, None, None, "", f"no other seed enters: it is about seed {seeds}")
+            )
+        return found
 
 
 def build_cell(
@@ -73,8 +77,10 @@ def build_cell(
     wanted: a run of ours is meant to fill the cell.
     """
     if not seeds:
-        cell = Cell(published=against.published, note=against.remark, wanted=wanted)
-        known = against.verify([], [])
+        cell = Cell(
+            published=against.published, note=against.remark, wanted=wanted, no_verdict=against.no_verdict
+        )
+        known = None if statistic == "sd" else against.verify([], [])
         return _judged(cell, replace(known, plan=None) if known and not wanted else known)
     values = [score.value * against.scale for score in seeds]
     cell = Cell(
@@ -86,6 +92,7 @@ def build_cell(
         place=None if against.published is None else statistics.place(values, against.published),
         runs=tuple(score.key for score in seeds),
         note=against.remark,
+        no_verdict=against.no_verdict,
         values=tuple(values),
     )
     best = max(range(len(seeds)), key=lambda index: seeds[index].dev)
@@ -134,8 +141,7 @@ def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     shown = replace(cell, value=pairs, sd=None, values=(), delta=None, place=None)
     if cell.published is None:
         return shown
-    delta = pairs - cell.published
-    return replace(shown, delta=delta, finding=_exactly(delta))
+    return replace(shown, delta=pairs - cell.published, as_printed=pairs == cell.published)
 
 
 def setting_cell(value: float, against: Yardstick) -> Cell:
@@ -143,17 +149,12 @@ def setting_cell(value: float, against: Yardstick) -> Cell:
     cell = Cell(value=value, published=against.published, note=against.remark)
     if against.published is None:
         return cell
-    delta = value - against.published
-    return replace(cell, delta=delta, finding=_exactly(delta))
-
-
-def _exactly(difference: float) -> Typical:
-    """Returns the answer for a number without spread."""
-    return "confirmed" if not difference else side_of(Interval(difference, difference))
+    same = math.isclose(value, against.published, rel_tol=1e-9)
+    return replace(cell, delta=value - against.published, as_printed=same)
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
-    """Returns the sd over seeds; its 90 % chi-square interval less the print is read as in `typical`."""
+    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is no score: no finding."""
     if cell.sd is None:
         note = "a standard deviation needs two seeds"
         return replace(build_cell([], "sd", against), runs=cell.runs, note=note)
@@ -161,8 +162,7 @@ def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
     if cell.published is None:
         return shown
     low, high = statistics.sd_interval(cell.sd, cell.n, confidence=0.9)
-    interval = Interval(
-        (low - cell.published - against.rounding) * against.points,
-        (high - cell.published + against.rounding) * against.points,
+    note = (
+        f"90 % interval of our standard deviation: {low:.{against.decimals}f} to {high:.{against.decimals}f}"
     )
-    return replace(shown, delta=cell.sd - cell.published, finding=side_of(interval))
+    return replace(shown, delta=cell.sd - cell.published, note="; ".join(filter(None, [cell.note, note])))

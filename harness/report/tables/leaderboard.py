@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from harness.report.tables.model import Table
+from harness.report.tables.model import Table, TableRow
+from harness.report.tables.order import TRAINED, UNTRAINED
 
 SMALL = "small"
 SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
@@ -15,15 +16,42 @@ PUBLIC = "public-models"
 """The table of public encoders, on the main page behind these."""
 EVERY = "all"
 """The plan name of every paper's runs."""
-NOTES = (
-    "Small-scale: a two-layer encoder cut from a trained one, a few thousand sentences, a minute a run. It "
-    "shows that everything works and that changes are seen; it says nothing about a method in its paper's "
-    "setting.",
-    "On a backbone cut from a trained sentence encoder the contrast between two dropout views is solved "
-    "within tens of steps: SimCSE and the methods built on it have little to teach and end below the "
-    "untrained row. Distillation from the whole encoder does teach; centring and whitening lift the GloVe "
-    "rows only.",
-)
+
+
+def notes_of(small: Table | None) -> tuple[str, ...]:
+    """Returns what to know before the numbers: the scale, and how training did in the small leaderboard.
+
+    A trained row is compared with the best row without training on its own backbone, by the last column.
+    """
+    trained: dict[str, list[TableRow]] = {}
+    untrained: dict[str, list[TableRow]] = {}
+    for row in small.rows if small is not None else ():
+        kinds = {TRAINED: trained, UNTRAINED: untrained}
+        if row.group in kinds and row.cells[-1].value is not None:
+            kinds[row.group].setdefault(row.title.partition("@")[2], []).append(row)
+    backbones = f" ({', '.join(sorted(trained))})" if trained else ""
+    scale = (
+        f"Small-scale: small encoders{backbones}, a few thousand sentences, a minute a run. It shows that "
+        "everything works and that changes are seen; it says nothing about a method in its paper's setting."
+    )
+    found = [
+        _against_untrained(name, rows, untrained[name])
+        for name, rows in sorted(trained.items())
+        if name in untrained
+    ]
+    return scale, *found
+
+
+def _against_untrained(backbone: str, trained: Sequence[TableRow], untrained: Sequence[TableRow]) -> str:
+    """Returns how many trained rows of a backbone end above the best row without training."""
+    values = [row.cells[-1].value or 0.0 for row in trained]
+    best = max(untrained, key=lambda row: row.cells[-1].value or 0.0)
+    limit = best.cells[-1].value or 0.0
+    above = sum(value > limit for value in values)
+    return (
+        f"On {backbone} {above} of {len(values)} trained systems end above the best row without training "
+        f"({best.title.partition('@')[0]}, {limit:.2f}); they reach {min(values):.2f} to {max(values):.2f}."
+    )
 
 
 def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Table]:

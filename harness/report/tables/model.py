@@ -22,6 +22,9 @@ class Cell:
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
     more: seeds to add so that the number is settled, None where they are not known or none are needed.
+    no_verdict: why our runs do not judge the published value, empty if they do.
+    work: key of the work that the published value is quoted from, empty where the paper reports it itself.
+    as_printed: whether a setting or a count is the printed one; None for a score, which gets a finding.
     note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
     rank: rank of our value, published_rank: that of the published one, each within the rows that compete.
     best_by_dev: value of our seed with the best development score.
@@ -39,6 +42,9 @@ class Cell:
     elsewhere: int = 0
     place: float | None = None
     more: int | None = None
+    no_verdict: str = ""
+    work: str = ""
+    as_printed: bool | None = None
     runs: tuple[str, ...] = ()
     rank: Rank = ""
     note: str = ""

@@ -26,7 +26,7 @@ class ColumnSpec(Declaration):
     published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
     seeds: the seeds that the column shows, whatever the row says; `all` for every one.
     better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's scale, or
-    `plain` numbers shown with `decimals` of their own.
+    `plain` numbers shown with `decimals` of their own. no_verdict: as of a row.
     """
 
     key: str
@@ -45,6 +45,7 @@ class ColumnSpec(Declaration):
     better: Literal["higher", "lower", "none"] = "higher"
     unit: Literal["scaled", "plain"] = "scaled"
     mark: str = ""
+    no_verdict: str = ""
 
     @model_validator(mode="after")
     def check(self) -> ColumnSpec:
@@ -69,8 +70,8 @@ class RowSpec(Declaration):
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: position on a figure's axis.
-    no_verdict: why runs of ours do not judge the printed numbers: their settings are not confirmed, or
-    they were measured otherwise than their neighbours; what others found is shown.
+    no_verdict: why runs of ours do not judge the printed numbers where that is not the recipe's reason: they
+    were measured otherwise than their neighbours; what others found is shown.
     """
 
     title: str

@@ -9,15 +9,18 @@ from collections import Counter
 import pytest
 
 from harness.declarations import LEADERBOARDS
+from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.evidence.ledger import Ledger, load_ledger
 from harness.report.evidence.model import Range, Summary
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
+from harness.report.pages.cells import finding_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.sources import score_words, sources_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.published import Published
 from harness.report.tables.spec import TableSpec
 from harness.report.verification import Price
+from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index, show_paper
 
@@ -33,8 +36,14 @@ def ledger(published: Published) -> Ledger:
 def report(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> Report:
     """All tables of the papers without a run of ours, and one public encoder that was scored."""
     scored = result("minilm-small", 0, {("STSB", "all"): 0.82033}, backbone="minilm-l6")
-    prices = {("una-paraphrase", "bert-base-uncased"): Price(0.5, "sentbench plan una/una-paraphrase")}
-    evidence = Evidence([scored], published, ledger, prices=prices)
+    prices = {
+        ("una-paraphrase", "bert-base-uncased"): Price(
+            0.5, "sentbench plan una/una-paraphrase", 1.0, "texts"
+        ),
+        ("dclr", "bert-base-uncased"): Price(3.0, "sentbench plan dclr/dclr"),
+    }
+    settings = {key: system.model_dump() for key, system in declared_systems(load_recipes()).items()}
+    evidence = Evidence([scored], published, ledger, prices=prices, settings=settings)
     tables = {key: build_table(spec, evidence) for key, spec in specs.items()}
     papers = tuple(
         Paper(key, key, "", tuple(table for name, table in tables.items() if name.startswith(f"{key}/")))
@@ -60,33 +69,67 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     simcse = found["SimCSE, BERT-base"]
     assert simcse.printed == "76.25"
     assert (
-        simcse.known
-        == "median 75.27 of 15 independent sources; above 90\N{NO-BREAK SPACE}% of 73 single runs"
+        simcse.known == "median 75.28 of 14 independent sources, 2 by authors of a competing method; above "
+        "95\N{NO-BREAK SPACE}% of 63 single runs of 12 sources, each of others counted once"
     )
     assert simcse.evidence == "papers/pcl.html#evidence-simcse-bert-base-uncased"
     una = found["UNA with paraphrases, BERT-base"]
     assert una.printed == "77.67"
-    assert re.fullmatch(r"to test it: \d+ seeds, [\d.]+ GPU hours", una.cost)
+    assert re.fullmatch(r"to test it: \d+ seeds, [\d.]+ GPU hours and the making of texts", una.cost)
     assert una.command.startswith("sentbench plan una/una-paraphrase --seeds ")
     assert found["DiffCSE, BERT-base"].cost == "to test it: 5 seeds"  # the report has no price of it
+    assert found["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
+
+
+def test_a_number_that_cannot_be_planned_yet_says_so_before_it_names_two_seeds(
+    published: Published, specs: dict[str, TableSpec]
+) -> None:
+    """Without a study of the backbone the spread is not known, and two seeds do not test the number."""
+    prices = {("dclr", "bert-base-uncased"): Price(3.0, "sentbench plan dclr/dclr", 1.0)}
+    evidence = Evidence([], published, NO_STUDIES, prices=prices)
+    tables = (build_table(specs["dclr/table1"], evidence),)
+    (answer,) = answers_of(Report("T", "abc", papers=(Paper("dclr", "dclr", "", tables),)), "dclr")
+    assert answer.cost == (
+        "no plan before two seeds: the spread of its seeds is not known; 2 seeds, 7 GPU hours"
+    )
+    assert answer.command == "sentbench plan dclr/dclr --seeds 2 && dvc repro"
 
 
 def test_the_counts_on_the_index_are_those_of_the_cells(report: Report) -> None:
     cells = [cell for paper in report.papers for t in paper.tables for row in t.rows for cell in row.cells]
-    counts = Counter(cell.finding for cell in cells if cell.finding)
+    facts = {cell.evidence.printed.fact: cell.finding for cell in cells if cell.evidence and cell.finding}
+    counts = Counter(facts.values())
+    assert counts.total() < sum(cell.finding is not None for cell in cells)
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
     head = text[: text.index("Do the numbers hold?")]
-    assert f"{counts.total():,}\nprinted scores; " in head
+    assert f"{counts.total():,}\ndifferent printed scores; " in head
     for finding, count in counts.items():
         assert f" {count} {finding}" in head
-    assert set(counts) > {"others find less", "others confirm", "only its authors", "untested"}
+    assert set(counts) > {"others find less", "only its authors", "untested"}
+
+
+def test_a_number_that_several_tables_quote_counts_once(report: Report) -> None:
+    """SimCSE's 76.25 stands in six cells, under three names; what others find less are five numbers."""
+    tables = [table for paper in report.papers for table in paper.tables]
+    less = [
+        cell.evidence.printed
+        for table in tables
+        for row in table.rows
+        for cell in row.cells
+        if cell.evidence is not None and cell.finding == "others find less"
+    ]
+    quoted = [printed for printed in less if printed.fact == ("simcse@bert-base-uncased", "Avg", 76.25)]
+    assert len(quoted) == 6
+    assert {printed.row.partition("@")[0] for printed in quoted} == {"simcse", "simcse/max-len-32"}
+    found = {finding: count for finding, _, count in finding_counts(*tables)}
+    assert found["others find less"] == len({printed.fact for printed in less}) == 5 < len(less)
 
 
 def test_three_findings_are_told_and_name_a_number_once(report: Report) -> None:
     tables = [table for paper in report.papers for table in paper.tables]
     first, second, third = answer_values(report, tables)["telling"]
     assert first.startswith(
-        "SimCSE (BERT-base), 76.25 in PCL table 2: median 75.27 of 15 independent sources"
+        "SimCSE (BERT-base), 76.25 in PCL table 2: median 75.28 of 14 independent sources"
     )
     assert second == "5 of the 9 numbers below are known from the authors alone."
     assert "76.25" not in third
@@ -99,10 +142,10 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     systems = sources_of(una.tables)
     assert {f'id="{system.anchor}"' in text for system in systems} == {True}
     names = {system.system: system.name for system in systems}
-    assert names["simcse@roberta-base"] == "SimCSE (RoBERTa-base)"
-    assert ">SimCSE (RoBERTa-base)</span>" in text
+    assert names["simcse/nt-xent@bert-base-uncased"] == "dropout (Text)"
+    assert ">dropout (Text)</span>" in text
     links = {source.study.link for system in systems for source in system.sources}
-    assert len(links) > 15
+    assert len(links) > 5
     assert {f'href="{link}"' in text for link in links} == {True}
 
 

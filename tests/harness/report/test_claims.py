@@ -1,40 +1,67 @@
-"""Claims: what seeds must show before a claim counts as supported."""
+"""Claims: what seeds must show before a claim counts as supported, and that papers make the declared ones."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
+from harness.plan.names import FULL_SCALE
+from harness.plan.recipes import load_recipes
+from harness.report.evidence.ledger import load_ledger
 from harness.report.pages import claims as claims_page
 from harness.report.pages.claims import (
     Claim,
     JudgedClaim,
-    Pair,
+    JudgedPair,
+    Rows,
     claims_values,
     judge_claim,
-    judge_small,
+    judge_claims,
     load_claims,
+    pairs_of,
 )
 from harness.report.pages.content import Report
+from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.published import Published
-from harness.report.tables.spec import load_specs
+from harness.report.tables.spec import TableSpec
 from tests.harness.report.shown import show
 
-CLAIM = Claim(says="A beats B", table="t", column="avg", better="a", worse="b")
+CLAIM = Claim(
+    says="A beats B",
+    source="section 1: it is better",
+    table="t",
+    columns=["avg"],
+    rows=[Rows(better="a", worse=["b"])],
+)
 
 
-def judge(
-    upper: tuple[float, ...], lower: tuple[float, ...], printed: tuple[float, float] = (72.0, 71.0)
+def table_of(*rows: TableRow, scale: float = 100.0) -> dict[str, Table]:
+    return {"t": Table("t", "T", (Column("avg", "Avg"),), rows, scale=scale)}
+
+
+def judge_whole(
+    upper: tuple[float, ...],
+    lower: tuple[float, ...],
+    printed: tuple[float, float] = (72.0, 71.0),
+    claim: Claim = CLAIM,
 ) -> JudgedClaim:
     rows = tuple(
         TableRow(key, key.upper(), (Cell(published=value, values=values),))
         for key, value, values in (("a", printed[0], upper), ("b", printed[1], lower))
     )
-    return judge_claim(CLAIM, {"t": Table("t", "T", (Column("avg", "Avg"),), rows)})
+    return judge_claim(claim, table_of(*rows))
+
+
+def judge(
+    upper: tuple[float, ...], lower: tuple[float, ...], printed: tuple[float, float] = (72.0, 71.0)
+) -> JudgedPair:
+    (pair,) = judge_whole(upper, lower, printed).pairs
+    return pair
 
 
 def test_an_interval_above_zero_supports_and_one_below_contradicts() -> None:
@@ -76,42 +103,165 @@ def test_two_systems_without_spread_are_compared_exactly() -> None:
     assert judge((2.0, 2.0), (2.0, 2.0)).finding == "not settled"
 
 
-@pytest.mark.parametrize("wrong", [{"table": "u"}, {"column": "av"}, {"better": "c"}, {"worse": "c"}])
-def test_unknown_names_are_input_errors(wrong: dict[str, str]) -> None:
-    table = Table(
-        "t", "T", (Column("avg", "Avg"),), (TableRow("a", "A", (Cell(),)), TableRow("b", "B", (Cell(),)))
-    )
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"table": "u"},
+        {"columns": ["av"]},
+        {"against": ["av"]},
+        {"rows": [Rows(better="c", worse=["b"])]},
+        {"rows": [Rows(better="a", worse=["c"])]},
+    ],
+)
+def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
+    tables = table_of(TableRow("a", "A", (Cell(),)), TableRow("b", "B", (Cell(),)))
     with pytest.raises(InputError, match="is unknown"):
-        judge_claim(CLAIM.model_copy(update=wrong), {"t": table})
+        judge_claim(CLAIM.model_copy(update=wrong), tables)
 
 
-def test_every_declared_claim_names_a_table_a_column_and_rows_that_print_a_difference(
-    published: Published,
+def test_a_loss_is_better_where_it_is_lower() -> None:
+    lower = CLAIM.model_copy(update={"lower": True})
+    found = judge_whole((1.0, 2.0, 3.0), (11.0, 12.0, 13.0), (71.0, 72.0), lower)
+    assert (found.finding, found.pairs[0].printed) == ("supported", 1.0)
+    assert judge_whole((11.0, 12.0, 13.0), (1.0, 2.0, 3.0), (71.0, 72.0), lower).finding == "contradicted"
+
+
+def test_two_that_are_said_to_be_the_same_must_be_shown_to_be() -> None:
+    """The interval is 2.27 to either side: 0 and 2.3 are the same within 5 points, 0 and 8 are not."""
+    same = CLAIM.model_copy(update={"within": 5.0})
+    assert judge_whole((3.3, 4.3, 5.3), (1.0, 2.0, 3.0), claim=same).finding == "supported"
+    assert judge_whole((6.0, 7.0, 8.0), (1.0, 2.0, 3.0), claim=same).finding == "not settled"
+    assert judge_whole((9.0, 10.0, 11.0), (1.0, 2.0, 3.0), claim=same).finding == "contradicted"
+    assert judge_whole((1.0, 2.0, 3.0), (9.0, 10.0, 11.0), claim=same).finding == "contradicted"
+
+
+def test_the_margin_of_a_claim_is_in_points_whatever_the_table_prints() -> None:
+    """In a table of fractions the interval 0.0227 to either side of 0.023 lies within 5 points."""
+    same = CLAIM.model_copy(update={"within": 5.0})
+    rows = [
+        TableRow("a", "A", (Cell(values=(0.033, 0.043, 0.053)),)),
+        TableRow("b", "B", (Cell(values=(0.01, 0.02, 0.03)),)),
+    ]
+    assert judge_claim(same, table_of(*rows, scale=1.0)).finding == "supported"
+    assert judge_claim(same, table_of(*rows, scale=0.1)).finding == "not settled"  # 5 points are 0.005
+
+
+def test_a_claim_of_several_pairs_holds_where_each_of_them_does() -> None:
+    high, low, near = (11.0, 12.0, 13.0), (1.0, 2.0, 3.0), (10.5, 11.5, 12.5)
+    tables = table_of(
+        *(
+            TableRow(key, key, (Cell(values=v),))
+            for key, v in (("a", high), ("b", low), ("c", near), ("d", ()))
+        )
+    )
+
+    def finding(*worse: str, better: str = "a") -> str:
+        rows = [Rows(better=better, worse=list(worse))]
+        return judge_claim(CLAIM.model_copy(update={"rows": rows}), tables).finding
+
+    assert finding("b") == finding("b", "b") == "supported"
+    assert finding("b", "c") == "not settled"
+    assert finding("b", "c", "d") == "untested"
+    assert finding("a", "d", better="b") == "contradicted"
+
+
+def test_runs_that_judge_no_number_judge_no_claim() -> None:
+    cells = [Cell(values=(11.0, 12.0, 13.0), no_verdict="other texts"), Cell(values=(1.0, 2.0, 3.0))]
+    rows = [TableRow(key, key, (cell,)) for key, cell in zip("ab", cells, strict=True)]
+    found = judge_claim(CLAIM, table_of(*rows))
+    assert (found.finding, found.reason) == ("no verdict", "other texts")
+    assert "other texts" in show(claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [found]}))
+
+
+def test_columns_may_be_held_against_others_of_the_same_row() -> None:
+    claim = CLAIM.model_copy(
+        update={"columns": ["x"], "against": ["y", "z"], "rows": [Rows(better="a", worse=["a"])]}
+    )
+    assert list(pairs_of(claim)) == [("a", "a", "x", "y"), ("a", "a", "x", "z")]
+
+
+@pytest.fixture(scope="module")
+def tables(published: Published, specs: dict[str, TableSpec]) -> dict[str, Table]:
+    """Every declared table as printed, without a run."""
+    evidence = Evidence([], published, load_ledger(LEADERBOARDS / "evidence", published))
+    return {key: build_table(spec, evidence) for key, spec in specs.items()}
+
+
+UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}
+"""Figures whose values could not be read: of claims about them the paper's words are all there is."""
+
+
+def test_the_printed_numbers_of_every_claim_satisfy_it(tables: dict[str, Table]) -> None:
+    unread = set()
+    for declared in load_claims(LEADERBOARDS / "claims").values():
+        for judged in judge_claims(declared.claims, tables):
+            claim, scale = judged.claim, tables[judged.claim.table].scale / 100
+            for pair in judged.pairs:
+                if pair.printed is None:
+                    unread.add(claim.table)
+                elif claim.within is None:
+                    assert pair.printed > 1e-9, (claim.says, pair.better.key, pair.worse.key, pair.columns)
+                else:
+                    assert abs(pair.printed) <= claim.within * scale, (claim.says, pair.printed)
+    assert unread == UNREADABLE
+
+
+def test_every_claim_names_its_place_in_the_paper_and_full_scale_runs(
+    published: Published, specs: dict[str, TableSpec]
 ) -> None:
-    specs = load_specs(LEADERBOARDS / "tables")
+    """A claim about a paper's backbone is answered by full-scale runs, never by the small plan's."""
+    full = {key for recipe in load_recipes().values() if FULL_SCALE in recipe.tiers for key in recipe.systems}
     ledger = load_claims(LEADERBOARDS / "claims")
     assert set(ledger) == set(published.papers) - {"public"} == {"dclr", "pcl", "ptbert", "sct", "una"}
     claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared.claims]
-    assert len(claims) == 29
-    assert sum(claim.small is not None for _, claim in claims) == 7
+    assert len(claims) == 70
     for paper, claim in claims:
+        assert re.match(
+            r"(section \d(\.\d)*|appendix [A-Z])(, (table|figure) [A-D]?\d[a-c]?)+: \w", claim.source
+        ), claim.says
         spec = specs[claim.table]
         assert spec.key.startswith(f"{paper}/")
         rows = {row.published or row.title: row for row in spec.rows}
-        assert rows[claim.better].run is not None
-        assert rows[claim.worse].run is not None
-        spec.column(claim.column)
         assert len(rows) == len(spec.rows), "row keys must be unique for a claim to name one"
+        for better, worse, of_better, of_worse in pairs_of(claim):
+            for name, column in ((better, of_better), (worse, of_worse)):
+                choice = spec.choice(rows[name], spec.column(column))
+                assert choice is not None, (claim.says, name, column)
+                assert choice.system in full
+
+
+def test_no_claim_is_the_opposite_of_another(tables: dict[str, Table]) -> None:
+    """What one claim puts above, none puts below."""
+    said = set()
+    for declared in load_claims(LEADERBOARDS / "claims").values():
+        for claim in declared.claims:
+            if claim.within is None:
+                said |= {(claim.table, claim.lower, *pair) for pair in pairs_of(claim)}
+    assert not {(t, lower, b, a, y, x) for t, lower, a, b, x, y in said} & said
 
 
 def test_the_ledger_shows_each_claim_with_its_finding() -> None:
-    shown = judge((11.0, 12.0, 13.0), (1.0, 2.0, 3.0))
-    text = show(claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [shown, judge((), ())]}))
+    shown = judge_whole((11.0, 12.0, 13.0), (1.0, 2.0, 3.0))
+    text = show(
+        claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [shown, judge_whole((), ())]})
+    )
     assert "A beats B" in text
+    assert "section 1: it is better" in text
     assert "+10.00" in text
     assert "+7.73 to +12.27" in text
     assert '<span class="finding supported">1 supported</span>' in text
     assert '<span class="finding untested">1 untested</span>' in text
+
+
+def test_a_claim_of_several_pairs_shows_each_of_them() -> None:
+    claim = CLAIM.model_copy(update={"rows": [Rows(better="a", worse=["b", "b"])]})
+    text = show(
+        claims_page.PAGE,
+        Report("T", "abc"),
+        claims_values({"A paper": [judge_whole((11.0, 12.0, 13.0), (1.0, 2.0, 3.0), claim=claim)]}),
+    )
+    assert "2 pairs" in text
+    assert text.count("+7.73 to +12.27") == 2
 
 
 def test_an_empty_ledger_says_so() -> None:
@@ -119,35 +269,11 @@ def test_an_empty_ledger_says_so() -> None:
 
 
 def test_one_paper_in_two_files_is_an_input_error(tmp_path: Path) -> None:
-    text = "paper: p\nclaims:\n  - {says: s, table: t, column: c, better: a, worse: b}\n"
+    text = (
+        "paper: p\nclaims:\n"
+        "  - {says: s, source: r, table: t, columns: [c], rows: [{better: a, worse: [b]}]}\n"
+    )
     for name in ("one.yaml", "two.yaml"):
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="has a file already"):
         load_claims(tmp_path)
-
-
-def test_a_claim_is_judged_at_small_scale_by_its_two_rows_there_and_labelled_so() -> None:
-    """Printed +1 for A; at small scale 1, 2, 3 against 11, 12, 13: contradicted there, else untested."""
-    big = Table("t", "T", (Column("avg", "Avg"),), (row("a", 72.0), row("b", 71.0)))
-    small = Table("small", "S", (Column("Avg", "Avg"),), (row("x", None, 1.0), row("y", None, 11.0)))
-    claim = CLAIM.model_copy(update={"small": Pair(better="x", worse="y")})
-    ((printed, found),) = judge_small([claim, CLAIM], {"t": big, "small": small})
-    assert (printed.finding, printed.printed, found.finding) == ("untested", 1.0, "contradicted")
-    text = show(
-        claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [printed]}, [(printed, found)])
-    )
-    assert "The same claims at small scale" in text
-    assert "does not speak for the papers' setting" in " ".join(text.split())
-    assert '<span class="finding contradicted">' not in text  # the tally is of the papers' setting
-
-
-def test_a_claim_whose_rows_did_not_run_at_small_scale_is_left_out_there() -> None:
-    claim = CLAIM.model_copy(update={"small": Pair(better="x", worse="y")})
-    assert judge_small([claim], {}) == []
-    only = Table("small", "S", (Column("Avg", "Avg"),), (row("x", None, 1.0),))
-    assert judge_small([claim], {"small": only}) == []
-
-
-def row(key: str, published: float | None, lowest: float | None = None) -> TableRow:
-    values = () if lowest is None else (lowest, lowest + 1, lowest + 2)
-    return TableRow(key, key.upper(), (Cell(published=published, values=values),))

@@ -35,26 +35,27 @@ def test_every_run_that_a_cell_shows_is_scored_on_its_task(specs: dict[str, Tabl
 
 def test_a_seed_that_a_cell_shows_is_one_of_its_system(specs: dict[str, TableSpec]) -> None:
     seeded = [choice for spec in specs.values() for choice in spec.choices() if choice.seeds]
-    assert len(seeded) > 100
+    assert len(seeded) > 50
     assert all(set(choice.seeds) <= set(SYSTEMS[choice.system].seeds) for choice in seeded)
 
 
-def test_a_printed_run_of_one_known_seed_stands_beside_our_run_of_that_seed(
+def test_no_printed_number_excludes_further_seeds_unless_it_is_about_one_seed(
     specs: dict[str, TableSpec], published: Published
 ) -> None:
-    """UNA prints seed 42, the best of its ten; a mean of ours stands in a column or row of its own."""
-    checked: set[str] = set()
+    """A cell that takes seed 42 alone is never settled; UNA's table D7 prints a column a seed."""
+    fixed = set()
     for key, spec in specs.items():
         for row in spec.rows:
-            if spec.published is None or row.published is None:
-                continue
-            printed = published.row(spec.published, row.published)
             for column in spec.columns:
                 choice = spec.choice(row, column)
-                if choice and len(printed.seed_values) == 1 and column.seeds is None:
-                    assert list(choice.seeds) == printed.seed_values, (key, row.title, column.key)
-                    checked.add(key)
-    assert checked >= {"una/table1", "una/table2", "una/table-c3", "una/table-d8"}
+                if spec.published is None or row.published is None or choice is None or not choice.seeds:
+                    continue
+                if (column.published or column.key) in published.table(spec.published).columns:
+                    fixed.add((key, column.key))
+                    assert column.key == f"seed-{choice.seeds[0]}"
+                    assert len(choice.seeds) == 1
+    assert {key for key, _ in fixed} == {"una/table-d7"}
+    assert len(fixed) == 10
 
 
 def named_presets(specs: dict[str, TableSpec], published: Published) -> Iterator[tuple[str, str, str, str]]:

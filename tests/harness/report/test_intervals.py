@@ -93,11 +93,20 @@ def test_the_binomial_interval_covers_at_least_95_of_100_shares() -> None:
 
 def test_ties_count_half_in_the_place_and_widen_its_interval() -> None:
     """Of 1, 2, 2, 3 one is below 2 and two are ties: (1 + 1) / 4; from one of four to three of four."""
-    found = percentile([1.0, 2.0, 2.0, 3.0], 2.0)
+    found = percentile([[1.0], [2.0], [2.0], [3.0]], 2.0)
     assert found.value == 0.5
     assert found.interval.low == clopper_pearson(1, 4).low
     assert found.interval.high == clopper_pearson(3, 4).high
-    assert percentile([1.0, 2.004], 2.0, rounding=0.005).value == 0.75
+    assert percentile([[1.0], [2.004]], 2.0, rounding=0.005).value == 0.75
+
+
+def test_several_runs_that_are_one_draw_count_by_their_part_below() -> None:
+    """Three of four runs and one run alone are below: 1.75 of 2 draws; the interval is that of 1 and of 2."""
+    found = percentile([[1.0, 1.0, 1.0, 3.0], [1.0]], 2.0)
+    assert found.value == 1.75 / 2
+    assert found.interval == (clopper_pearson(1, 2).low, clopper_pearson(2, 2).high)
+    many = percentile([[1.0] * 50], 2.0)
+    assert many.interval.low == clopper_pearson(1, 1).low
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(-1, 3), (4, 3), (0, 0)])
@@ -109,3 +118,5 @@ def test_a_share_that_cannot_be_is_refused(successes: int, trials: int) -> None:
 def test_a_place_among_no_runs_is_refused() -> None:
     with pytest.raises(ValueError, match="expected at least one value"):
         percentile([], 75.0)
+    with pytest.raises(ValueError, match="expected at least one value"):
+        percentile([[75.0], []], 75.0)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
 
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
+from harness.report.formats.summary import to_summary
+from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Table
+from harness.report.tables.leaderboard import notes_of
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.order import TEACHERS, TRAINED, UNTRAINED
 from harness.report.tables.published import Published
 from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.shown import show_index
 
 SCORES = Path(__file__).parents[3] / "reports/scores"
 
@@ -57,3 +63,54 @@ def test_the_whole_test_sets_are_a_table_of_their_own_that_the_mirror_fills(
     assert [column.task for column in spec.columns][:-1] == spec.columns[-1].mean_of
     assert all(not column.mark for column in spec.columns)
     assert "Small scale" in spec.protocol
+
+
+def small(*rows: tuple[str, str, float | None]) -> Table:
+    """A leaderboard of groups, names and averages; its first column is no average."""
+    shown = tuple(
+        TableRow(name, name, (Cell(value=99.0), Cell(value=value)), group=group)
+        for group, name, value in rows
+    )
+    return Table("small", "S", (Column("STSB", "STS-B"), Column("Avg", "Avg")), shown)
+
+
+def test_what_the_first_page_says_of_training_is_read_off_the_leaderboard() -> None:
+    """Of two rows on `a` one is above the better untrained row, 40; teachers and other backbones are out."""
+    rows = [
+        (TRAINED, "simcse/released@a", 44.0),
+        (TRAINED, "pcl/released@a", 38.0),
+        (TRAINED, "sct/distill@b", 50.0),
+        (TRAINED, "ct/released@c", None),
+        (UNTRAINED, "pooled/mean@a", 40.0),
+        (UNTRAINED, "pooled/cls@a", 10.0),
+        (TEACHERS, "pooled/teacher@a", 90.0),
+    ]
+    scale, found = notes_of(small(*rows))
+    assert "small encoders (a, b)" in scale
+    assert found == (
+        "On a 1 of 2 trained systems end above the best row without training (pooled/mean, 40.00); they "
+        "reach 38.00 to 44.00."
+    )
+    rows[1] = (TRAINED, "pcl/released@a", 41.5)
+    rows[4] = (UNTRAINED, "pooled/mean@a", 41.0)
+    assert notes_of(small(*rows))[1].startswith("On a 2 of 2 trained systems end above the best row")
+    assert len(notes_of(small())) == len(notes_of(None)) == 1
+
+
+def test_both_forms_of_the_first_page_say_what_this_leaderboard_shows(
+    specs: dict[str, TableSpec], published: Published
+) -> None:
+    evidence = Evidence(read_results(SCORES.glob("*.json")), published, NO_STUDIES)
+    table = build_table(specs["small"], evidence)
+    notes = notes_of(table)
+    assert len(notes) == 3
+    for backbone in ("words-50d", "minilm-l2"):
+        trained = [row for row in table.rows if row.group == TRAINED and row.title.endswith(f"@{backbone}")]
+        without = [row for row in table.rows if row.group == UNTRAINED and row.title.endswith(f"@{backbone}")]
+        best = max(row.cells[-1].value or 0.0 for row in without)
+        above = sum((row.cells[-1].value or 0.0) > best for row in trained)
+        assert any(
+            note.startswith(f"On {backbone} {above} of {len(trained)} trained systems") for note in notes
+        )
+    assert all(note in to_summary({"small": table}, []) for note in notes)
+    assert all(note in html.unescape(show_index(Report("T", "abc", notes=notes))) for note in notes)

@@ -5,15 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
+from harness.declarations import LEADERBOARDS, read_declarations
 from harness.report.disagreement import largest, ranks
-from harness.report.formats.citation import entry, report_entry
+from harness.report.formats.citation import WORKS, Work, entry, report_entry
 from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.text import task_title
 from harness.report.pages.anchors import anchors_of
+from harness.report.pages.content import Report
+from harness.report.pages.paper import papers_of
+from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import TRAINED, UNTRAINED, order_of
+from harness.report.tables.published import Published
 from harness.report.tables.spec import ColumnSpec, TableSpec
+from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.shown import show_paper
 
 COLUMNS = (Column("STSB", "STS-B"), Column("Avg", "Avg"))
 
@@ -58,6 +66,32 @@ def test_rows_stand_by_group_then_best_first_and_without_a_value_last() -> None:
         update={"columns": [ColumnSpec(key="STSB"), ColumnSpec(key="Avg", better="lower")]}
     )
     assert [rows[index].title for index in order_of(falling, rows)] == ["low", "high", "none", "u"]
+
+
+def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
+    published: Published, specs: dict[str, TableSpec]
+) -> None:
+    """PCL's table quotes 76.25 from SimCSE and reports 78.14 itself; the page has the entries of both."""
+    works = read_declarations(LEADERBOARDS / WORKS, Work)
+    table = build_table(specs["pcl/table2"], Evidence([], published, NO_STUDIES))
+    (paper,) = papers_of({"pcl/table2": table}, published, {}, {}, works)
+    text = show_paper(Report("T", "abc"), paper)
+    found = dict(re.findall(r'<td id="([^"]*avg)"[^>]*><span class="cell"(?: data-work="([^"]*)")?', text))
+    assert found["pcl-table2--bert-base-simcse--avg"] == "gao-2021-simcse"
+    assert found["pcl-table2--bert-base-pcl-mean-of-5--avg"] == ""
+    entries = re.search(r'<script type="application/json" id="bibliography">(.*?)</script>', text, re.DOTALL)
+    assert entries is not None
+    bibliography = json.loads(entries[1])
+    assert set(filter(None, found.values())) <= set(bibliography)
+    assert bibliography["gao-2021-simcse"].startswith("@misc{gao-2021-simcse,")
+    assert "Tianyu Gao and Xingcheng Yao and Danqi Chen" in bibliography["gao-2021-simcse"]
+    assert "@misc{pcl2022" in text
+
+
+def test_every_work_that_a_table_quotes_has_an_entry(published: Published) -> None:
+    works = read_declarations(LEADERBOARDS / WORKS, Work)
+    quoted = {row.work for table in published.tables.values() for row in table.rows if row.work}
+    assert quoted == set(works)
 
 
 def test_a_citation_escapes_what_tex_would_read_and_leaves_out_what_is_not_known() -> None:

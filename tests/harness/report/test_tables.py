@@ -11,6 +11,8 @@ import pytest
 from harness.errors import InputError
 from harness.report.evidence.ledger import Ledger
 from harness.report.evidence.model import Study
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
 from harness.report.tables.run_choice import RunSystem
@@ -191,24 +193,30 @@ def test_a_study_of_a_system_judges_one_seed_of_it_and_no_other_system(evidence:
     assert nobody.more is None
     assert nobody.evidence is not None
     assert nobody.evidence.plan is not None
-    assert "not known before two seeds" in nobody.evidence.plan.why
+    assert "no plan before two seeds" in nobody.evidence.plan.why
 
 
 def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEvidence) -> None:
-    """SCT prints 0.0005 and 131072 for BERT-Tiny; a recipe with another queue is higher than printed."""
+    """SCT prints 0.0005, 131072 and 0.03 for BERT-Tiny; a setting is equal or not, however near it is."""
     columns = (
         {"key": "learning-rate", "recipe": "train.learning_rate", "unit": "plain"},
         {"key": "queue-size", "recipe": "config.queue_size", "unit": "plain"},
+        {"key": "tau-ref", "recipe": "config.reference_temperature", "unit": "plain"},
     )
     row = {"title": "Tiny", "run": "sct@bert-tiny", "published": "sct@bert-tiny"}
     spec = spec_of(row, columns=columns, published="sct/table1", scale=1.0)
-    settings = {"sct": {"train": {"learning_rate": 5.0e-4}, "config": {"queue_size": 131073}}}
+    config = {"queue_size": 131073, "reference_temperature": 0.3}
+    settings = {"sct": {"train": {"learning_rate": 5.0e-4}, "config": config}}
     table = build_table(spec, replace(evidence([]), settings=settings))
-    shown = [cell(table, 0, column) for column in (0, 1)]
-    assert [(found.value, found.finding) for found in shown] == [
-        (5.0e-4, "confirmed"),
-        (131073.0, "higher than printed"),
+    shown = [cell(table, 0, column) for column in (0, 1, 2)]
+    assert [(found.value, found.as_printed) for found in shown] == [
+        (5.0e-4, True),
+        (131073.0, False),
+        (0.3, False),
     ]
+    assert {found.finding for found in shown} == {None}
+    assert "≠" in to_markdown(table)
+    assert r"\neq" in to_latex(table)
     assert list(spec.choices()) == []
     with pytest.raises(InputError, match=r"sct has None at train\.learning_rate of its recipe"):
         build_table(spec, replace(evidence([]), settings={"sct": {"train": {}}}))
@@ -310,34 +318,49 @@ def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     assert mean.best_by_dev == pytest.approx(72.0)
 
 
-def test_the_sd_over_seeds_is_compared_by_its_chi_square_interval(evidence: MakeEvidence) -> None:
-    """Three seeds with sd 0.02: the 90 % interval from 0.0116 is 0.37 points above 0.0079 at its low end."""
+def test_the_sd_over_seeds_is_shown_with_its_chi_square_interval_and_gets_no_finding(
+    evidence: MakeEvidence,
+) -> None:
+    """Three seeds with sd 0.02: the 90 % interval is 0.02 sqrt(2 / 5.991) to 0.02 sqrt(2 / 0.1026)."""
     columns = ({"key": "Std", "task": "STSB", "statistic": "sd"},)
-    row = {"title": "x", "run": run(PCL), "published": "simcse@bert-base-uncased"}
+    row = {"title": "x", "run": run(PCL), "published": "simcse/nt-xent@bert-base-uncased"}
     spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     found = cell(build_table(spec, evidence(records)))
     assert (found.value, found.sd, found.published) == (pytest.approx(0.02), None, 0.0079)
-    assert (found.finding, found.rank) == ("not settled", "")
-    twelve = [(PCL, seed, "STSB", 0.68 + 0.04 * (seed % 2)) for seed in range(12)]
-    assert cell(build_table(spec, evidence(twelve))).finding == "higher than printed"
+    assert (found.finding, found.rank) == (None, "")
+    assert found.note == "90 % interval of our standard deviation: 0.0116 to 0.0883"
     single = cell(build_table(spec, evidence(records[:1])))
-    assert (single.value, single.finding) == (None, "untested")
+    assert (single.value, single.finding) == (None, None)
 
 
-@pytest.mark.parametrize(("pairs", "finding"), [(1379, "confirmed"), (1378, "lower than printed")])
+@pytest.mark.parametrize(("pairs", "same"), [(1379, True), (1378, False)])
 def test_the_size_of_a_test_set_agrees_or_differs_exactly(
-    pairs: int, finding: str, evidence: MakeEvidence
+    pairs: int, same: bool, evidence: MakeEvidence
 ) -> None:
     column = {"key": "STSB", "task": "STSB", "statistic": "pairs", "unit": "plain", "better": "none"}
     row = {"title": "pairs", "run": run(PCL), "published": "dataset-size"}
     full = evidence([(PCL, 1, "STSB", 0.7)])
     counted = rescored(full, n=pairs)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
-    assert (cell(build_table(spec, counted)).value, cell(build_table(spec, counted)).finding) == (
-        pairs,
-        finding,
-    )
+    found = cell(build_table(spec, counted))
+    assert (found.value, found.as_printed, found.finding) == (pairs, same, None)
+
+
+def test_a_cell_about_one_seed_asks_for_no_other(evidence: MakeEvidence) -> None:
+    """Of a column of seed 42 no further seed is a test; a column of all seeds says how many would be."""
+    columns = ({"key": "seed-42", "task": "STSB", "seeds": [42]}, {"key": "Mean", "task": "STSB"})
+    row = {"title": "x", "run": run(PCL), "published": "simcse/nt-xent@bert-base-uncased"}
+    spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
+    records = [(PCL, seed, "STSB", 0.745 + 0.01 * (seed % 2)) for seed in (41, 42, 43)]
+    table = build_table(spec, evidence(records))
+    one, every = cell(table), cell(table, 0, 1)
+    assert (one.n, one.finding, one.more) == (1, "not settled", None)
+    assert one.evidence is not None
+    assert one.evidence.plan is not None
+    assert one.evidence.plan.why == "no other seed enters: it is about seed 42"
+    assert every.n == 3
+    assert every.more is not None
 
 
 def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence) -> None:
@@ -374,6 +397,6 @@ def test_every_spec_builds_without_a_single_score(
     assert {cell.finding for cell in cells} == {None, "untested"}
     blank = [cell for cell in cells if cell.published is None and not cell.wanted]
     without_data = len(specs["small-sts"].rows)  # its column SICK-R
-    assert len(blank) == without_data + 2  # no mean of two rows that UNA D8 cites
+    assert len(blank) == without_data
     kinds = Counter(cell.wanted for cell in cells if cell.published is not None)
     assert kinds[True] > kinds[False] > 0

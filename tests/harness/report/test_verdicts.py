@@ -16,6 +16,7 @@ from harness.report.verdicts import (
     FINDINGS,
     LEVEL,
     MARGIN,
+    OURS,
     Typical,
     by_others,
     drawn,
@@ -184,7 +185,7 @@ def test_a_print_treated_as_exact_although_it_is_a_mean_of_five_would_err_too_of
     assert answers.count("higher than printed") / STUDIES > 2 * LEVEL
 
 
-TEN = {"one": [74.0, 74.5, 75.0, 75.5, 76.0, 74.2, 74.8, 75.2, 75.8, 75.0]}
+TEN = {OURS: [74.0, 74.5, 75.0, 75.5, 76.0, 74.2, 74.8, 75.2, 75.8, 75.0]}
 """Mean 75.0, sd 0.6532, t(0.975, 9) = 2.26216: one more run within 75 -+ 1.54977."""
 
 
@@ -204,7 +205,7 @@ def test_a_draw_is_placed_among_ten_runs(printed: float, expected: str) -> None:
 
 def test_luck_is_said_only_when_the_binomial_interval_says_it() -> None:
     """Twenty runs, all below: from 83 % on. A spread of two values leaves 76.2 within reach."""
-    runs = {"one": [74.6, 75.4] * 10}
+    runs = {OURS: [74.6, 75.4] * 10}
     assert drawn(runs, 75.5).answer == "lucky draw"
     assert drawn(runs, 74.5).answer == "unlucky draw"
     assert drawn(runs, 75.0).answer == "plausible draw"
@@ -212,23 +213,32 @@ def test_luck_is_said_only_when_the_binomial_interval_says_it() -> None:
 
 def test_a_few_runs_can_exclude_a_value_and_never_support_it() -> None:
     """Three runs 75.0, 75.2, 75.4: one more within 75.2 -+ 0.99366."""
-    assert drawn({"one": CLOSE}, 75.2).answer == "too few runs"
-    assert drawn({"one": CLOSE}, 76.20).answer == "out of reach"
-    assert drawn({"one": [75.0]}, 90.0).answer == "too few runs"
+    assert drawn({OURS: CLOSE}, 75.2).answer == "too few runs"
+    assert drawn({OURS: CLOSE}, 76.20).answer == "out of reach"
+    assert drawn({OURS: [75.0]}, 90.0).answer == "too few runs"
     assert drawn({}, 75.0).place is None
 
 
-def test_many_seeds_of_one_implementation_do_not_outvote_two_others() -> None:
-    """Fifty tight runs at 74.6 exclude 76.5 alone; beside sources at 76.2 and 76.0 it is within reach."""
-    tight = {"one": [74.4, 74.8] * 25}
-    assert drawn(tight, 76.5).answer == "out of reach"
-    assert drawn({**tight, "two": [76.2], "three": [76.0]}, 76.5).answer == "lucky draw"
+def test_fifty_runs_of_one_implementation_are_one_draw() -> None:
+    """Fifty tight runs at 74.6 by others exclude nothing, alone or beside two sources; by us they do."""
+    tight = [74.4, 74.8] * 25
+    alone = drawn({"one": tight}, 76.5)
+    assert (alone.answer, alone.reach, alone.runs, alone.sources) == ("too few runs", None, 50, 1)
+    assert drawn({"one": tight, "two": [76.2], "three": [76.0]}, 76.5).answer == "too few runs"
+    assert drawn({OURS: tight}, 76.5).answer == "out of reach"
+
+
+def test_a_source_moves_the_place_of_a_print_as_much_with_fifty_runs_as_with_one() -> None:
+    others = {str(number): [75.0 + number / 10] for number in range(20)}
+    one, fifty = (drawn({**others, "many": [74.0] * count}, 76.4) for count in (1, 50))
+    assert one.place == fifty.place
+    assert one.answer == fifty.answer
 
 
 def test_two_sources_do_not_say_how_far_sources_differ() -> None:
     two = {"one": [74.4, 74.8] * 25, "two": [76.2]}
     assert reach_of(two) is None
-    assert drawn(two, 76.5).answer == "lucky draw"
+    assert drawn(two, 76.5).answer == "too few runs"
 
 
 NEAR = {"a": 75.0, "b": 75.2, "c": 75.4}

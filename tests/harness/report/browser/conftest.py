@@ -16,7 +16,7 @@ import pytest
 from harness.report.disagreement import PairSet
 from harness.report.measurements import Measurements
 from harness.report.pages import audit, claims, compare, ladder, lens, pairs, small, speed
-from harness.report.pages.claims import Claim, claims_values, judge_claims
+from harness.report.pages.claims import Claim, Rows, claims_values, judge_claims
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.speed import speed_values
 from harness.results.schema import ResultFile
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 CLAIM = Claim(
     says="Distillation is above SimCSE",
+    source="section 1: it is",
     table="small-sts",
-    column="avg",
-    better="distill-mse",
-    worse="simcse-released",
+    columns=["avg"],
+    rows=[Rows(better="distill-mse", worse=["simcse-released"])],
 )
 PAGES = [
     "index.html",

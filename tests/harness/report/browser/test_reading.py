@@ -177,7 +177,7 @@ def test_the_overview_of_the_scores_on_record_prints_on_about_five_sheets(
         "T",
         "abc",
         tables=tuple(tables[key] for key in SHOWN if key in tables),
-        papers=papers_of(tables, evidence.published, runs, {}),
+        papers=papers_of(tables, evidence.published, runs, {}, {}),
         results=tuple(evidence.results),
         runs=runs,
         problems=("missing",) * 60,
@@ -206,7 +206,7 @@ def test_a_paper_prints_on_about_four_sheets_with_heads_that_are_drawn_again(
     specs = load_specs(LEADERBOARDS / "tables")
     evidence = Evidence([], published, NO_STUDIES)
     tables = {key: build_table(spec, evidence) for key, spec in specs.items() if key.startswith("pcl/")}
-    (paper,) = papers_of(tables, published, {}, {})
+    (paper,) = papers_of(tables, published, {}, {}, {})
     path = folder / "printed.html"
     path.write_text(show(page_of(paper), Report("T", "abc", papers=(paper,))), encoding="utf-8")
     page = browser.new_page()

@@ -1,0 +1,199 @@
+"""A row whose corpus or settings are not the paper's has no verdict by our runs, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.declarations import LEADERBOARDS
+from harness.plan.recipes import Recipe, declared_systems, load_corpora, load_recipes
+from harness.plan.resolve import resolve
+from harness.report.evidence.ledger import load_ledger
+from harness.report.formats.markdown import to_markdown
+from harness.report.pages.cells import show_cell
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.published import Published
+from harness.report.tables.spec import CellSpec, TableSpec
+from harness.report.verification import Price
+from tests.harness.report.conftest import NO_STUDIES
+
+MakeEvidence = Callable[..., Evidence]
+RECIPES = load_recipes()
+SYSTEMS = declared_systems(RECIPES)
+CORPORA = load_corpora()
+
+TEXTS_OF: dict[str, str] = {
+    **dict.fromkeys(["sct", "congen", "ckd", "mse-distill"], "back-translated NLI sentences"),
+    **dict.fromkeys(["bert-flow", "bert-whitening"], "all of SNLI and MultiNLI"),
+    "simcse/back-translation-fr": "back-translations by translators that are not stated",
+    "bt-contrastive": "back-translations that are not stated",
+    "mirror-bert": "stsb-train-texts",
+    "sg-opt": "stsb-texts",
+    "consert": "sts-texts",
+}
+"""What printed rows were trained on, by system or system and variant; the others on `wiki1m`."""
+
+UNSTATED: set[tuple[str, str]] = {
+    *(
+        ("sct", f"{name}@bert-{size}")
+        for name in ("simcse", "dclr", "diffcse")
+        for size in ("tiny", "mini", "small")
+    ),
+    ("sct", "diffcse@bert-large-uncased"),
+    *(
+        ("una", f"simcse/{name}@bert-base-uncased")
+        for name in (
+            "modals-interpolation",
+            "modals-extrapolation",
+            "modals-linear-sampling",
+            "modals-gaussian-noise",
+            "pca-jittering",
+            "back-translation-fr",
+        )
+    ),
+    ("una", "scd@roberta-base"),
+    ("una", "diffcse@roberta-base"),
+    ("dclr", "dclr/distill@bert-base-uncased"),
+    *(
+        ("ptbert", f"moco{name}@bert-base-uncased")
+        for name in ("", "/reorder", "/duplication", "/deletion", "/srl")
+    ),
+    *(("ptbert", f"{name}/hard-length-subset@bert-base-uncased") for name in ("simcse", "pt-bert")),
+    *(("ptbert", f"simcse/{name}@bert-base-uncased") for name in ("crop", "deletion")),
+}
+"""Printed rows by paper whose settings the paper does not state."""
+
+
+@pytest.fixture(scope="module")
+def tables(published: Published, specs: dict[str, TableSpec]) -> dict[str, Table]:
+    settings = {key: system.model_dump() for key, system in SYSTEMS.items()}
+    ledger = load_ledger(LEADERBOARDS / "evidence", published)
+    evidence = Evidence([], published, ledger, settings=settings)
+    return {key: build_table(spec, evidence) for key, spec in specs.items()}
+
+
+def scores(
+    specs: dict[str, TableSpec], tables: dict[str, Table]
+) -> Iterator[tuple[str, str, str, TableRow, Cell]]:
+    """Yields every printed score that a run of ours is beside: paper, published row, system, row and cell."""
+    for key, spec in specs.items():
+        for row, shown in zip(spec.rows, tables[key].rows, strict=False):
+            for column, cell in zip(spec.columns, shown.cells, strict=True):
+                choice = spec.choice(row, column)
+                printed = row.cells.get(column.key, CellSpec()).published or row.published
+                if choice and printed and cell.published is not None and column.unit == "scaled":
+                    yield key.partition("/")[0], printed, choice.system, shown, cell
+
+
+def texts(system: str) -> str:
+    """Returns the source that a system's corpus was made of."""
+    corpus = SYSTEMS[system].corpus
+    while corpus in CORPORA:
+        corpus = Path(CORPORA[corpus].origin).name
+    return corpus
+
+
+def test_a_row_trained_on_other_texts_than_the_paper_s_has_no_verdict(
+    specs: dict[str, TableSpec], tables: dict[str, Table]
+) -> None:
+    others = 0
+    for _, printed, system, row, cell in scores(specs, tables):
+        if SYSTEMS[system].method in ("pooled", "glove"):
+            continue  # nothing is trained
+        name = printed.partition("@")[0]
+        if texts(system) != TEXTS_OF.get(name, TEXTS_OF.get(name.partition("/")[0], "wiki1m")):
+            others += 1
+            assert cell.no_verdict, (system, printed)
+            assert "no verdict from our runs" in row.source
+    assert others > 200
+
+
+def test_a_row_whose_settings_the_paper_does_not_state_has_no_verdict(
+    specs: dict[str, TableSpec], tables: dict[str, Table]
+) -> None:
+    found = set()
+    for paper, printed, _, row, cell in scores(specs, tables):
+        if (paper, printed) in UNSTATED:
+            found.add((paper, printed))
+            assert cell.no_verdict, (paper, printed)
+            assert f"no verdict from our runs: {cell.no_verdict}" in row.note
+    assert found == UNSTATED
+
+
+def test_sct_has_no_verdict_in_any_of_its_own_rows(
+    specs: dict[str, TableSpec], tables: dict[str, Table]
+) -> None:
+    """All rows of its tables but those on BERT-base and -large that were trained on Wikipedia."""
+    rows = {
+        (row.key, row.title, row.group): bool(cell.no_verdict)
+        for paper, _, _, row, cell in scores(specs, tables)
+        if paper == "sct"
+    }
+    judged = {key for (key, _, _), none in rows.items() if not none}
+    assert judged == {
+        f"{system}@{backbone}"
+        for system, backbone in (
+            ("simcse", "bert-base-uncased"),
+            ("dclr/published", "bert-base-uncased"),
+            ("diffcse", "bert-base-uncased"),
+            ("simcse", "bert-large-uncased"),
+            ("dclr/published", "bert-large-uncased"),
+        )
+    }
+
+
+def test_runs_of_a_recipe_without_verdict_are_shown_and_judge_nothing(evidence: MakeEvidence) -> None:
+    spec = TableSpec.model_validate(
+        {
+            "key": "toy",
+            "title": "Toy",
+            "published": "pcl/table2",
+            "columns": [{"key": "STSB", "task": "STSB"}],
+            "rows": [
+                {
+                    "title": "PCL",
+                    "run": "pcl-released@bert-base-uncased",
+                    "published": "pcl@bert-base-uncased",
+                }
+            ],
+        }
+    )
+    records = [("pcl/released@bert-base-uncased", seed, "STSB", 0.5 + seed / 1000) for seed in range(12)]
+    made = evidence(records)
+    plain = build_table(spec, made)
+    made = Evidence(
+        made.results,
+        made.published,
+        NO_STUDIES,
+        prices={("pcl-released", "bert-base-uncased"): Price(1.0, "x")},
+        settings={"pcl-released": {"no_verdict": "another corpus"}},
+    )
+    table = build_table(spec, made)
+    (row,), (before,) = table.rows, plain.rows
+    assert before.cells[0].finding == "lower than printed"
+    assert before.cells[0].no_verdict == ""
+    cell = row.cells[0]
+    assert (cell.n, cell.value, cell.finding, cell.more) == (12, before.cells[0].value, "untested", None)
+    assert row.source == "this paper, no verdict from our runs"
+    assert "no verdict from our runs: another corpus" in to_markdown(table)
+    facts = dict(show_cell(table, Column("STSB", "STS-B"), cell, {}).facts)
+    assert facts["No verdict from our runs"] == "another corpus"
+
+
+def test_the_reason_is_no_part_of_a_run() -> None:
+    """A word about a verdict trains nothing again."""
+    recipe = RECIPES["sct"]
+    spoken = recipe.model_copy(
+        update={
+            "systems": {
+                key: system.model_copy(update={"no_verdict": "another word"})
+                for key, system in recipe.systems.items()
+            }
+        }
+    )
+    changed: dict[str, Recipe] = {**RECIPES, "sct": spoken}
+    assert any(system.no_verdict for system in recipe.systems.values())
+    assert resolve(changed, ["sct"], seeds=1) == resolve(RECIPES, ["sct"], seeds=1)
