@@ -25,7 +25,7 @@ from harness.paths import (
 from harness.plan.entries import Params
 from harness.plan.known_runs import recipe_hashes
 from harness.plan.ladder import MARK, rungs_of
-from harness.plan.names import table_runs
+from harness.plan.names import is_full_scale, recipes_of, table_runs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.records import check_plain, read_object
@@ -89,7 +89,7 @@ def report(params: Params, *, strict: bool) -> int:
     evidence = evidence_of(params, planned)
     tables = build_tables(evidence)
     content = report_content(params, evidence, tables, problems)
-    write_report({**text_files(tables, problems), **render_pages(content)})
+    write_report({**text_files(tables, problems, notes=content.notes), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
     for line in [*problems, *lines]:
@@ -114,19 +114,23 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
-    return replace(evidence_without_plan(results), systems=list(systems))
+    evidence = evidence_without_plan(results)
+    planned = recipes_of((run.id for run in params.runs.values()), load_recipes())
+    return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
 
 
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from; the order of systems is that of the scores."""
     published, recipes = load_published(declared(PUBLISHED)), load_recipes()
     added = usable(read_contributions(declared(LEADERBOARDS / "contributed")), results, recipes)
+    shown = [*results, *(result for result, _ in added)]
     return Evidence(
-        results=[*results, *(result for result, _ in added)],
+        results=shown,
         published=published,
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
         prices=seed_prices(recipes),
         contributors={result.run.key: shown_name(by) for result, by in added},
+        recipes=recipes_of((result.run.id for result in shown), recipes),
         settings={
             key: system.model_dump(include={"config", "train"})
             for key, system in declared_systems(recipes).items()
@@ -197,12 +201,25 @@ def checked_specs(published: Published) -> dict[str, TableSpec]:
 
 
 def build_tables(evidence: Evidence) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled.
+
+    The small leaderboard is there too where its runs are planned and have no score.
+    """
     specs = checked_specs(evidence.published)
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}
-    optional = {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}
-    return {key: table for key, table in tables.items() if key not in optional or has_values(table)}
+    return {
+        key: table
+        for key, table in tables.items()
+        if specs[key].rows_from != "runs" or has_values(table) or (key == SMALL and table.rows)
+    }
+
+
+def notes_of(evidence: Evidence) -> tuple[str, ...]:
+    """Returns what to know before the numbers: nothing where no run shown is of a small-scale recipe."""
+    recipes = load_recipes()
+    declared_by = {evidence.recipes.get(result.run.id) for result in evidence.results} - {None}
+    return () if all(is_full_scale(recipes[name]) for name in declared_by if name) else NOTES
 
 
 def report_content(
@@ -227,7 +244,7 @@ def report_content(
         results=tuple(evidence.results),
         runs=runs,
         ladders=ladders_of(params),
-        notes=NOTES,
+        notes=notes_of(evidence),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         measurements=MEASUREMENTS,
