@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from harness.allocator import keep_freed_memory
-from harness.errors import InputError, near_matches
+from harness.errors import CONTROL, InputError, near_matches
 from harness.threads import wait_asleep
 
 COMMANDS = Path(__file__).with_name("commands")
@@ -65,8 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def one_line(text: str) -> str:
-    """Returns a text without line breaks, overlong words cut in their middle, and printable in UTF-8."""
-    printable = " ".join(text.encode("utf-8", "backslashreplace").decode("utf-8").split())
+    """Returns a text without line breaks and control characters, overlong words cut in their middle."""
+    printable = CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
     return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+SPECIAL = re.compile(r"[&%$#_{}\\~^]")
+ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}
+"""What a backslash before the character would not print."""
 NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
 
 
@@ -13,7 +16,7 @@ def paper_entry(
 ) -> str:
     """Returns the entry of a paper; a field that is not known is left out."""
     fields = {
-        "title": f"{{{title}}}",
+        "title": title,
         "author": " and ".join(authors),
         "year": "" if year is None else str(year),
         "url": link,
@@ -24,7 +27,7 @@ def paper_entry(
 
 def report_entry(code: str) -> str:
     """Returns the entry of the report that the code of this fingerprint made."""
-    return entry(f"sentbench-{code[:10]}", {"title": f"{{{NAME}}}", "note": f"Report of code {code}"})
+    return entry(f"sentbench-{code[:10]}", {"title": NAME, "note": f"Report of code {code}"})
 
 
 def entry(key: str, fields: dict[str, str]) -> str:
@@ -34,4 +37,7 @@ def entry(key: str, fields: dict[str, str]) -> str:
 
 
 def _escape(name: str, value: str) -> str:
-    return value if name == "url" else re.sub(r"([&%$#_])", r"\\\1", value)
+    if name == "url":
+        return value
+    escaped = SPECIAL.sub(lambda found: ESCAPED.get(found[0], f"\\{found[0]}"), value)
+    return f"{{{escaped}}}" if name == "title" else escaped  # braces keep its capitals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from harness.report.formats.latex import to_latex
-from harness.report.formats.markdown import to_markdown
+from harness.report.formats.markdown import escape, to_markdown
 from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.terminal import to_terminal
 from harness.report.tables.leaderboard import STS
@@ -38,9 +38,7 @@ def path_of(table: Table) -> str:
     return f"tables/{table.key.replace('/', '-')}"
 
 
-def to_summary(
-    tables: Mapping[str, Table], problems: Iterable[str], *, notes: Iterable[str] = ()
-) -> str:
+def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: Iterable[str] = ()) -> str:
     """Returns the report as one Markdown page: the STS scores of the runs, the other tables as links."""
     lines = ["# sentbench", "", *notes, ""]
     for key in STS:
@@ -49,6 +47,6 @@ def to_summary(
     lines += ["## Tables and figures of the papers", ""]
     for key, table in tables.items():
         if key not in STS:
-            lines.append(f"* [{table.title}]({path_of(table)}.md)")
-    lines += ["", *(f"* {problem}" for problem in problems)]
+            lines.append(f"* [{escape(table.title)}]({path_of(table)}.md)")
+    lines += ["", *(f"* {escape(problem)}" for problem in problems)]
     return "\n".join(lines).rstrip() + "\n"
