@@ -25,6 +25,13 @@ EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 class CommandParser(argparse.ArgumentParser):
     """Arguments of a command; a wrong one is an InputError in one line, with names that are near."""
 
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+        """Parses as argparse does, which would make a list of `--option=--`."""
+        for word in args or ():
+            if word.startswith("--") and word.endswith("=--"):
+                self.error(f"argument {word[:-3]}: expected one argument")
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Raises InputError in place of argparse's usage in several lines."""
         wrong = re.search(r"unrecognized arguments: (\S+)", message)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from harness.errors import CONTROLS, InputError
+from harness.errors import CONTROL, InputError
 from harness.yaml_files import read_yaml
 
 LEADERBOARDS = Path(__file__).resolve().parents[1] / "leaderboards"
@@ -23,12 +23,6 @@ LEADERBOARDS = Path(__file__).resolve().parents[1] / "leaderboards"
 
 LONGEST_NAME = 160
 """Characters of a name: a file system takes 255 bytes, and stages append suffixes."""
-
-_JSON_CONTROL = re.compile(
-    rf"[{CONTROLS}]|(?<!\\)(?:\\\\)*\\(?:[bfr]|u00(?:0[0-8b-f]|1|7f|[89])|u061c|u20(?:0[ef]|2[89a-e]|6[6-9]))",
-    flags=re.I,
-)
-"""Control characters in the text of a JSON file, written out or escaped."""
 
 
 def check_name(name: str) -> str:
@@ -111,17 +105,32 @@ def read_record(path: Path, kind: type[Declared]) -> Declared:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8, expected JSON; write it again") from None
-    control = _JSON_CONTROL.search(text)
-    if control:
-        raise InputError(f"{path}: character {control[0]!a} at {control.start()} is not allowed")
     with one_line(str(path)):
-        return kind.model_validate_json(text)
+        found = kind.model_validate_json(text)
+    check_texts(json.loads(text), where=str(path))
+    return found
 
 
 def validated(kind: type[Declared], raw: Any, *, where: str) -> Declared:
     """Returns `raw` as a value of `kind`; InputError in one line that begins with `where`."""
+    check_texts(raw, where=where)
     with one_line(where):
         return kind.model_validate(raw)
+
+
+def check_texts(raw: Any, *, where: str) -> None:
+    """Raises InputError, which begins with `where`, if a text in nested values has a control character."""
+    if isinstance(raw, str) and not raw.isprintable():
+        control = CONTROL.search(raw)
+        if control:
+            raise InputError(f"{where}: character {control[0]!a} is not allowed in a text")
+    elif isinstance(raw, dict):
+        for key, value in raw.items():
+            check_texts(key, where=where)
+            check_texts(value, where=where)
+    elif isinstance(raw, list | tuple):
+        for value in raw:
+            check_texts(value, where=where)
 
 
 @contextmanager

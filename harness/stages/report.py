@@ -56,7 +56,7 @@ from harness.report.verification import Verification
 from harness.results.bundles import Contributor
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.history import commit_dates
-from harness.results.schema import ResultFile
+from harness.results.schema import ResultFile, RunRecord, ScoreRecord
 from harness.results.store import read_results
 from harness.stages.pair_sets import pair_sets
 
@@ -169,9 +169,15 @@ def shown_name(contributor: Contributor) -> str:
 
 def build_one_table(key: str) -> Table:
     """Returns one declared table with all scores on record. Errors: InputError for an unknown table."""
-    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
-    specs = checked_specs(evidence.published)
-    return build_table(specs[known_name(key, specs, "table")], evidence)
+    specs = checked_specs(load_published(declared(PUBLISHED)))
+    spec = specs[known_name(key, specs, "table")]
+    systems = {choice.system for choice in spec.choices()}
+    tasks = {column.task for column in (*spec.columns, *spec.parts)}
+
+    def kept(run: RunRecord, score: ScoreRecord) -> bool:
+        return score.task in tasks and (spec.rows_from == "runs" or run.id in systems)
+
+    return build_table(spec, evidence_without_plan(read_results(SCORES.glob("*.json"), kept=kept)))
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
