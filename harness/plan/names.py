@@ -32,6 +32,11 @@ def is_full_scale(recipe: Recipe) -> bool:
     return FULL_SCALE in recipe.tiers
 
 
+def any_small_scale(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> bool:
+    """Returns whether a recipe that shows no paper's setting declares one of the systems."""
+    return not all(is_full_scale(recipes[name]) for name in recipes_of(systems, recipes).values())
+
+
 def table_runs(folder: Path = TABLES) -> dict[str, list[RunChoice]]:
     """Returns for every table and figure the runs that its cells show; none where no table is declared."""
     folder = declared(folder)

@@ -25,7 +25,7 @@ from harness.paths import (
 from harness.plan.entries import Params
 from harness.plan.known_runs import recipe_hashes
 from harness.plan.ladder import MARK, rungs_of
-from harness.plan.names import is_full_scale, recipes_of, table_runs
+from harness.plan.names import any_small_scale, recipes_of, table_runs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.records import check_plain, read_object
@@ -221,13 +221,6 @@ def build_tables(evidence: Evidence) -> dict[str, Table]:
     }
 
 
-def notes_of(evidence: Evidence) -> tuple[str, ...]:
-    """Returns what to know before the numbers: nothing where no run shown is of a small-scale recipe."""
-    recipes = load_recipes()
-    declared_by = {evidence.recipes.get(result.run.id) for result in evidence.results} - {None}
-    return () if all(is_full_scale(recipes[name]) for name in declared_by if name) else NOTES
-
-
 def report_content(
     params: Params, evidence: Evidence, tables: Mapping[str, Table], problems: list[str]
 ) -> Report:
@@ -238,7 +231,8 @@ def report_content(
         contributors=evidence.contributors,
         dates=commit_dates({result.provenance.git_commit or "" for result in evidence.results}),
     )
-    lacking = unfilled(tables, load_recipes())
+    recipes = load_recipes()
+    lacking = unfilled(tables, recipes)
     return Report(
         title="sentbench",
         code=code_base().fingerprint(report_roots()),
@@ -250,7 +244,7 @@ def report_content(
         results=tuple(evidence.results),
         runs=runs,
         ladders=ladders_of(params),
-        notes=notes_of(evidence),
+        notes=NOTES if any_small_scale((run.run.id for run in evidence.results), recipes) else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         measurements=MEASUREMENTS,
