@@ -90,7 +90,9 @@ def _fault_of(root: yaml.Node) -> tuple[yaml.Node, str] | None:
             if fault:
                 return fault
             waiting.append((node, True))
-            waiting += [(child, False) for child in reversed(children) if child.id != "scalar"]
+            waiting += [
+                (child, False) for child in reversed(children) if isinstance(child, yaml.CollectionNode)
+            ]
         elif id(node) not in measured:
             return node, "an alias stands within its own anchor"
     return None

@@ -46,7 +46,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def left(project: Path) -> dict[str, Any]:
     """Returns all that is there but locks and kept tokens, which any command may leave."""
-    kept = (".cache/locks", ".cache/pieces")
+    kept = (".cache/locks", ".cache/pieces", ".cache/texts")
     found = {name: value for name, value in tree(project).items() if not name.startswith(kept)}
     return {name: value for name, value in found.items() if name not in (".cache", ".cache/resume")}
 
