@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from harness.allocator import keep_freed_memory
-from harness.errors import InputError, near_matches
+from harness.errors import CONTROL, InputError, near_matches
 from harness.process import prepare
 
 COMMANDS = Path(__file__).with_name("commands")
@@ -24,6 +24,13 @@ EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
 class CommandParser(argparse.ArgumentParser):
     """Arguments of a command; a wrong one is an InputError in one line, with names that are near."""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+        """Parses as argparse does, which would make a list of `--option=--`."""
+        for word in args or ():
+            if word.startswith("--") and word.endswith("=--"):
+                self.error(f"argument {word[:-3]}: expected one argument")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raises InputError in place of argparse's usage in several lines."""
@@ -65,8 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def one_line(text: str) -> str:
-    """Returns a text without line breaks, overlong words cut in their middle, and printable in UTF-8."""
-    printable = " ".join(text.encode("utf-8", "backslashreplace").decode("utf-8").split())
+    """Returns a text without line breaks and control characters, overlong words cut in their middle."""
+    printable = CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
     return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
 
 

@@ -1,7 +1,7 @@
 """Reading a declaration: one YAML file becomes one strict value, or one line that says what is wrong with it.
 
-Every YAML file of the project is read here, and every name of one that becomes part of a path is of a type
-that stands here, so that no declaration leads out of the project.
+Every name of a declaration that becomes part of a path, and every link, is of a type that stands here: none
+leads out of the project, and none runs a script.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, TypeVar
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from harness.errors import InputError
+from harness.errors import CONTROL, InputError
+from harness.yaml_files import read_yaml
 
 LEADERBOARDS = Path(__file__).resolve().parents[1] / "leaderboards"
 """The folder of published numbers, table specs and templates of this checkout."""
@@ -50,9 +50,17 @@ def check_relative_path(path: str) -> str:
     return path
 
 
+def check_link(address: str) -> str:
+    """Returns an address of the web that may stand in a page; ValueError for any other scheme or form."""
+    if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~%#?&=+,;:@!()-]*)?", address, flags=re.ASCII):
+        raise ValueError("expected an address that begins with https:// and has no quotes or spaces")
+    return address
+
+
 Name = Annotated[str, AfterValidator(check_name)]
 TableKey = Annotated[str, AfterValidator(check_table_key)]
 RelativePath = Annotated[str, AfterValidator(check_relative_path)]
+Link = Annotated[str, AfterValidator(check_link)]
 
 
 def folder_in(*rooms: str) -> AfterValidator:
@@ -98,13 +106,31 @@ def read_record(path: Path, kind: type[Declared]) -> Declared:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8, expected JSON; write it again") from None
     with one_line(str(path)):
-        return kind.model_validate_json(text)
+        found = kind.model_validate_json(text)
+    check_texts(json.loads(text), where=str(path))
+    return found
 
 
 def validated(kind: type[Declared], raw: Any, *, where: str) -> Declared:
     """Returns `raw` as a value of `kind`; InputError in one line that begins with `where`."""
+    check_texts(raw, where=where)
     with one_line(where):
         return kind.model_validate(raw)
+
+
+def check_texts(raw: Any, *, where: str) -> None:
+    """Raises InputError, which begins with `where`, if a text in nested values has a control character."""
+    if isinstance(raw, str) and not raw.isprintable():
+        control = CONTROL.search(raw)
+        if control:
+            raise InputError(f"{where}: character {control[0]!a} is not allowed in a text")
+    elif isinstance(raw, dict):
+        for key, value in raw.items():
+            check_texts(key, where=where)
+            check_texts(value, where=where)
+    elif isinstance(raw, list | tuple):
+        for value in raw:
+            check_texts(value, where=where)
 
 
 @contextmanager
@@ -143,67 +169,12 @@ def read_mapping(path: Path) -> dict[str, Any]:
     return raw
 
 
-def read_yaml(path: Path) -> Any:
-    """Returns the content of a YAML file.
-
-    Errors: InputError in one line for a file that is missing, not UTF-8 or not YAML, or that gives one key
-    twice, of which YAML would silently keep the last.
-    """
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a YAML file; restore it or name another")
-    try:
-        loader = yaml.CSafeLoader(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise InputError(_not_yaml(path, error)) from None
-    try:
-        node = loader.get_single_node()
-        repeated = None if node is None else _repeated_key(node)
-        if repeated is None:
-            return None if node is None else loader.construct_document(node)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(_not_yaml(path, error)) from None
-    finally:
-        loader.dispose()
-    line = repeated.start_mark.line + 1
-    raise InputError(f"{path}: line {line}: key {repeated.value!r} stands twice, expected once; keep one")
-
-
 def list_declarations(folder: Path) -> list[Path]:
     """Returns the YAML files of a folder by name; a folder without any is an error."""
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise InputError(f"{folder} has no *.yaml file, expected declarations; name the folder that has them")
     return paths
-
-
-def _repeated_key(root: yaml.Node) -> yaml.Node | None:
-    """Returns the first key that stands twice in its mapping, None if there is none."""
-    waiting, seen = [root], set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or isinstance(node, yaml.ScalarNode):
-            continue
-        seen.add(id(node))
-        keys: set[tuple[str, str]] = set()
-        children = []
-        for child in node.value:
-            key, value = child if isinstance(node, yaml.MappingNode) else (None, child)
-            if isinstance(key, yaml.ScalarNode):
-                if (key.tag, key.value) in keys:
-                    return key
-                keys.add((key.tag, key.value))
-            children.append(value)
-        waiting += reversed(children)
-    return None
-
-
-def _not_yaml(path: Path, error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    place = f"line {mark.line + 1}: " if mark else ""
-    reason = " ".join(str(getattr(error, "problem", None) or error).split())
-    return f"{path}: {place}not YAML ({reason}); correct the file"
 
 
 def _is_number(value: Any) -> bool:
@@ -216,4 +187,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    return json.dumps(value, default=str)[:80]
+    try:
+        return json.dumps(value, default=str, skipkeys=True)[:80]
+    except ValueError:  # a number with more digits than Python prints
+        return f"a {type(value).__name__} that is too long to print"

@@ -81,7 +81,7 @@ TABLES = Layout(
     (
         *(
             f"{name}.{suffix}"
-            for name in ("small", "small-*", "public-*", "*-table*", "*-fig*")
+            for name in ("small", "small-*", "runs-*", "public-*", "*-table*", "*-fig*")
             for suffix in ("md", "tex", "txt", "csv", "json")
         ),
         "results.csv",

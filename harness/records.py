@@ -89,12 +89,13 @@ def read_lines(path: Path, *, expected: str, again: str) -> list[dict[str, Any]]
     return found[1:]
 
 
-def check_plain(folder: Path, *, again: str) -> None:
+def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
     """Raises InputError if a folder has a pipe, a link that leads nowhere, or a folder named as a file.
 
     Readers would wait at the first for ever, and some take the others for files that are not there.
+    pattern: of what is read there, by default all files at any depth.
     """
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(folder.glob(pattern)):
         if path.is_dir():
             if path.suffix in FILE_ENDINGS:
                 raise InputError(f"{path}: is a folder, expected a file; {again}")

@@ -15,6 +15,7 @@ from harness.checkout import need_checkout
 from harness.commands import add_json_option, name_list
 from harness.errors import InputError, near_matches
 from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD
+from harness.records import check_plain
 
 if TYPE_CHECKING:
     from harness.report.intervals import Interval
@@ -63,6 +64,7 @@ def recorded(folder: Path) -> list[ResultFile]:
     """Returns the results of a folder. Errors: InputError if there is none in it."""
     from harness.results.store import read_results
 
+    check_plain(folder, again="name another folder", pattern="*.json")
     results = read_results(folder.glob("*.json")) if folder.is_dir() else []
     if not results:
         raise InputError(f"{folder}: no scores, expected result files; run `dvc repro`, or name a folder")

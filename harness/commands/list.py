@@ -33,7 +33,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(entries))
         return
-    for line in lines_of(entries, ["name", "words"] if arguments.coverage else list(entries[0])):
+    for line in lines_of(entries, ["name", "words"] if arguments.coverage else list(next(iter(entries), {}))):
         print(line)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,9 +22,11 @@ from harness.declarations import (
     validated,
 )
 from harness.errors import InputError, near_matches
-from harness.paths import ARTEFACTS, PARAMS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS
 from harness.process import Arithmetic
 
+LONGEST_CHAIN = 100
+"""Of things each of which is made from the one before: backbones cut from backbones, runs that go on."""
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
 
@@ -187,6 +191,24 @@ class Params(Declaration):
     reads: dict[Name, Read] = Field(description="readers are selection-FORM and evaluation-FORM of text")
     runs: dict[Name, Run]
 
+    @model_validator(mode="after")
+    def _chains_end(self) -> Params:
+        """Nothing is made from itself, nor over a chain of others that is longer than LONGEST_CHAIN."""
+        made_from: dict[str, set[str]] = {
+            **{f"{BACKBONES}/{name}": {entry.origin} for name, entry in self.backbones.items()},
+            **{f"{CORPORA}/{name}": {entry.origin, entry.tool} for name, entry in self.corpora.items()},
+            **{f"{TEACHERS}/{name}": {entry.encoder, entry.corpus} for name, entry in self.teachers.items()},
+            **{
+                f"{ARTEFACTS}/{key}": {run.backbone, run.parent, run.corpus} for key, run in self.runs.items()
+            },
+            **{
+                f"reads {name}": {f"reads {Path(link.after).stem}"} if link.after != link.source else set()
+                for name, link in self.reads.items()
+            },
+        }
+        check_chains(made_from)
+        return self
+
     def run(self, key: str) -> Run:
         """Returns one run; InputError with near matches if there is none of that key."""
         if key not in self.runs:
@@ -197,13 +219,37 @@ class Params(Declaration):
         return self.runs[key]
 
     def folders_read(self, reader: str) -> list[str]:
-        """Returns the folders data/NAME that `selection-FORM` or `evaluation-FORM` reads, sorted."""
-        link = self.reads[reader]
-        found = [link.source]
-        while link.after != link.source:
-            link = self.reads[Path(link.after).stem]
+        """Returns the folders data/NAME that `selection-FORM` or `evaluation-FORM` reads, sorted.
+
+        Errors: InputError if one of its links is missing.
+        """
+        name, found = reader, []
+        while name in self.reads:
+            link = self.reads[name]
             found.append(link.source)
-        return sorted(found)
+            if link.after == link.source:
+                return sorted(found)
+            name = Path(link.after).stem
+        raise InputError(f"{PARAMS}: {name!r} is not in `reads`, and {reader} needs it; run `sentbench plan`")
+
+
+def check_chain(name: str, users: Collection[str]) -> None:
+    """Raises InputError if something is made over more than LONGEST_CHAIN others: `users`, which need it."""
+    if len(users) > LONGEST_CHAIN:
+        raise InputError(f"{name}: the end of a chain of more than {LONGEST_CHAIN}; declare a shorter one")
+
+
+def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
+    """Raises ValueError if one of the things is made from itself, or over more than LONGEST_CHAIN others."""
+    try:
+        order = list(TopologicalSorter(made_from).static_order())
+    except CycleError as error:
+        raise ValueError(f"{' <- '.join(error.args[1][:5])}: made from itself") from None
+    lengths: dict[str, int] = {}
+    for name in order:
+        lengths[name] = 1 + max((lengths[origin] for origin in made_from.get(name, ())), default=0)
+        if lengths[name] > LONGEST_CHAIN:
+            raise ValueError(f"{name} is made over more than {LONGEST_CHAIN} others")
 
 
 def read_params(path: Path = PARAMS) -> Params:

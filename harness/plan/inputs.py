@@ -11,7 +11,7 @@ from typing import Any
 from harness import paths
 from harness.data.sources import SOURCES, source_named
 from harness.errors import InputError, near_matches
-from harness.plan.entries import Params, Run
+from harness.plan.entries import Params, Run, check_chain
 from harness.plan.recipes import BACKBONES, CORPORA, DeclaredBackbone, DeclaredCorpus
 from harness.process import Arithmetic
 
@@ -128,6 +128,7 @@ def _add_backbone(
             f"backbone {name!r} of recipes/{BACKBONES} is cut from itself, by way of {', '.join(users)}; "
             "correct its cut"
         )
+    check_chain(name, users)
     entry = declared[name]
     if entry.words is not None:
         backbones[name] = {"origin": f"{paths.DATA}/{entry.words}", "layers": None, "shape": entry.shape}
@@ -168,6 +169,7 @@ def add_corpus(
         raise InputError(
             f"{where} is made from itself, by way of {', '.join(users)}; correct its origin or tool"
         )
+    check_chain(name, users)
     entry = derived[name]
     views = read_views(entry.views, where=where)
     if any(needs_tool(view) for view in views) != (entry.tool is not None):

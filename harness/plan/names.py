@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.checkout import declared
 from harness.errors import InputError, near_matches
 from harness.paths import TABLES
-from harness.plan.ladder import PREFIX, find_ladder
+from harness.plan.ladder import MARK, PREFIX, find_ladder
 from harness.plan.recipes import Recipe, System, declared_systems
 from harness.report.tables.run_choice import RunChoice
 from harness.report.tables.spec import load_specs
@@ -18,6 +18,23 @@ FULL_SCALE = "hub"
 
 Tables = Mapping[str, Collection[RunChoice]]
 """Key of a table or figure -> the runs that its cells show."""
+
+
+def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[str, str]:
+    """Returns the recipe that declares each of the systems; the step of a ladder has that of its system."""
+    owners = {system: name for name, recipe in recipes.items() for system in recipe.systems}
+    declaring = {system: owners.get(system.partition(MARK)[0]) for system in systems}
+    return {system: name for system, name in declaring.items() if name is not None}
+
+
+def is_full_scale(recipe: Recipe) -> bool:
+    """Returns whether a recipe shows a paper's setting."""
+    return FULL_SCALE in recipe.tiers
+
+
+def any_small_scale(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> bool:
+    """Returns whether a recipe that shows no paper's setting declares one of the systems."""
+    return not all(is_full_scale(recipes[name]) for name in recipes_of(systems, recipes).values())
 
 
 def table_runs(folder: Path = TABLES) -> dict[str, list[RunChoice]]:
@@ -77,7 +94,7 @@ def select(
 def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str, System]:
     recipe_name, _, part = name.partition("/")
     if name == "all":
-        full = [recipe for recipe in recipes.values() if FULL_SCALE in recipe.tiers]
+        full = [recipe for recipe in recipes.values() if is_full_scale(recipe)]
         return {system: entry for recipe in full for system, entry in recipe.systems.items()}
     if recipe_name == PREFIX and part:
         return find_ladder(part, declared_systems(recipes))

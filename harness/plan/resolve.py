@@ -15,7 +15,7 @@ from harness.declarations import validated
 from harness.errors import InputError, near_matches
 from harness.files import write_text
 from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
-from harness.plan.entries import Params, Run
+from harness.plan.entries import Params, Run, check_chain
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
 from harness.plan.ladder import PREFIX
 from harness.plan.names import Tables, select, tables_among
@@ -137,6 +137,7 @@ class Runs:
         key = run_key(system, backbone, seed)
         if key in users:
             raise InputError(f"run {key} needs itself, by way of {', '.join(users)}; correct its parent")
+        check_chain(key, users)
         if key in self.found:
             return key
         _check_method(self.systems[system].method)

@@ -25,7 +25,7 @@ def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
     Errors: InputError if `name` is neither, or holds no scores.
     """
     scores = folder / name
-    check_plain(scores, again="delete it and evaluate the run again")
+    check_plain(scores, again="delete it and evaluate the run again", pattern="*.json")
     results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name, folder)
     if not results:
         raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")

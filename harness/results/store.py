@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from harness.declarations import read_record
 from harness.errors import InputError
 from harness.files import write_json
 from harness.records import rounded
-from harness.results.schema import SCHEMA, ResultFile
+from harness.results.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
 
+_SCORE_FIELDS = set(ScoreRecord.model_fields)
 KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
 COLUMNS = [
     "key",
@@ -77,9 +78,14 @@ def read_result(path: Path) -> ResultFile:
     return result.model_copy(update={"digest": None})
 
 
-def read_results(paths: Iterable[Path]) -> list[ResultFile]:
-    """Returns the result files in the order of their names; two files of one run are an error."""
-    results = [read_result(path) for path in sorted(paths)]
+def read_results(
+    paths: Iterable[Path], *, kept: Callable[[RunRecord, ScoreRecord], bool] = lambda run, score: True
+) -> list[ResultFile]:
+    """Returns the result files in the order of their names; two files of one run are an error.
+
+    kept: which of their scores are needed; thousands of files with all of theirs fill gigabytes.
+    """
+    results = [_slim(read_result(path), kept) for path in sorted(paths)]
     seen: set[str] = set()
     for result in results:
         if result.run.key in seen:
@@ -88,6 +94,14 @@ def read_results(paths: Iterable[Path]) -> list[ResultFile]:
             )
         seen.add(result.run.key)
     return results
+
+
+def _slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) -> ResultFile:
+    """Returns a result with the scores that are needed; they share the set that pydantic keeps for each."""
+    scores = [score for score in result.scores if kept(result.run, score)]
+    for score in scores:
+        object.__setattr__(score, "__pydantic_fields_set__", _SCORE_FIELDS)
+    return result.model_copy(update={"scores": scores})
 
 
 def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from harness.report.pages.index import PAGE, PROTOCOL
 from harness.report.pages.render import fill_page
 from harness.report.runs import run_details
 from harness.report.tables.build import build_table
-from harness.report.tables.leaderboard import NOTES, SHOWN, has_values, tables_of_plan
+from harness.report.tables.leaderboard import SHOWN, SMALL, has_values, notes_of, tables_of_plan
 from harness.results.store import read_results
 from harness.stages.report import checked_specs, evidence_of
 
@@ -49,7 +49,10 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
         tables=tuple(tables.values()),
         results=tuple(results),
         runs=run_details(results, curves=CURVES, contributors={}, dates={}),
-        notes=(f"Partial: {said}. `reports/index.html` will be the complete report.", *NOTES),
+        notes=(
+            f"Partial: {said}. `reports/index.html` will be the complete report.",
+            *notes_of(tables.get(SMALL)),
+        ),
         leaderboards=LEADERBOARDS,
     )
     shown = {**answer_values(report, []), "figures": [], "curves": {}, "records_at": "", "protocol": PROTOCOL}

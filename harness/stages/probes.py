@@ -152,9 +152,9 @@ def probe_statistics() -> dict[str, float]:
 
     spec = load_specs(TABLES)["small"]
     made = [_made(system, seed) for system in ("simcse", "distill") for seed in range(SEEDS)]
-    table = build_table(
-        spec, Evidence(made, Published({}, {}), Ledger((), Scope(groups={}, same={}, searched=[])))
-    )
+    ledger = Ledger((), Scope(groups={}, same={}, searched=[]))
+    recipes = {result.run.id: spec.recipe or "" for result in made}
+    table = build_table(spec, Evidence(made, Published({}, {}), ledger, recipes=recipes))
     found: dict[str, float] = {}
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):

@@ -26,7 +26,7 @@ from harness.paths import (
 from harness.plan.entries import Params
 from harness.plan.known_runs import recipe_hashes
 from harness.plan.ladder import MARK, rungs_of
-from harness.plan.names import table_runs
+from harness.plan.names import any_small_scale, recipes_of, table_runs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.records import check_plain, read_object
@@ -58,7 +58,7 @@ from harness.report.verification import Verification
 from harness.results.bundles import Contributor
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.history import commit_dates
-from harness.results.schema import ResultFile
+from harness.results.schema import ResultFile, RunRecord, ScoreRecord
 from harness.results.store import read_results
 from harness.stages.pair_sets import pair_sets
 
@@ -91,7 +91,7 @@ def report(params: Params, *, strict: bool) -> int:
     evidence = evidence_of(params, planned)
     tables = build_tables(evidence)
     content = report_content(params, evidence, tables, problems)
-    write_report({**text_files(tables, problems), **render_pages(content)})
+    write_report({**text_files(tables, problems, notes=content.notes), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
     for line in [*problems, *lines]:
@@ -116,19 +116,23 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
-    return replace(evidence_without_plan(results), systems=list(systems))
+    evidence = evidence_without_plan(results)
+    planned = recipes_of((run.id for run in params.runs.values()), load_recipes())
+    return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
 
 
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from; the order of systems is that of the scores."""
     published, recipes = load_published(declared(PUBLISHED)), load_recipes()
     added = usable(read_contributions(declared(LEADERBOARDS / "contributed")), results, recipes)
+    shown = [*results, *(result for result, _ in added)]
     return Evidence(
-        results=[*results, *(result for result, _ in added)],
+        results=shown,
         published=published,
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
         prices=seed_prices(recipes),
         contributors={result.run.key: shown_name(by) for result, by in added},
+        recipes=recipes_of((result.run.id for result in shown), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})
             for key, system in declared_systems(recipes).items()
@@ -167,9 +171,15 @@ def shown_name(contributor: Contributor) -> str:
 
 def build_one_table(key: str) -> Table:
     """Returns one declared table with all scores on record. Errors: InputError for an unknown table."""
-    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
-    specs = checked_specs(evidence.published)
-    return build_table(specs[known_name(key, specs, "table")], evidence)
+    specs = checked_specs(load_published(declared(PUBLISHED)))
+    spec = specs[known_name(key, specs, "table")]
+    systems = {choice.system for choice in spec.choices()}
+    tasks = {column.task for column in (*spec.columns, *spec.parts)}
+
+    def kept(run: RunRecord, score: ScoreRecord) -> bool:
+        return score.task in tasks and (spec.rows_from == "runs" or run.id in systems)
+
+    return build_table(spec, evidence_without_plan(read_results(SCORES.glob("*.json"), kept=kept)))
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
@@ -199,12 +209,18 @@ def checked_specs(published: Published) -> dict[str, TableSpec]:
 
 
 def build_tables(evidence: Evidence) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first; those of runs only if filled."""
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled.
+
+    The small leaderboard is there too where its runs are planned and have no score.
+    """
     specs = checked_specs(evidence.published)
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = {spec.key: build_table(spec, evidence) for spec in ordered}
-    optional = {key for key, spec in specs.items() if spec.rows_from == "runs"} - {SMALL}
-    return {key: table for key, table in tables.items() if key not in optional or has_values(table)}
+    return {
+        key: table
+        for key, table in tables.items()
+        if specs[key].rows_from != "runs" or has_values(table) or (key == SMALL and table.rows)
+    }
 
 
 def report_content(
@@ -217,7 +233,9 @@ def report_content(
         contributors=evidence.contributors,
         dates=commit_dates({result.provenance.git_commit or "" for result in evidence.results}),
     )
-    lacking = unfilled(tables, load_recipes())
+    recipes = load_recipes()
+    lacking = unfilled(tables, recipes)
+    small_scale = any_small_scale((run.run.id for run in evidence.results), recipes)
     return Report(
         title="sentbench",
         code=code_base().fingerprint(report_roots()),
@@ -235,7 +253,7 @@ def report_content(
         results=tuple(evidence.results),
         runs=runs,
         ladders=ladders_of(params),
-        notes=notes_of(tables.get(SMALL)),
+        notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         measurements=MEASUREMENTS,

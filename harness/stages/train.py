@@ -22,6 +22,7 @@ from harness.records import sealed
 from harness.results.provenance import library_versions
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 from harness.stages.teacher import check_teacher
+from methods.core.errors import NotFiniteError
 
 if TYPE_CHECKING:
     from methods.core.trainer import Trainer
@@ -54,7 +55,13 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
     started = time.monotonic()
     trainer = build_trainer(run, state, device=device)
     rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
-    trainer.fit(rows)
+    new = not state.exists()
+    try:
+        trainer.fit(rows)
+    except NotFiniteError:
+        if new:  # whoever continues it would meet the same
+            shutil.rmtree(state, ignore_errors=True)
+        raise
     with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
         part = parts[folder]
         shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)

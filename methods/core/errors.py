@@ -11,6 +11,10 @@ class InputError(ValueError):
         return " ".join(super().__str__().splitlines())
 
 
+class NotFiniteError(InputError):
+    """Raised where a training's loss or all of its dev scores are no numbers: it goes the same way again."""
+
+
 def near_matches(wrong: str, known: list[str]) -> str:
     """Returns " (did you mean a, b?)" with the closest known names, or an empty string."""
     import difflib

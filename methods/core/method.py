@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import nn
 
 from methods.core.corpus import TokenizedCorpus
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.networks import Networks
+from methods.core.settings import Settings
 from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
 
 ParentKind = Literal["encoder", "teacher"]
@@ -21,13 +22,8 @@ WordVectors = Literal["refused", "accepted", "needed"]
 """Whether a method takes averages of word vectors for its encoder, or nothing else."""
 
 
-class MethodConfig(BaseModel):
-    """Settings of one run of a method. Numbers come from a recipe: no field here has a default value.
-
-    Strict types, frozen, unknown keys are refused.
-    """
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+class MethodConfig(Settings):
+    """Settings of one run of a method. Numbers come from a recipe: no field here has a default value."""
 
     max_length: int = Field(ge=3, description="training truncation in word pieces, special tokens included")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from methods.core.settings import Settings
 
 
-class Patience(BaseModel):
+class Patience(Settings):
     """When training stops early by single evaluations, at whatever step they are."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     evaluations: int = Field(ge=1, description="stop at this many that count")
     counts: Literal["without-best", "falls"] = Field(
@@ -19,14 +19,15 @@ class Patience(BaseModel):
     )
 
 
-Drop = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0)]], Field(strict=False)]
+Decay = Annotated[float, Field(ge=0, lt=1)]
+Drop = Annotated[
+    tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0, le=1000)]], Field(strict=False)
+]
 """A step, and the share of the peak rate that holds after it."""
 
 
-class TrainConfig(BaseModel):
+class TrainConfig(Settings):
     """How a run is trained. Every number comes from its recipe; nothing is rescaled."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     steps: int | None = Field(
         ge=0, description="optimiser steps; null where `epochs` is given; 0 trains nothing"
@@ -34,7 +35,7 @@ class TrainConfig(BaseModel):
     epochs: int | None = Field(ge=1, description="passes over the corpus; null where `steps` is given")
     batch_size: int = Field(ge=1, description="sentences per step")
     drop_last: bool = Field(description="leave out the incomplete batch at the end of an epoch")
-    learning_rate: float = Field(gt=0, description="peak learning rate")
+    learning_rate: float = Field(gt=0, le=1000, description="peak learning rate")
     schedule: Literal["linear", "cosine", "constant", "piecewise"]
     rate_drops: tuple[Drop, ...] = Field(
         default=(),
@@ -44,7 +45,7 @@ class TrainConfig(BaseModel):
     warmup_share: float = Field(
         ge=0, lt=1, description="share of all steps in which the rate rises, rounded up"
     )
-    betas: tuple[float, float] = Field(strict=False, description="Adam's decay rates; [0, rho] is RMSprop")
+    betas: tuple[Decay, Decay] = Field(strict=False, description="Adam's decay rates; [0, rho] is RMSprop")
     epsilon: float = Field(gt=0, description="Adam's epsilon")
     bias_correction: bool = Field(description="off reproduces optimisers without Adam's bias correction")
     adam: Literal["torch", "transformers"] = Field(

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from methods.core import streams
-from methods.core.errors import InputError
+from methods.core.errors import NotFiniteError
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
@@ -68,8 +68,8 @@ class Trainer:
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.
 
-        Errors: InputError if the loss is not finite, naming the step and the parts; a resume point that is
-        damaged or of another run; too few rows; no dev score that is a number.
+        Errors: NotFiniteError if the loss is not finite, naming the step and the parts; InputError for a
+        resume point that is damaged or of another run; too few rows; no dev score that is a number.
         """
         self.folder = TrainingFolder(self.directory, self._settings())
         self._committed_at = time.monotonic()
@@ -91,7 +91,7 @@ class Trainer:
                 self.record.step = step + 1
                 self._finish_step([entry])
             if self.record.best_step < 0:
-                raise InputError(
+                raise NotFiniteError(
                     "no dev score after the first step is a number, expected one to select weights by; "
                     "lower the learning rate or fix the recipe"
                 )
@@ -160,7 +160,7 @@ class Trainer:
         parts = dict(zip(names, values.tolist(), strict=True))
         if not math.isfinite(parts["loss"]):
             shown = ", ".join(f"{name} {value:.6g}" for name, value in parts.items())
-            raise InputError(
+            raise NotFiniteError(
                 f"step {step}: the loss is not finite ({shown}); expected finite numbers; "
                 "lower the learning rate or fix the recipe"
             )

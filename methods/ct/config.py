@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from methods.core.method import MethodConfig
-from methods.ct.objective import Reduction
+from methods.ct.objective import Reduction, Similarity
 from methods.ct.pairs import NegativePairs
 
 
@@ -23,7 +23,10 @@ class CTConfig(MethodConfig):
     )
     reduction: Reduction = Field(description="of the losses of the pairs; one of sentence-transformers sums")
     scale: float | None = Field(
-        gt=0, description="start of the learned factor of the cosine; `in-batch` alone, else null"
+        gt=0, description="start of the learned factor of the similarity; `in-batch` alone, else null"
+    )
+    similarity: Similarity = Field(
+        default="cosine", description="of `in-batch` alone, all other pairs are compared by dot products"
     )
     dropout: float | None = Field(
         ge=0, lt=1, description="hidden and attention dropout of both networks; null: the backbone's"
@@ -39,5 +42,9 @@ class CTConfig(MethodConfig):
             raise ValueError(
                 f"negative_pairs {self.negative_pairs!r}, negatives {self.negatives}, scale {self.scale}; "
                 "expected 0 and a number for `in-batch`, at least 1 and null otherwise"
+            )
+        if self.similarity == "dot" and not in_batch:
+            raise ValueError(
+                f"similarity 'dot' with negative_pairs {self.negative_pairs!r}, expected `in-batch`"
             )
         return self

@@ -58,7 +58,7 @@ class CT(Method):
         first, second = self.encoder(batch["first"]), self.second(batch["second"])
         if self.log_scale is not None:
             scale = self.log_scale.exp()
-            total = objective.in_batch_tension(first, second, scale=scale)
+            total = objective.in_batch_tension(first, second, scale=scale, similarity=self.config.similarity)
             return Loss(total, {"scale": scale.detach()})
         same = batch["same"]
         total = objective.tension(first, second, same, reduction=self.config.reduction)

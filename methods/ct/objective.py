@@ -13,6 +13,9 @@ from methods.core.losses import cosine_similarities
 Reduction = Literal["mean", "sum"]
 """How the losses of the pairs become one: their mean, or their sum."""
 
+Similarity = Literal["cosine", "dot"]
+"""What compares two vectors of a batch."""
+
 
 def scores(first: Tensor, second: Tensor) -> Tensor:
     """Returns the dot product of each pair, without norm, temperature or bias.
@@ -36,12 +39,22 @@ def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction
     return functional.binary_cross_entropy_with_logits(z, same.to(z.dtype), reduction=reduction)
 
 
-def in_batch_tension(first: Tensor, second: Tensor, *, scale: Tensor) -> Tensor:
+def in_batch_tension(
+    first: Tensor, second: Tensor, *, scale: Tensor, similarity: Similarity = "cosine"
+) -> Tensor:
     """Returns the mean cross-entropy of finding each sentence's other vector, by rows and by columns.
 
-    Source: sentence-transformers, its "improved" form; no part of the paper.
-    Shapes: first and second [B, d], scale a positive scalar that multiplies the cosine; returns a scalar.
+    Source: sentence-transformers, its "improved" form; no part of the paper. Its default is the cosine with
+    scale 20, its example takes dot products with scale 1.
+    Shapes: first and second [B, d], scale a positive scalar that multiplies the similarity; returns a scalar.
     """
-    logits = scale * cosine_similarities(first, second)  # [B, B]
+    logits = scale * similarities(first, second, similarity)
     index = torch.arange(len(logits), device=logits.device)
     return (functional.cross_entropy(logits, index) + functional.cross_entropy(logits.T, index)) / 2
+
+
+def similarities(first: Tensor, second: Tensor, similarity: Similarity) -> Tensor:
+    """Returns the similarities of all pairs: [B, B] of both [B, d], in fp32 or wider."""
+    if similarity == "cosine":
+        return cosine_similarities(first, second)
+    return scores(first[:, None], second[None, :])

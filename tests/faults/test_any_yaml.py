@@ -10,16 +10,17 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harness.declarations import check_name, check_relative_path, check_table_key, folder_in, read_yaml
+from harness.declarations import check_name, check_relative_path, check_table_key, folder_in
 from harness.errors import InputError
 from harness.plan.entries import read_params
 from harness.plan.recipes import load_recipes
+from harness.yaml_files import read_yaml
 
 MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXT = st.text(
-    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff\u2028\u2029"), max_size=12
+    st.characters(exclude_categories=["Cs", "Cc", "Cf"], exclude_characters="\u2028\u2029"), max_size=12
 )
-SCALAR = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT)
+SCALAR = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**20), st.floats(allow_nan=False), TEXT)
 VALUE = st.recursive(
     SCALAR,
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),

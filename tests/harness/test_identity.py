@@ -149,6 +149,7 @@ STALE: dict[str, str] = {
     "harness/tasks/sentinels": "",
     # What evaluation writes.
     "harness/declarations": "evaluate/* corpus",
+    "harness/yaml_files": "evaluate/* corpus",
     "harness/files": "evaluate/* corpus",
     "harness/records": "evaluate/* corpus",
     "harness/outputs": "evaluate/*",
@@ -235,6 +236,7 @@ REPORT = (
     "harness/outputs",
     "harness/paths",
     "harness/records",
+    "harness/yaml_files",
     "methods/core/errors",
     # The packages of all these.
     "harness/__init__",

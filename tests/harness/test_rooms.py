@@ -19,6 +19,7 @@ ALWAYS = {
     "harness.outputs",
     "harness.paths",
     "harness.records",
+    "harness.yaml_files",
     "methods.core.errors",
 }
 ROOMS: dict[str, set[str]] = {

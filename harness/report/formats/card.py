@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.report import statistics
+from harness.report.formats.markdown import escape, escape_code
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
 from harness.results.schema import ResultFile
 
@@ -58,9 +59,7 @@ def score_lines(results: Sequence[ResultFile]) -> list[ScoreLine]:
         sd = statistics.sample_sd(values)
         lines.append(
             ScoreLine(
-                task,
-                metric,
-                setting,
+                *map(escape, (task, metric, setting)),
                 mean=f"{statistics.mean(values):.2f}",
                 sd="–" if sd is None else f"{sd:.2f}",
                 n=len(values),
@@ -99,25 +98,29 @@ def render_card(
             "seed": result.run.seed,
             "dev": f"{100 * result.selection.best_dev:.2f}",
             "step": result.selection.best_step,
-            "sha256": result.provenance.encoder_sha256,
+            "sha256": escape_code(result.provenance.encoder_sha256),
         }
         for result in ordered
     ]
     last = first.scores[0].selection == "last"
     about = {
         "method": first.run.method,
-        "variant": first.run.variant,
+        "variant": escape_code(first.run.variant),
         "backbone": first.run.backbone,
         "lines": score_lines(ordered),
         "chosen": next(run for run in runs if run["key"] == chosen.run.key),
         "runs": runs,
         "text": "raw" if first.provenance.text == "raw" else "tokenised and lower-cased as in SentEval",
         "selection": "the last checkpoint" if last else "the checkpoint best on STS-B dev (Spearman)",
-        "precision": first.provenance.precision,
-        "device": first.provenance.device,
-        "settings": sorted(settings.items()),
+        "precision": escape(first.provenance.precision),
+        "device": escape(first.provenance.device),
+        "settings": [(escape(name), escape_code(value)) for name, value in sorted(settings.items())],
         "stages": " ".join(f"evaluate@{result.run.key}" for result in ordered),
-        "hashes": ", ".join(f"{name} `{digest}`" for name, digest in first.provenance.data_sha256.items()),
-        "versions": ", ".join(f"{name} {version}" for name, version in first.provenance.versions.items()),
+        "hashes": ", ".join(
+            f"{escape(name)} `{escape_code(digest)}`" for name, digest in first.provenance.data_sha256.items()
+        ),
+        "versions": ", ".join(
+            f"{escape(name)} {escape(version)}" for name, version in first.provenance.versions.items()
+        ),
     }
     return fill_plain("card.md.j2", {**about, **values}, templates, ANGLES)

@@ -11,6 +11,9 @@ from harness.declarations import Declaration
 
 WORKS = "works.yaml"
 """Of leaderboards: the works that papers quote numbers from."""
+SPECIAL = re.compile(r"[&%$#_{}\\~^]")
+ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}
+"""What a backslash before the character would not print."""
 NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
 
 
@@ -40,7 +43,7 @@ def _paper_fields(
     key: str, title: str, authors: Sequence[str], venue: str, year: int | None, link: str
 ) -> str:
     fields = {
-        "title": f"{{{title}}}",
+        "title": title,
         "author": " and ".join(authors),
         "year": "" if year is None else str(year),
         "url": link,
@@ -51,7 +54,7 @@ def _paper_fields(
 
 def report_entry(code: str) -> str:
     """Returns the entry of the report that the code of this fingerprint made."""
-    return entry(f"sentbench-{code[:10]}", {"title": f"{{{NAME}}}", "note": f"Report of code {code}"})
+    return entry(f"sentbench-{code[:10]}", {"title": NAME, "note": f"Report of code {code}"})
 
 
 def entry(key: str, fields: dict[str, str]) -> str:
@@ -61,4 +64,7 @@ def entry(key: str, fields: dict[str, str]) -> str:
 
 
 def _escape(name: str, value: str) -> str:
-    return value if name == "url" else re.sub(r"([&%$#_])", r"\\\1", value)
+    if name == "url":
+        return value
+    escaped = SPECIAL.sub(lambda found: ESCAPED.get(found[0], f"\\{found[0]}"), value)
+    return f"{{{escaped}}}" if name == "title" else escaped  # braces keep its capitals

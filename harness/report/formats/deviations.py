@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from harness.report.audit import Difference, MethodAudit
@@ -41,7 +42,13 @@ def to_sentences(difference: Difference) -> str:
         parts.append("Measured by: " + ", ".join(f"`{name}`" for name in difference.variants))
     if difference.effect:
         parts.append(f"Effect: {difference.effect}")
-    return " ".join(f"{part}." for part in parts)
+    return " ".join(f"{_escaped(part)}." for part in parts)
+
+
+def _escaped(text: str) -> str:
+    """Returns text that shows no HTML and no link; what stands between backticks stays as it is."""
+    shown = {"<": "&lt;", "](": "]\\("}
+    return re.sub(r"`[^`]*`|<|\]\(", lambda found: shown.get(found[0], found[0]), text)
 
 
 def with_deviations(readme: str, audit: MethodAudit) -> str:

@@ -18,6 +18,11 @@ def escape(text: str) -> str:
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def escape_code(text: object) -> str:
+    """Returns text that may stand between backticks, also inside a table cell."""
+    return " ".join(str(text).split()).replace("`", "'").replace("|", r"\|")
+
+
 def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
     """Returns the table: our mean ± sd with the finding's mark, the published value in brackets under it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +16,10 @@ FIELDS = (
     "finding", "runs", "seeds_values", "note",
 )  # fmt: skip
 """The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded."""
+
+
+FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
+"""How a text begins that a spreadsheet would compute."""
 
 
 def records(table: Table) -> Iterator[dict[str, Any]]:
@@ -45,7 +50,8 @@ def to_csv(tables: Iterable[Table]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return " ".join(map(str, value)) if isinstance(value, list) else value
+    text = " ".join(map(str, value)) if isinstance(value, list) else value
+    return f"'{text}" if isinstance(text, str) and FORMULA.match(text) else text
 
 
 def to_json(table: Table) -> str:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from harness.report.formats.latex import to_latex
-from harness.report.formats.markdown import to_markdown
+from harness.report.formats.markdown import escape, to_markdown
 from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.terminal import to_terminal
-from harness.report.tables.leaderboard import SMALL, notes_of
+from harness.report.tables.leaderboard import STS
 from harness.report.tables.model import Table
 
 ALL_RESULTS = "tables/results.csv"
 """Every cell of every table, as seen from the report's folder."""
 
 
-def text_files(tables: Mapping[str, Table], problems: Iterable[str]) -> dict[str, str]:
-    """Returns index.md, every table in each form, and all of them as one CSV, by path below the report."""
-    files = {"index.md": to_summary(tables, problems)}
+def text_files(
+    tables: Mapping[str, Table], problems: Iterable[str], *, notes: Iterable[str] = ()
+) -> dict[str, str]:
+    """Returns index.md, every table in each form, and all of them as one CSV, by path below the report.
+
+    notes: what a reader must know before the numbers.
+    """
+    files = {"index.md": to_summary(tables, problems, notes=notes)}
     for table in tables.values():
         path = path_of(table)
         files[f"{path}.md"] = to_markdown(table)
@@ -33,14 +38,15 @@ def path_of(table: Table) -> str:
     return f"tables/{table.key.replace('/', '-')}"
 
 
-def to_summary(tables: Mapping[str, Table], problems: Iterable[str]) -> str:
-    """Returns the report as one Markdown page: the leaderboard in full, the other tables as links."""
-    lines = ["# sentbench", "", *notes_of(tables.get(SMALL)), ""]
-    if SMALL in tables:
-        lines += [to_markdown(tables[SMALL]), ""]
+def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: Iterable[str] = ()) -> str:
+    """Returns the report as one Markdown page: the STS scores of the runs, the other tables as links."""
+    lines = ["# sentbench", "", *notes, ""]
+    for key in STS:
+        if key in tables:
+            lines += [to_markdown(tables[key]), ""]
     lines += ["## Tables and figures of the papers", ""]
     for key, table in tables.items():
-        if key != SMALL:
-            lines.append(f"* [{table.title}]({path_of(table)}.md)")
-    lines += ["", *(f"* {problem}" for problem in problems)]
+        if key not in STS:
+            lines.append(f"* [{escape(table.title)}]({path_of(table)}.md)")
+    lines += ["", *(f"* {escape(problem)}" for problem in problems)]
     return "\n".join(lines).rstrip() + "\n"

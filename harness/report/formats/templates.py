@@ -50,7 +50,7 @@ def fill(
 
     try:
         return environment(folder).get_template(name).render(values)
-    except (jinja2.TemplateError, OSError) as error:
+    except (jinja2.TemplateError, OSError, RecursionError) as error:
         fault = str(error) or type(error).__name__
         raise InputError(f"template {folder / name}: {fault}; restore it from the repository") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import zip_longest
 
 from harness.report.formats.markdown import DASH
@@ -26,11 +27,13 @@ def to_terminal(table: Table) -> str:
         lines.append([line.row.title, line.seeds, *shown])
     foot = [around.seeds, table.protocol, "; ".join(around.explained), *around.remarks]
     title = f"{table.title} [{table.key}]"
-    return "\n".join([title, "", *align(lines), "", *filter(None, foot)]) + "\n"
+    plain = [" ".join(text.split()) for text in foot]
+    return "\n".join([" ".join(title.split()), "", *align(lines), "", *filter(None, plain)]) + "\n"
 
 
 def align(lines: list[list[str]]) -> list[str]:
     """Returns the lines with the first column to the left and the others to the right."""
+    lines = [[re.sub(r"\s", " ", text) for text in line] for line in lines]
     widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
     return [
         "  ".join(

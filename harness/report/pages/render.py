@@ -10,6 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.declarations import check_link
+from harness.errors import InputError
 from harness.report.charts.palette import css_variables
 from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
@@ -117,6 +119,7 @@ def _environment(templates: Path) -> Environment:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters["signed"] = signed
     environment.filters["slug"] = slug
+    environment.filters["https"] = _https
     environment.filters["code_spans"] = _code_spans
     environment.filters["breakable"] = _breakable
     environment.filters["groupby_order"] = lambda values, name: [
@@ -129,6 +132,14 @@ def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
     """Returns the rows with their positions in stretches of one group, in their order."""
     stretches = groupby(enumerate(table.rows), key=lambda entry: entry[1].group)
     return [(group, list(rows)) for group, rows in stretches]
+
+
+def _https(address: str) -> str:
+    """Returns an address that a page may link to. Errors: InputError for any other."""
+    try:
+        return check_link(address)
+    except ValueError as error:
+        raise InputError(f"link {address!r}: {error}") from None
 
 
 def _breakable(name: str) -> Markup:

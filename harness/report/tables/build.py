@@ -53,7 +53,8 @@ class Evidence:
 
     ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
     default that of the scores. prices: what a seed takes, by system and backbone. contributors: who ran a
-    run that is not ours, by its key. settings: `config`, `train` and `no_verdict` of every declared system.
+    run that is not ours, by its key. recipes: the recipe that declares a system, by the system's id. settings:
+    `config`, `train` and `no_verdict` of every declared system.
     """
 
     results: Sequence[ResultFile]
@@ -63,6 +64,7 @@ class Evidence:
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
     contributors: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    recipes: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> ScoreIndex:
@@ -128,7 +130,13 @@ def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
             competes=system.choice.system not in spec.unranked,
         )
         for system in systems
+        if _is_listed(spec, evidence.recipes.get(system.choice.system))
     ]
+
+
+def _is_listed(spec: TableSpec, recipe: str | None) -> bool:
+    """Returns whether a table of runs lists the systems of a recipe; None: no recipe declares the system."""
+    return spec.recipe in (None, recipe) and (spec.not_recipe is None or spec.not_recipe != recipe)
 
 
 def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:

@@ -8,8 +8,11 @@ from harness.report.tables.model import Table, TableRow
 from harness.report.tables.order import TRAINED, UNTRAINED
 
 SMALL = "small"
-SHOWN = (SMALL, "small-transfer", "small-pairs", "small-geometry")
-"""Tables of runs on the main page; all but the first only where a run fills a cell."""
+OTHERS = "runs-sts"
+STS = (SMALL, OTHERS)
+"""Semantic textual similarity of the runs: those of the small plan, and all others."""
+SHOWN = (*STS, "small-transfer", "small-pairs", "small-geometry")
+"""Tables of runs on the main page, each only where a run is one of its rows."""
 IN_PAPERS_FORM = ("small-sts", "small-paper")
 """Tables of the small plans in the form of a paper's main table, on a page of their own."""
 PUBLIC = "public-models"
@@ -67,7 +70,7 @@ def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Ta
 def _wants(name: str, key: str) -> bool:
     if name == EVERY:
         return "/" in key
-    return key == name or key.startswith(f"{name}/") or (name == SMALL and key in SHOWN)
+    return key == name or key.startswith(f"{name}/") or (name == SMALL and key in SHOWN and key != OTHERS)
 
 
 def missing_cells(table: Table) -> int:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.declarations import Declaration, Link, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
 
 
@@ -149,8 +149,8 @@ class PublishedPaper(Declaration):
     venue: str
     authors: list[str] = Field(default_factory=list)
     year: int | None = None
-    link: str = ""
-    code: str = ""
+    link: Link | Literal[""] = ""
+    code: Link | Literal[""] = ""
     works: dict[str, str] = Field(default_factory=dict)
     backbones: dict[str, str] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, TableKey, list_declarations, read_declaration
+from harness.declarations import Declaration, Name, TableKey, list_declarations, read_declaration
 from harness.errors import InputError
 from harness.report.tables.published import Published, known_name
 from harness.report.tables.run_choice import RunChoice, RunText, split_run
@@ -91,6 +91,7 @@ class RowSpec(Declaration):
 class TableSpec(Declaration):
     """One table or figure. `rows_from: runs` makes one row of every system that was run, in the runs' order.
 
+    recipe: only the systems of this recipe are rows; not_recipe: all systems but those of this recipe.
     key: `paper/table2`, or one name. published: key of the published table the row references are in.
     parts: columns that feed a mean and are not shown.
     order_by: the column by which rows that come from the runs stand, best first.
@@ -110,6 +111,8 @@ class TableSpec(Declaration):
     parts: list[ColumnSpec] = Field(default_factory=list)
     rows: list[RowSpec] = Field(default_factory=list)
     rows_from: Literal["spec", "runs"] = "spec"
+    recipe: Name | None = None
+    not_recipe: Name | None = None
     unranked: list[str] = Field(default_factory=list)
     order_by: str = ""
     x_title: str = ""

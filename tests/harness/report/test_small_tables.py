@@ -112,5 +112,5 @@ def test_both_forms_of_the_first_page_say_what_this_leaderboard_shows(
         assert any(
             note.startswith(f"On {backbone} {above} of {len(trained)} trained systems") for note in notes
         )
-    assert all(note in to_summary({"small": table}, []) for note in notes)
+    assert all(note in to_summary({"small": table}, [], notes=notes) for note in notes)
     assert all(note in html.unescape(show_index(Report("T", "abc", notes=notes))) for note in notes)

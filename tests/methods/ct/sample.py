@@ -29,4 +29,5 @@ SAMPLES = [
     Sample("ct", "paper", PAPER),
     Sample("ct", "sbert", SBERT),
     Sample("ct", "sbert-inbatch", IN_BATCH),
+    Sample("ct", "sbert-inbatch-dot", {**IN_BATCH, "scale": 1.0, "similarity": "dot"}),
 ]

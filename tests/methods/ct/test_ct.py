@@ -80,6 +80,39 @@ def test_in_batch_tension_is_the_mean_of_both_directions() -> None:
     assert torch.autograd.grad(found, scale)[0].abs() > 0
 
 
+def test_in_batch_tension_of_dot_products_is_this() -> None:
+    """Dots of (1, 0), (0, 2) with (1, 1), (0, 3) are 1, 0 and 2, 6, times one half.
+
+    Rows: log(1 + e^-.5) = 0.474077, log(1 + e^-2) = 0.126928; columns: log(1 + e^.5) = 0.974077,
+    log(1 + e^-3) = 0.048587. Their means 0.300502 and 0.511332, whose mean is 0.405917.
+    """
+    first, second = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 1.0], [0.0, 3.0]])
+    scale = torch.tensor(0.5)
+    found = objective.in_batch_tension(first, second, scale=scale, similarity="dot")
+    assert found.item() == pytest.approx(0.405917, abs=1e-6)
+    longer = objective.in_batch_tension(2 * first, second, scale=scale, similarity="dot")
+    assert longer != found
+    cosine = objective.in_batch_tension(first, second, scale=scale)
+    torch.testing.assert_close(objective.in_batch_tension(2 * first, second, scale=scale), cosine)
+
+
+@pytest.mark.parametrize(("similarity", "changes"), [("cosine", False), ("dot", True)])
+def test_the_method_compares_by_what_its_setting_says(
+    backbone: Path, monkeypatch: pytest.MonkeyPatch, similarity: str, changes: bool
+) -> None:
+    """Vectors of network 2 that are twice as long change the loss of dot products alone."""
+    method = made(backbone, IN_BATCH, similarity=similarity, dropout=0.0)
+    batch = batch_of(method)
+    loss, encode = method.loss(batch).total, method.second.forward
+    monkeypatch.setattr(method.second, "forward", lambda tokens: 2 * encode(tokens))
+    assert torch.isclose(method.loss(batch).total, loss).item() != changes
+
+
+def test_dot_products_are_no_choice_where_nothing_else_is_compared() -> None:
+    with pytest.raises(ValidationError, match="similarity 'dot' with negative_pairs"):
+        CT.Config(**{**RELEASED, "similarity": "dot"})
+
+
 def test_large_scores_give_finite_losses() -> None:
     first, second = torch.tensor([[400.0], [400.0]]), torch.tensor([[1.0], [1.0]])
     assert objective.tension(first, second, torch.tensor([1, 0])).item() == pytest.approx(200.0)

@@ -1,0 +1,133 @@
+"""Reading a YAML file: its content, or one line that says why it is not read.
+
+It refuses nesting that crashes the parser, aliases that expand without end, keys that stand twice, and
+characters that change what a terminal or a page shows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.errors import CONTROL, InputError
+
+MOST_VALUES, DEEPEST, LONGEST_INTEGER = 1_000_000, 100, 25
+"""Values of a YAML file with its aliases expanded, levels of its nesting, characters of a whole number."""
+SAFE_BOUND = 10_000
+"""Levels of nesting that libyaml reads; it crashes somewhere beyond twice as many."""
+
+
+def read_yaml(path: Path) -> Any:
+    """Returns the content of a YAML file.
+
+    Errors: InputError in one line for a file that is missing, not UTF-8 or not YAML, that gives one key
+    twice, of which YAML would silently keep the last, that is too large or too deep with its aliases
+    expanded, or that has a control character.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected a YAML file; restore it or name another")
+    try:
+        text = path.read_text(encoding="utf-8")
+        _check_depth(text)
+        loader = yaml.CSafeLoader(text)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(_not_yaml(path, error)) from None
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        fault = _fault_of(node)
+        if fault is None:
+            return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(_not_yaml(path, error)) from None
+    finally:
+        loader.dispose()
+    wrong, words = fault
+    raise InputError(f"{path}: line {wrong.start_mark.line + 1}: {words}")
+
+
+def _check_depth(text: str) -> None:
+    """Raises ValueError for a text with more levels of nesting than libyaml can read.
+
+    Few brackets and short lines cannot nest deeply; all other texts are read once more for it.
+    """
+    bound = text.count("[") + text.count("{") + max(map(len, text.split("\n")))
+    if bound <= SAFE_BOUND:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} levels of nesting")
+
+
+def _fault_of(root: yaml.Node) -> tuple[yaml.Node, str] | None:
+    """Returns the first node that may not be read with what is wrong with it, None if all may."""
+    if isinstance(root, yaml.ScalarNode):
+        return _scalar_fault(root)
+    waiting: list[tuple[yaml.Node, bool]] = [(root, False)]
+    measured: dict[int, tuple[int, int]] = {}  # a collection -> the values and levels below it
+    opened = set()
+    while waiting:
+        node, all_below = waiting.pop()
+        children = _children(node)
+        if all_below:
+            below = [measured.get(id(child), (1, 1)) for child in children]
+            values = 1 + sum(count for count, _ in below)
+            levels = 1 + max((deep for _, deep in below), default=0)
+            if values > MOST_VALUES or levels > DEEPEST:
+                return node, f"more than {MOST_VALUES:,} values or {DEEPEST} levels with aliases expanded"
+            measured[id(node)] = values, levels
+        elif id(node) not in opened:
+            opened.add(id(node))
+            scalars = (_scalar_fault(child) for child in children if isinstance(child, yaml.ScalarNode))
+            fault = _repeated_key(node) or next(filter(None, scalars), None)
+            if fault:
+                return fault
+            waiting.append((node, True))
+            waiting += [
+                (child, False) for child in reversed(children) if isinstance(child, yaml.CollectionNode)
+            ]
+        elif id(node) not in measured:
+            return node, "an alias stands within its own anchor"
+    return None
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    """Returns the keys and values of a mapping, the entries of a list, nothing of a scalar."""
+    if isinstance(node, yaml.MappingNode):
+        return [child for pair in node.value for child in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
+
+
+def _scalar_fault(node: yaml.ScalarNode) -> tuple[yaml.Node, str] | None:
+    """Returns a scalar that has a control character, or more digits than any number."""
+    control = CONTROL.search(node.value)
+    if control:
+        return node, f"character {control[0]!a} is not allowed in a text"
+    if node.tag == "tag:yaml.org,2002:int" and len(node.value) > LONGEST_INTEGER:
+        return node, f"a whole number of {len(node.value)} characters, expected at most {LONGEST_INTEGER}"
+    return None
+
+
+def _repeated_key(node: yaml.Node) -> tuple[yaml.Node, str] | None:
+    """Returns the first key that stands twice in a mapping, None if there is none."""
+    seen: set[tuple[str, str]] = set()
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        if isinstance(key, yaml.ScalarNode):
+            if (key.tag, key.value) in seen:
+                return key, f"key {key.value!r} stands twice, expected once; keep one"
+            seen.add((key.tag, key.value))
+    return None
+
+
+def _not_yaml(path: Path, error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    place = f"line {mark.line + 1}: " if mark else ""
+    reason = " ".join(str(getattr(error, "problem", None) or error).split())
+    return f"{path}: {place}not YAML ({reason}); correct the file"

@@ -1,0 +1,86 @@
+"""An absurd setting or a loss that is no number ends a training in one line and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+
+from harness.cli import main
+from methods.simcse.method import SimCSE
+from tests.faults.small_project import RUN, write_project
+from tests.faults.trees import tree
+
+TOO_LARGE = torch.tensor(float("inf"))
+FLOATS = {"1e300": 1e300, "1e-300": 1e-300, "inf": float("inf"), "nan": float("nan"), "-1": -1.0}
+WHOLE = {"10**20": 10**20, "-1": -1, "zero": 0}
+TRAIN = {
+    **dict.fromkeys(("learning_rate", "weight_decay", "epsilon", "max_grad_norm", "warmup_share"), FLOATS),
+    **dict.fromkeys(("batch_size", "eval_every", "save_every"), WHOLE),
+    "steps": {"10**20": 10**20, "-1": -1},
+    "betas": {
+        "above one": [2.0, 3.0],
+        "below zero": [-0.5, 0.9],
+        "nan": [0.9, float("nan")],
+        "one": [0.9, 1.0],
+    },
+}
+CONFIG = {"temperature": FLOATS, "max_length": WHOLE}
+CASES = [
+    pytest.param(block, key, value, id=f"{key} {name}")
+    for block, settings in (("train", TRAIN), ("config", CONFIG))
+    for key, values in settings.items()
+    for name, value in values.items()
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = write_project(tmp_path / "project")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def left(project: Path) -> dict[str, Any]:
+    """Returns all that is there but locks and kept tokens, which any command may leave."""
+    kept = (".cache/locks", ".cache/pieces", ".cache/texts")
+    found = {name: value for name, value in tree(project).items() if not name.startswith(kept)}
+    return {name: value for name, value in found.items() if name not in (".cache", ".cache/resume")}
+
+
+def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:
+    """Writes settings into the plan's run, trains it and returns what was there before."""
+    path = project / "params.yaml"
+    params = yaml.safe_load(path.read_text())
+    params["runs"][RUN][block] |= settings
+    path.write_text(yaml.safe_dump(params))
+    before = left(project)
+    assert main(["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]) == 2
+    return before
+
+
+@pytest.mark.parametrize(("block", "key", "value"), CASES)
+def test_an_absurd_setting_is_one_line_before_anything_is_done(
+    project: Path, block: str, key: str, value: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = train_with(project, block, **{key: value})
+    told = capsys.readouterr().err
+    assert told.startswith("sentbench: ")
+    assert told.count("\n") == 1
+    assert key in told
+    assert left(project) == before
+
+
+def test_a_loss_that_is_no_number_leaves_no_resume_point(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loss = SimCSE.loss
+    monkeypatch.setattr(SimCSE, "loss", lambda self, batch: loss(self, batch)._replace(total=TOO_LARGE))
+    before = train_with(project, "train", steps=4)
+    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("step ")]
+    assert len(lines) == 1
+    assert "the loss is not finite" in lines[0]
+    assert left(project) == before

@@ -1,0 +1,129 @@
+"""Every command with a bad value in every place: one line and exit code 2 soon, and nothing is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.cli import command_files, main
+from tests.faults.command_lines import Line, command_lines, write_places
+from tests.faults.corruptions import StillWaiting, no_waiting
+from tests.faults.small_project import ROOT, copy_project, write_project
+from tests.support import tiny
+
+LINES = tuple(command_lines())
+SAMPLE = 23
+"""One line in so many is tried in the default run."""
+MAY_FIND = ("check", "compare", "doctor", "data", "readmes", "report", "launch")
+"""Commands that end with 1 where what they check is not well."""
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A committed project with an encoder, scores, and places that no command should touch."""
+    folder = write_project(tmp_path_factory.mktemp("project") / "original")
+    shutil.copytree(ROOT / "tests/harness/report/recorded/scores", folder / "reports/scores")
+    tiny.sentence_encoder(folder / "backbones/minilm-l2").save(folder / "encoder")
+    (folder / ".gitignore").write_text("/.cache\n/pipe\n")
+    write_places(folder)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        git(folder, *words)
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    named = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    done = subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, check=True, text=True)
+    return done.stdout
+
+
+def fresh(original: Path, folder: Path) -> Path:
+    """Makes `folder` a copy of the project, with a pipe of its own: it cannot be copied."""
+    pipe = original / "pipe"
+    pipe.unlink(missing_ok=True)
+    copy_project(original, folder)
+    for place in (pipe, folder / "pipe"):
+        os.mkfifo(place)
+    return folder
+
+
+class Desk:
+    """Where lines are tried: a project that is made again whenever a line changed it."""
+
+    def __init__(self, original: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.original, self.folder, self.capsys = original, fresh(original, folder), capsys
+
+    def problem_of(self, words: tuple[str, ...]) -> str:
+        """Returns what is wrong with how a command ends; nothing where all is well."""
+        os.chdir(self.folder)
+        self.capsys.readouterr()
+        if words[0] == "mteb":
+            pytest.importorskip("mteb")  # it takes many seconds to import
+        try:
+            with no_waiting():
+                code = main(words)
+        except SystemExit as left:
+            code = int(left.code or 0)
+        except (Exception, StillWaiting) as error:  # noqa: BLE001  # each is a finding, the others are tried too
+            os.chdir(self.folder.parent)
+            fresh(self.original, self.folder)
+            return f"{type(error).__name__}: {str(error)[:200]}"
+        told = self.capsys.readouterr()
+        changed = git(self.folder, "status", "--porcelain")
+        if changed:
+            os.chdir(self.folder.parent)
+            fresh(self.original, self.folder)
+        if code != 2:
+            return "" if code == 0 or words[0] in MAY_FIND else f"exit code {code}"
+        if (
+            told.err.count("\n") != 1
+            or not told.err.startswith("sentbench: ")
+            or not told.err[:-1].isprintable()
+        ):
+            return f"not one printable line: {told.err[:300]!r}"
+        if len(told.err) > 1500 or told.out:
+            return f"{len(told.err)} characters, and printed {told.out[:80]!r}"
+        return f"refused, and changed {changed.splitlines()[:3]}" if changed else ""
+
+
+@pytest.fixture
+def desk(
+    original: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setattr("harness.commands.mteb.hub_answers", lambda: False)
+    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)  # they read the whole of STS-B
+    monkeypatch.setattr("harness.commands.check.probe_names", lambda params: [])  # they train
+    return Desk(original, tmp_path / "project", capsys)
+
+
+def try_lines(desk: Desk, lines: tuple[Line, ...]) -> list[str]:
+    """Returns the lines that ended otherwise than they should."""
+    found = ((line, desk.problem_of(line.words)) for line in lines)
+    return [f"{line.argument}, {line.fault}: {problem}" for line, problem in found if problem]
+
+
+def test_a_bad_value_in_any_place_of_a_sample_is_one_line(desk: Desk) -> None:
+    assert not try_lines(desk, LINES[::SAMPLE])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", command_files())
+def test_a_bad_value_in_any_place_of_a_command_is_one_line(desk: Desk, command: str) -> None:
+    lines = tuple(line for line in LINES if line.words[0] == command)
+    assert len(lines) >= 2
+    assert not try_lines(desk, lines)
+
+
+def test_every_argument_of_every_command_is_tried() -> None:
+    assert {line.words[0] for line in LINES} == set(command_files())
+    assert len(LINES) >= 1000
+    assert len({line.fault for line in LINES}) >= 40

@@ -1,0 +1,105 @@
+"""Every declared file that a command reads, damaged in every way: one line soon, or a result."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.faults.corruptions import StillWaiting, no_waiting
+from tests.faults.small_project import ROOT, write_project
+from tests.faults.yaml_damage import damaged
+
+VERIFY = ["verify", "una/table1", "BERT-base UNA", "Avg"]
+PLAN = ["plan", "small", "--dry-run"]
+FILES: dict[str, list[str]] = {
+    "params.yaml": ["list", "runs"],
+    "./params.yaml": ["launch", "--dry-run"],
+    "recipes/small.yaml": PLAN,
+    "recipes/backbones.yaml": PLAN,
+    "recipes/corpora.yaml": PLAN,
+    "leaderboards/step-times.yaml": PLAN,
+    "leaderboards/tables/una-table1.yaml": VERIFY,
+    "leaderboards/published/una.yaml": VERIFY,
+    "leaderboards/evidence/una.yaml": VERIFY,
+    "leaderboards/evidence/scope.yaml": VERIFY,
+    "leaderboards/not-run.yaml": ["list", "tables", "--coverage"],
+    "leaderboards/bands.yaml": ["check"],
+    "leaderboards/probes.yaml": ["check"],
+    "leaderboards/audit/una.yaml": ["readmes", "--check"],
+    "leaderboards/answers.yaml": ["report"],
+    "leaderboards/claims/una.yaml": ["report"],
+}
+"""Each kind of declared file with a command that reads it."""
+SAMPLE = 12
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with declarations of its own and the recorded scores."""
+    folder = write_project(tmp_path / "project")
+    for name in ("leaderboards", "recipes"):
+        whole = (folder / name).resolve()
+        (folder / name).unlink()
+        shutil.copytree(whole, folder / name)
+    shutil.copytree(ROOT / "tests/harness/report/recorded/scores", folder / "reports/scores")
+    shutil.copy(ROOT / "params.yaml", folder)
+    for name in ("dvc.yaml", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)
+    monkeypatch.setattr("harness.commands.check.probe_names", lambda params: [])
+    monkeypatch.setattr("harness.stages.report.render_pages", lambda content: {})
+    return folder
+
+
+def problem_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Returns what is wrong with how a command ends; nothing where all is well."""
+    capsys.readouterr()
+    try:
+        with no_waiting():
+            code = main(words)
+    except (Exception, StillWaiting) as error:  # noqa: BLE001  # each is a finding, the others are tried too
+        return f"{type(error).__name__}: {str(error)[:200]}"
+    told = capsys.readouterr().err
+    if code != 2:
+        return "" if code in (0, 1) else f"exit code {code}"
+    one = told.count("\n") == 1 and told.startswith("sentbench: ") and told[:-1].isprintable()
+    return "" if one and len(told) < 1500 else f"not one short line: {len(told)} characters {told[:300]!r}"
+
+
+def try_damages(
+    project: Path, name: str, capsys: pytest.CaptureFixture[str], every: int
+) -> tuple[int, list[str]]:
+    """Returns how many kinds of damage were tried, and what went wrong; one in `every` is tried."""
+    path, wrong, tried = project / name, [], 0
+    first = len(name) % every
+    for number, kind in enumerate(damaged(path)):
+        if number % every == first:
+            tried += 1
+            problem = problem_of(FILES[name], capsys)
+            wrong += [f"{name}, {kind}: {problem}"] if problem else []
+            os.chdir(project)
+    return tried, wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_a_declared_file_that_is_damaged_in_any_way_is_one_line(
+    project: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried, wrong = try_damages(project, name, capsys, 1)
+    assert tried >= 40
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_sample_of_damage_to_declared_files_is_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quick = [name for name, words in FILES.items() if words[0] in ("list", "plan")]
+    wrong = [line for name in quick for line in try_damages(project, name, capsys, SAMPLE)[1]]
+    assert not wrong, "\n".join(wrong)

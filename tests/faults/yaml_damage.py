@@ -1,0 +1,102 @@
+"""Damage of a declared file: of its bytes, of its text, and of each level of what it says."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.faults.corruptions import SHAPES, truncate
+from tests.harness.test_yaml_files import bomb, chain
+
+TEXTS: dict[str, Callable[[str], str]] = {
+    "byte order mark": lambda text: "\ufeff" + text,
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "deep": lambda text: text + "\nzz: " + "[" * 100_000,
+    "bomb": lambda text: text + "\n" + bomb(9),
+    "chain": lambda text: text + "\n" + chain(3000),
+    "alias of itself": lambda text: text + "\nzz: &zz [*zz]\n",
+    "all again": lambda text: text + "\n" + text,
+    "tag of Python": lambda text: text + "\nzz: !!python/object/apply:os.system [id]\n",
+    "tab": lambda text: text + "\n\tzz: 1\n",
+    "second document": lambda text: text + "\n---\na: 1\n",
+    "a scalar": lambda text: "7",
+    "a list": lambda text: "[1]",
+    "date keys": lambda text: text + "\n2001-01-01: 1\n",
+    "list keys": lambda text: text + "\n? [1]\n: 1\n",
+}
+VALUES: dict[str, Any] = {
+    "a number": 7,
+    "a text": "x",
+    "nothing": None,
+    "a list": [],
+    "a mapping": {},
+    "a truth": True,
+    "a huge number": 10**20,
+    "infinity": float("inf"),
+    "below zero": -1,
+    "a nested list": [[["x"]]],
+    "a long text": "x" * 100_000,
+    "a path": "../../../../etc/passwd",
+}
+
+
+def damaged(path: Path) -> Iterator[str]:
+    """Does one kind of damage after the other to a file, and yields its name while it has it."""
+    original = path.read_bytes()
+    text = original.decode()
+    for name, damage in {**SHAPES, "truncated": truncate}.items():
+        damage(path)
+        yield name
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+        path.write_bytes(original)
+    for name, change in TEXTS.items():
+        path.write_text(change(text), encoding="utf-8", newline="")
+        yield name
+    for name, content in changed(yaml.safe_load(text)):
+        path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        yield name
+    path.write_bytes(original)
+
+
+def changed(content: Any) -> Iterator[tuple[str, Any]]:
+    """Yields what a file says with one change at each level: a value of each type, a key lost, a key more."""
+    for level, place in enumerate(places(content)):
+        for name, value in VALUES.items():
+            yield f"{name} at {'.'.join(map(str, place))}", replaced(content, place, value)
+        holder = at(content, place[:-1])
+        if isinstance(holder, dict):
+            without = {key: value for key, value in holder.items() if key != place[-1]}
+            for name, found in (("lost", without), ("unknown", {**holder, f"unknown{level}": 1})):
+                yield f"{name} {place[-1]}", replaced(content, place[:-1], found)
+
+
+def places(content: Any) -> Iterator[tuple[Any, ...]]:
+    """Yields one place at each level: the last entry of its first largest collection, and so on down."""
+    place: tuple[Any, ...] = ()
+    while isinstance(content, dict | list) and content:
+        entries = content.items() if isinstance(content, dict) else enumerate(content)
+        key, content = max(
+            entries, key=lambda entry: len(entry[1]) if isinstance(entry[1], dict | list) else 0
+        )
+        place = (*place, key)
+        yield place
+
+
+def at(content: Any, place: tuple[Any, ...]) -> Any:
+    """Returns what stands at a place."""
+    for key in place:
+        content = content[key]
+    return content
+
+
+def replaced(content: Any, place: tuple[Any, ...], value: Any) -> Any:
+    """Returns a copy of the content with another value at a place."""
+    if not place:
+        return value
+    found = copy.deepcopy(content)
+    at(found, place[:-1])[place[-1]] = value
+    return found

@@ -1,0 +1,171 @@
+"""Markup in texts of declarations and results: every form of a table and every page shows it as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.declarations import check_link, read_declaration, read_record
+from harness.errors import InputError
+from harness.report.audit import Difference, MethodAudit
+from harness.report.formats import latex, markdown, records, summary, terminal
+from harness.report.formats.citation import paper_entry
+from harness.report.formats.deviations import to_deviations
+from harness.report.pages.content import Paper, Report
+from harness.report.pages.render import render_pages
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.published import PublishedPaper
+from harness.results.schema import ResultFile
+
+MARKUP = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg/onload=alert(1)>",
+    "[click](javascript:alert(1))",
+    "| a | b\n| - | -",
+    "\\input{/etc/passwd}",
+    "}\\end{table*}\\write18{id}",
+    "{{ 7 * 7 }}<% x %>",
+    "=HYPERLINK(1)",
+    "@sum(1)",
+    "`x` **bold** _it_ $x^2$",
+)
+LINKS = (
+    "javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
+    "//evil.org",
+    "http://a.org", " https://a.org", "https://a.org/\"onclick=x", "https://a.org/ x", "https://a.org/<x>",
+    "https://a.org/`x`", "https://", "https:///x", "https://u:p@a.org", "https://a.org\njavascript:x",
+    "https://a.org/{x}",
+    "https://a.org/\\x",
+)  # fmt: skip
+
+
+RUNS_OR_LOADS = {
+    *(
+        "a",
+        "base",
+        "embed",
+        "form",
+        "iframe",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "object",
+        "script",
+        "style",
+        "svg",
+    ),
+}
+"""Elements that do something, or fetch something, on a page."""
+
+
+def table_with(text: str) -> Table:
+    """Returns a table with this text wherever a declaration can put one."""
+    cell = Cell(value=50.0, sd=1.0, n=3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
+    row = TableRow(key=text, title=text, cells=(cell,), group=text, source=text, note=text)
+    column = Column(key="c", title=text, mark=text)
+    return Table("small", text, (column,), (row,), protocol=text, notes=(text,), unit=text)
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keeps a tag."""
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_pages_show_markup_as_text(text: str) -> None:
+    def tags_of(shown: str) -> list[tuple[str, list[str]]]:
+        table = table_with(shown)
+        paper = Paper("made", shown, shown, (table,), notes=(shown,), short=shown, bibtex=shown)
+        report = Report(
+            shown, "c" * 64, plan=shown, tables=(table,), papers=(paper,), notes=(shown,), problems=(shown,)
+        )
+        tags = Tags()
+        for page in render_pages(report).values():
+            tags.feed(page)
+        assert not any(name.startswith("on") for _, attributes in tags.found for name in attributes)
+        links = [attributes.get("href") or "" for _, attributes in tags.found]
+        assert not any(link.lower().startswith(("javascript:", "data:text", "vbscript:")) for link in links)
+        return sorted((tag, sorted(attributes)) for tag, attributes in tags.found if tag in RUNS_OR_LOADS)
+
+    assert tags_of(text) == tags_of("plain")
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_text_forms_of_a_table_show_markup_as_text(text: str) -> None:
+    table, plain = table_with(text), table_with("plain")
+    for form in (markdown.to_markdown, terminal.to_terminal, latex.to_latex):
+        assert form(table).count("\n") == form(plain).count("\n"), form.__name__
+    shown = markdown.to_markdown(table) + summary.to_summary({"a": table}, [text], notes=[])
+    without = re.sub(r"<br>", "", shown)
+    assert "<" not in without.replace("&lt;", "")
+    assert not re.search(r"(?<!\\)\[click(?<!\\)\]\(", shown)
+    tex = latex.to_latex(table)
+    assert not re.search(r"\\(input|write18)\b", tex)
+    assert tex.count("\\end{table*}") == 1
+    cells = list(csv.DictReader(io.StringIO(records.to_csv([table]))))
+    assert not cells[0]["title"].startswith(("=", "@"))
+    assert json.loads(records.to_json(table))["cells"][0]["title"] == text
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_a_citation_and_a_readme_show_markup_as_text(text: str) -> None:
+    found = paper_entry("k", title=text, authors=[text], venue=text, year=2020, link="https://a.org")
+    assert not re.search(r"\\(input|end|write18)\b", found)
+    plain = re.sub(r"\\textbackslash|\\textascii\w+|\\[{}]", "", found)
+    assert plain.count("{") == plain.count("}")
+    difference = Difference(about=text, ours=text, paper=text)
+    section = to_deviations(MethodAudit(method="a", title="a", reading="a", differences=[difference]))
+    assert "<script" not in section
+    assert "<img" not in section
+    assert "](javascript" not in section
+
+
+@pytest.mark.parametrize("address", LINKS)
+def test_a_link_of_a_declaration_is_https_or_one_line(address: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="https"):
+        check_link(address)
+    path = tmp_path / "a.yaml"
+    for key in ("link", "code"):
+        path.write_text(json.dumps({"paper": "a", "title": "t", "venue": "v", "tables": {}, key: address}))
+        with pytest.raises(InputError) as caught:
+            read_declaration(path, PublishedPaper)
+        assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("key", ["link", "code"])
+def test_a_page_links_to_https_alone_whatever_it_is_given(key: str) -> None:
+    values: dict[str, Any] = {key: "javascript:alert(1)"}
+    report = Report("t", "c" * 64, papers=(Paper("made", "t", "c", (table_with("x"),), **values),))
+    with pytest.raises(InputError, match="https"):
+        render_pages(report)
+
+
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\x07", "\u202e", "\u2066", "\x9b", "\x7f"])
+def test_a_result_with_a_control_character_is_one_line(sign: str, tmp_path: Path) -> None:
+    source = next((Path(__file__).parent / "recorded/scores").glob("*.json"))
+    found = json.loads(source.read_text())
+    found.pop("digest", None)
+    for ascii_only in (True, False):
+        found["run"]["variant"] = f"a{sign}b"
+        path = tmp_path / "a.json"
+        path.write_text(json.dumps(found, ensure_ascii=ascii_only))
+        with pytest.raises(InputError) as caught:
+            read_record(path, ResultFile)
+        assert len(str(caught.value).splitlines()) == 1
+        assert str(caught.value).isprintable()
