@@ -22,6 +22,7 @@ from harness.report.verdicts import (
     finding,
     typical,
 )
+from harness.results.contributions import Level
 
 OURS = "our seeds"
 
@@ -55,9 +56,25 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Contributed:
+    """What others contributed of one number, as far as it was checked equally far: never part of ours.
+
+    values: scores in points of the runs, in their order. by: who ran them. typical: the answer that these
+    values alone give, None for scores that were not checked, and where nothing is printed.
+    """
+
+    level: Level
+    values: tuple[float, ...]
+    runs: tuple[str, ...]
+    by: tuple[str, ...]
+    typical: Typicality | None = None
+
+
+@dataclass(frozen=True)
 class Verification:
     """One printed number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
+    contributed: what others contributed; no other answer takes it in.
     best_by_dev: what picking the best of `printed.seeds` or all of our seeds by development score yields.
     """
 
@@ -70,6 +87,7 @@ class Verification:
     best_by_dev: BestByDev | None
     finding: Finding
     plan: Plan | None
+    contributed: tuple[Contributed, ...] = ()
 
 
 def verify(
@@ -188,6 +206,7 @@ def to_json(found: Verification) -> dict[str, Any]:
         },
         "finding": found.finding,
         "ours": {"values": list(found.values), "typical": _plain(found.typical)},
+        "contributed": [_plain(group) for group in found.contributed],
         "draw": _plain(found.draw),
         "best_by_dev": None if found.best_by_dev is None else found.best_by_dev._asdict(),
         "others": {
@@ -233,7 +252,8 @@ def to_text(found: Verification) -> str:
         f"{printed.table}  {printed.row}  {printed.column}",
         f"printed    {printed.value:.2f} ({seeds}, by {printed.by})",
         f"finding    {found.finding}",
-        f"our seeds  {_ours_text(found)}",
+        f"our seeds  {_seeds_text(found.values, found.typical)}",
+        *(f"contributed {contributed_text(group)}" for group in found.contributed),
     ]
     for kind in RELATIONS:
         lines += _pool_text(kind, found.others.pools[kind])
@@ -253,17 +273,26 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-def _ours_text(found: Verification) -> str:
-    if found.typical is None:
+def contributed_text(group: Contributed) -> str:
+    """Returns what others contributed of one number: who ran it, how far it was checked, and its values."""
+    by = ", ".join(dict.fromkeys(group.by))
+    if group.typical is not None:
+        return f"(by {by}; {group.level}; not in ours) {_seeds_text(group.values, group.typical)}"
+    return f"(by {by}; {group.level}; no verdict) {_mean_text(group.values)}"
+
+
+def _seeds_text(values: Sequence[float], answer: Typicality | None) -> str:
+    if answer is None:
         return "none"
-    sd = statistics.sample_sd(found.values)
-    spread = "" if sd is None else f" +- {sd:.2f}"
-    interval = found.typical.interval
-    reach = "" if interval is None else f", 90 % {interval.low:+.2f} to {interval.high:+.2f}"
-    return (
-        f"{statistics.mean(found.values):.2f}{spread} ({len(found.values)}), {found.typical.answer}: "
-        f"{found.typical.difference:+.2f}{reach}"
+    reach = (
+        "" if answer.interval is None else f", 90 % {answer.interval.low:+.2f} to {answer.interval.high:+.2f}"
     )
+    return f"{_mean_text(values)}, {answer.answer}: {answer.difference:+.2f}{reach}"
+
+
+def _mean_text(values: Sequence[float]) -> str:
+    sd = statistics.sample_sd(values)
+    return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"
 
 
 def _pool_text(kind: Relation, pool: Pool) -> list[str]:

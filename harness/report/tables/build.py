@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from harness.errors import InputError
 from harness.report.evidence.ledger import Ledger
@@ -27,7 +27,8 @@ from harness.report.tables.ranks import rank_rows
 from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
 from harness.report.tables.spec import ColumnSpec, RowSpec, Statistic, TableSpec
-from harness.report.verification import NO_PRICE, Price
+from harness.report.verification import NO_PRICE, Contributed, Price
+from harness.results.contributions import Contribution, Level
 from harness.results.schema import ResultFile
 
 EXACT = KnownSpread(0.0, 0)
@@ -52,8 +53,9 @@ class Evidence:
     """Everything a table is built from besides its spec.
 
     ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
-    default that of the scores. prices: what a seed takes, by system and backbone. contributors: who ran a
-    run that is not ours, by its key.
+    default that of the scores. prices: what a seed takes, by system and backbone. contributed: what others
+    ran, by the key of the run; `results` are ours alone. set_aside: why files of theirs are
+    not shown.
     """
 
     results: Sequence[ResultFile]
@@ -61,13 +63,19 @@ class Evidence:
     ledger: Ledger
     systems: Sequence[RunSystem] = ()
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
-    contributors: Mapping[str, str] = field(default_factory=dict)
+    contributed: Mapping[str, Contribution] = field(default_factory=dict)
+    set_aside: Sequence[str] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> ScoreIndex:
         """The scores by column; built once for all tables."""
         return index_scores(self.results)
+
+    @cached_property
+    def contributed_index(self) -> ScoreIndex:
+        """The contributed scores by column."""
+        return index_scores(one.result for one in self.contributed.values())
 
 
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:
@@ -164,7 +172,35 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
         return setting_cell(_setting(spec, column.recipe, choice, evidence.settings), against)
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
     cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
-    return replace(cell, elsewhere=sum(key in evidence.contributors for key in cell.runs))
+    if (
+        choice is None
+        or not evidence.contributed
+        or spec.statistic(row, column) not in ("mean", "best-by-dev")
+    ):
+        return cell
+    groups = _contributed(spec, column, choice, against, evidence)
+    known = None if cell.evidence is None else replace(cell.evidence, contributed=groups)
+    return replace(cell, contributed=groups, evidence=known)
+
+
+def _contributed(
+    spec: TableSpec, column: ColumnSpec, choice: RunChoice, against: Yardstick, evidence: Evidence
+) -> tuple[Contributed, ...]:
+    """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts."""
+    parts, groups = _parts(spec, column), {level: [] for level in reversed(get_args(Level))}
+    for seed in evidence.contributed_index.seeds(spec, column, choice):
+        checked = evidence.contributed[seed.key].checked
+        found = {checked.level(part.task or "", part.selection) for part in parts}
+        groups[next(level for level in get_args(Level) if level in found)].append(seed)
+    by = {key: one.by for key, one in evidence.contributed.items()}
+    return tuple(against.contributed(level, seeds, by) for level, seeds in groups.items() if seeds)
+
+
+def _parts(spec: TableSpec, column: ColumnSpec) -> list[ColumnSpec]:
+    """Returns the columns of single tasks that a column is the mean of, or the column itself."""
+    if not column.mean_of:
+        return [column]
+    return [part for key in column.mean_of for part in _parts(spec, spec.column(key))]
 
 
 def _setting(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.report import statistics
@@ -13,7 +13,8 @@ from harness.report.tables.model import Cell
 from harness.report.tables.seeds import SeedScore
 from harness.report.tables.spec import Statistic
 from harness.report.verdicts import Typical, finding, side_of, typical
-from harness.report.verification import NO_PRICE, Price, Verification, verify
+from harness.report.verification import NO_PRICE, Contributed, Price, Verification, verify
+from harness.results.contributions import Level
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,21 @@ class Yardstick:
             price=self.price,
         )
         return found if self.judged else replace(found, plan=None)
+
+    def contributed(self, level: Level, seeds: Sequence[SeedScore], by: Mapping[str, str]) -> Contributed:
+        """Returns what others contributed at one level; scores that were not checked are not judged."""
+        values = [100 * score.value for score in seeds]
+        answer = None
+        if level != "scores only" and self.printed is not None and self.others is not None and self.judged:
+            answer = typical(
+                values,
+                self.printed.value,
+                printed_seeds=self.printed.seeds,
+                known=self.known,
+                rounding=self.printed.rounding,
+            )
+        keys = tuple(score.key for score in seeds)
+        return Contributed(level, tuple(values), keys, tuple(by[key] for key in keys), answer)
 
 
 def build_cell(
