@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from harness.report import statistics
+from harness.report.contributed import Contributed, contributed_text, seeds_text
 from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
 from harness.report.settling import LIKELY, MOST_SEEDS, seeds_to_settle
 from harness.report.statistics import BestByDev, KnownSpread
@@ -22,7 +23,6 @@ from harness.report.verdicts import (
     finding,
     typical,
 )
-from harness.results.contributions import Level
 
 OURS = "our seeds"
 
@@ -53,21 +53,6 @@ class Plan:
     gpu_hours: float | None
     command: str
     why: str = ""
-
-
-@dataclass(frozen=True)
-class Contributed:
-    """What others contributed of one number, as far as it was checked equally far: never part of ours.
-
-    values: scores in points of the runs, in their order. by: who ran them. typical: the answer that these
-    values alone give, None for scores that were not checked, and where nothing is printed.
-    """
-
-    level: Level
-    values: tuple[float, ...]
-    runs: tuple[str, ...]
-    by: tuple[str, ...]
-    typical: Typicality | None = None
 
 
 @dataclass(frozen=True)
@@ -252,7 +237,7 @@ def to_text(found: Verification) -> str:
         f"{printed.table}  {printed.row}  {printed.column}",
         f"printed    {printed.value:.2f} ({seeds}, by {printed.by})",
         f"finding    {found.finding}",
-        f"our seeds  {_seeds_text(found.values, found.typical)}",
+        f"our seeds  {seeds_text(found.values, found.typical)}",
         *(f"contributed {contributed_text(group)}" for group in found.contributed),
     ]
     for kind in RELATIONS:
@@ -271,28 +256,6 @@ def to_text(found: Verification) -> str:
 def counted(number: int, what: str) -> str:
     """Returns a number of things, in the plural where it is not one."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
-def contributed_text(group: Contributed) -> str:
-    """Returns what others contributed of one number: who ran it, how far it was checked, and its values."""
-    by = ", ".join(dict.fromkeys(group.by))
-    if group.typical is not None:
-        return f"(by {by}; {group.level}; not in ours) {_seeds_text(group.values, group.typical)}"
-    return f"(by {by}; {group.level}; no verdict) {_mean_text(group.values)}"
-
-
-def _seeds_text(values: Sequence[float], answer: Typicality | None) -> str:
-    if answer is None:
-        return "none"
-    reach = (
-        "" if answer.interval is None else f", 90 % {answer.interval.low:+.2f} to {answer.interval.high:+.2f}"
-    )
-    return f"{_mean_text(values)}, {answer.answer}: {answer.difference:+.2f}{reach}"
-
-
-def _mean_text(values: Sequence[float]) -> str:
-    sd = statistics.sample_sd(values)
-    return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"
 
 
 def _pool_text(kind: Relation, pool: Pool) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.results.bundles import Bundle
-from harness.results.contributions import Checked, check_committed
+from harness.results.contributions import Checked, Reproduced, check_committed
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import (
     Range,
@@ -175,10 +175,11 @@ class Checkout:
         tasks = {score.task for score in result.scores if (score.task, score.selection) in covered}
         return {"rescored": sorted(tasks), "weights": max((weights for _, weights in covered), default="")}
 
-    def _repeated(self, results: Mapping[str, ResultFile]) -> dict[str, str]:
+    def _repeated(self, results: Mapping[str, ResultFile]) -> dict[str, Reproduced]:
         """Returns how the training that is repeated here, if one is, compares with what is stated."""
         if self.reproduce is None:
             return {}
+        outcome: Reproduced
         key, train = self.reproduce
         if key not in results:
             raise InputError(f"has no run {key!r}, expected one of {', '.join(results)}; name another one")

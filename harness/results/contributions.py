@@ -48,6 +48,9 @@ Level = Literal["scores only", "rescored here", "reproduced here"]
 """How far a score was checked: not against anything but other scores; computed again from the vectors of the
 bundle; by a training of the run that was repeated here."""
 
+Reproduced = Literal["", "equal encoder bytes", "scores within bands"]
+"""How a training that was repeated compares with the stated one; nothing where it was not repeated."""
+
 
 class RunFiles(NamedTuple):
     """The files of one run: its result file, and its curve and folder of vectors where they are there."""
@@ -76,7 +79,7 @@ class Checked(Declaration):
     identity: bool
     rescored: list[str] = Field(default=[])
     weights: Literal["", "best-dev", "last"] = ""
-    reproduced: Literal["", "equal encoder bytes", "scores within bands"] = ""
+    reproduced: Reproduced = ""
 
     def level(self, task: str, selection: str) -> Level:
         """Returns how far the run's scores of a task were checked."""

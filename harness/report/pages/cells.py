@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from harness.report.contributed import contributed_text
 from harness.report.evidence.others import Relation
 from harness.report.formats.text import MARKS, contributed_mean, format_number, is_cited, more_seeds
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verdicts import FINDINGS, Finding
-from harness.report.verification import Verification, contributed_text, counted, median
+from harness.report.verification import Verification, counted, median
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""

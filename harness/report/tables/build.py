@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 from harness.errors import InputError
 from harness.report.evidence.ledger import Ledger
@@ -20,6 +20,7 @@ from harness.report.evidence.others import (
 from harness.report.formats.text import TASKS
 from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
+from harness.report.tables.contributed import contributed_scores
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import group_of, order_of, untrained
 from harness.report.tables.published import Published, PublishedRow
@@ -27,8 +28,8 @@ from harness.report.tables.ranks import rank_rows
 from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
 from harness.report.tables.spec import ColumnSpec, RowSpec, Statistic, TableSpec
-from harness.report.verification import NO_PRICE, Contributed, Price
-from harness.results.contributions import Contribution, Level
+from harness.report.verification import NO_PRICE, Price
+from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile
 
 EXACT = KnownSpread(0.0, 0)
@@ -178,29 +179,11 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
         or spec.statistic(row, column) not in ("mean", "best-by-dev")
     ):
         return cell
-    groups = _contributed(spec, column, choice, against, evidence)
+    groups = contributed_scores(
+        spec, column, choice, against, evidence.contributed_index, evidence.contributed
+    )
     known = None if cell.evidence is None else replace(cell.evidence, contributed=groups)
     return replace(cell, contributed=groups, evidence=known)
-
-
-def _contributed(
-    spec: TableSpec, column: ColumnSpec, choice: RunChoice, against: Yardstick, evidence: Evidence
-) -> tuple[Contributed, ...]:
-    """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts."""
-    parts, groups = _parts(spec, column), {level: [] for level in reversed(get_args(Level))}
-    for seed in evidence.contributed_index.seeds(spec, column, choice):
-        checked = evidence.contributed[seed.key].checked
-        found = {checked.level(part.task or "", part.selection) for part in parts}
-        groups[next(level for level in get_args(Level) if level in found)].append(seed)
-    by = {key: one.by for key, one in evidence.contributed.items()}
-    return tuple(against.contributed(level, seeds, by) for level, seeds in groups.items() if seeds)
-
-
-def _parts(spec: TableSpec, column: ColumnSpec) -> list[ColumnSpec]:
-    """Returns the columns of single tasks that a column is the mean of, or the column itself."""
-    if not column.mean_of:
-        return [column]
-    return [part for key in column.mean_of for part in _parts(spec, spec.column(key))]
 
 
 def _setting(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.report import statistics
+from harness.report.contributed import Contributed
 from harness.report.evidence.others import Others, PrintedNumber
 from harness.report.intervals import Interval
 from harness.report.statistics import KnownSpread
@@ -13,7 +14,7 @@ from harness.report.tables.model import Cell
 from harness.report.tables.seeds import SeedScore
 from harness.report.tables.spec import Statistic
 from harness.report.verdicts import Typical, finding, side_of, typical
-from harness.report.verification import NO_PRICE, Contributed, Price, Verification, verify
+from harness.report.verification import NO_PRICE, Price, Verification, verify
 from harness.results.contributions import Level
 
 

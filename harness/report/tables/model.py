@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.report.contributed import Contributed
 from harness.report.verdicts import Finding
-from harness.report.verification import Contributed, Verification
+from harness.report.verification import Verification
 
 Rank = Literal["best", "second", ""]
 
