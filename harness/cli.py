@@ -25,7 +25,7 @@ EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 class CommandParser(argparse.ArgumentParser):
     """Arguments of a command; a wrong one is an InputError in one line, with names that are near."""
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         """Parses as argparse does, which would make a list of `--option=--`."""
         for word in args or ():
             if word.startswith("--") and word.endswith("=--"):

@@ -181,7 +181,7 @@ def _is_number(value: Any) -> bool:
     """Returns whether a value is a text that reads as a number."""
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return isinstance(value, str)
 

@@ -16,6 +16,7 @@ PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
 BANDS = LEADERBOARDS / "bands.yaml"
 PROBES = LEADERBOARDS / "probes.yaml"
+CONTRIBUTED = LEADERBOARDS / "contributed"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 

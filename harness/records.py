@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     Errors: InputError in one line, which ends with `again`, what to do to have the file written once more.
     """
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a JSON object; {again}")
+        fault = "not a regular file" if os.path.lexists(path) else "no such file"
+        raise InputError(f"{path}: {fault}, expected a JSON object; {again}")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -75,6 +77,8 @@ def read_lines(path: Path, *, expected: str, again: str) -> list[dict[str, Any]]
     Errors: InputError in one line that names what was `expected` and ends with `again`. A file without any
     object is an error, for then nothing tells what is lost.
     """
+    if not path.is_file():
+        raise InputError(f"{path}: not a regular file, expected {expected}; {again}")
     try:
         text = path.read_text(encoding="utf-8")
         found = [json.loads(line) for line in text.splitlines()]

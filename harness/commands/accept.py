@@ -1,66 +1,195 @@
-"""`sentbench accept`: check contributed results and add them to the tables.
+"""`sentbench accept`: check contributed results and show them beside ours.
 
-Example: `sentbench accept bundle.zip`
+Example: `sentbench accept bundle.zip --allowed-signers signers`
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from harness.checkout import need_checkout
+from harness.checkout import declared, need_checkout
 from harness.commands.contribute import code_fingerprints
+from harness.device import add_device_option
 from harness.errors import InputError
-from harness.paths import BANDS, LEADERBOARDS, SCORES
-from harness.plan.entries import Run
-from harness.plan.known_runs import declared_runs, recipe_hashes
+from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES
+from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
+from harness.results.acceptance import Checkout, Expected
 from harness.results.bands import read_bands
-from harness.results.contributions import Band, Checkout, ScoreName, accept, read_contributions
+from harness.results.bundles import Bundle
+from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore
-from harness.results.schema import ResultFile
+from harness.results.plausibility import Range, ScoreName, ranges_of
+from harness.results.schema import ResultFile, RunRecord
+from harness.results.signatures import signer_of
 from harness.results.store import read_results
+
+ANY_RUN = ""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="as `sentbench contribute` wrote it")
+    parser.add_argument(
+        "--reproduce",
+        nargs="?",
+        const=ANY_RUN,
+        metavar="RUN",
+        help="train this run of the bundle here and compare, one taken at random without a name",
+    )
+    parser.add_argument(
+        "--allowed-signers",
+        type=Path,
+        metavar="FILE",
+        help="accept only what a key of this list signed (see ssh-keygen(1), ALLOWED SIGNERS)",
+    )
+    parser.add_argument(
+        "--recheck",
+        action="store_true",
+        help="check a bundle that was accepted again, and compare with what was found out then",
+    )
+    add_device_option(parser)
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Adds the results of a good bundle below leaderboards/contributed and prints where."""
+def execute(arguments: argparse.Namespace) -> int:
+    """Adds the results of a good bundle below leaderboards/contributed, and prints how they were checked."""
     need_checkout("accepting results")
-    folder = LEADERBOARDS / "contributed"
-    added = accept(arguments.bundle, folder, checkout(folder))
-    results = len(list((added / "scores").glob("*.json")))
-    print(f"{added}: {results} results; `sentbench report` shows them as seeds run elsewhere")
+    check = partial(
+        check_results, device=arguments.device, reproduce=arguments.reproduce, again=arguments.recheck
+    )
+    signed_by = partial(signer, allowed_signers=arguments.allowed_signers)
+    if arguments.recheck:
+        return recheck(*check_again(arguments.bundle, CONTRIBUTED, check, signed_by), arguments.bundle)
+    added, found = accept(arguments.bundle, CONTRIBUTED, check, signed_by)
+    by = f", signed by {found.signer}" if found.signer else ""
+    print(f"{added}: {len(found.runs)} results{by}; tables show them as contributed")
+    print("\n".join(f"  {key}: {in_words(checked)}" for key, checked in found.runs.items()))
+    return 0
 
 
-def checkout(folder: Path) -> Checkout:
-    """Returns what this project knows: recipes, the code that is here, bands, data, and results."""
-    from methods.registry import METHODS
+def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
+    """Prints each run about which more was written than is found out now; returns 1 if there is one."""
+    problems = [
+        f"{key}: {in_words(now)}, but {in_words(then)} was written"
+        for key, now in found.runs.items()
+        if (then := written.runs.get(key, Checked(identity=False))) != now and not _covers(now, then)
+    ]
+    print(
+        "\n".join([*problems, f"{bundle}: {len(found.runs)} results checked again, {len(problems)} problems"])
+    )
+    return 1 if problems else 0
 
-    recipes = load_recipes()
-    runs = declared_runs(recipes)
-    accepted = [result for contribution in read_contributions(folder) for result in contribution.results]
-    return Checkout(
-        recipes=recipe_hashes(recipes),
-        code={name: {sha256} for name, sha256 in code_fingerprints(list(METHODS)).items()},
-        bands={
-            (band.id, band.backbone, ScoreName(band.task, band.metric, band.setting, band.selection)): Band(
-                band.low, band.high
-            )
-            for band in read_bands(BANDS)
-        },
-        rescore=lambda result, vectors: rescored(result, vectors, runs),
-        present=[*read_results(SCORES.glob("*.json")), *accepted],
+
+def _covers(now: Checked, then: Checked) -> bool:
+    """Returns whether all that was found out then holds now, or was not tried: training, and missing data."""
+    return set(then.rescored) <= set(now.rescored) and (
+        then.reproduced == "" or now.reproduced in ("", then.reproduced)
     )
 
 
-def rescored(
-    result: ResultFile, vectors: Path, runs: Mapping[tuple[str, str], Run]
-) -> dict[ScoreName, float]:
+def in_words(checked: Checked) -> str:
+    """Returns how far a run was checked."""
+    identity = "" if checked.identity else ", identity not computed here"
+    if checked.reproduced:
+        return f"reproduced here ({checked.reproduced}){identity}"
+    if checked.rescored:
+        return f"rescored here ({', '.join(checked.rescored)}){identity}"
+    return f"scores only: shown, never in a verdict{identity}"
+
+
+def signer(manifest: Path, signature: Path | None, *, allowed_signers: Path | None) -> str:
+    """Returns who signed a bundle, nothing without a list. Errors: InputError if it is not signed by one."""
+    if allowed_signers is None:
+        return ""
+    if signature is None:
+        raise InputError("not signed, expected a signature of an allowed signer; leave out --allowed-signers")
+    return signer_of(manifest, signature, allowed_signers)
+
+
+def check_results(
+    bundle: Bundle, results: Mapping[str, ResultFile], *, device: str, reproduce: str | None, again: bool
+) -> dict[str, Checked]:
+    """Returns how far the results of a bundle can be checked with what this project has.
+
+    again: results of the bundle's runs that were accepted do not count as present.
+    """
+    known = KnownRuns(load_recipes())
+    accepted = [one.result for one in read_contributions(CONTRIBUTED)[0]]
+    ours = read_results(SCORES.glob("*.json"))
+    methods = sorted({one.run.method for one in results.values()})
+    chosen = random.choice(sorted(results)) if reproduce == ANY_RUN else reproduce
+    checkout = Checkout(
+        expected=partial(expected_run, known),
+        identity=partial(identity_here, known),
+        code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
+        ranges=partial(ranges_of, ours=ours, bands=bands_here(), printed=printed_ranges()),
+        rescore=partial(rescored, known),
+        present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
+        reproduce=None if chosen is None else (chosen, partial(repeated, known, device=device)),
+    )
+    return checkout(bundle, results)
+
+
+def expected_run(known: KnownRuns, key: str) -> Expected | None:
+    """Returns a run as the recipes declare it, None if none does."""
+    from harness.tasks.registry import members
+
+    run, record = known.run(key), known.record(key)
+    if run is None or record is None:
+        return None
+    selections = {"both": ("best-dev", "last")}.get(run.weights, (run.weights,))
+    return Expected(record, {task for name in run.tasks for task in members(name)}, run.text, selections)
+
+
+def identity_here(known: KnownRuns, record: RunRecord) -> str | None:
+    """Returns the identity of a run, None if a folder that it is computed from is not here."""
+    from harness.identity import run_identity
+
+    params = known.params(record.key)
+    try:
+        return None if params is None else run_identity(params, params.run(record.key))
+    except InputError:
+        return None
+
+
+def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile:
+    """Returns the result of training the run of a contributed one here."""
+    from harness.stages.repeat import repeat_run
+
+    params = known.params(result.run.key)
+    if params is None:
+        raise InputError(f"{result.run.key}: has no recipe here, expected one")
+    return repeat_run(params, result.run.key, device=device)
+
+
+def bands_here() -> dict[tuple[str, str, ScoreName], Range]:
+    """Returns the bands of `sentbench check` in raw units."""
+    return {
+        (band.id, band.backbone, ScoreName(band.task, band.metric, band.setting, band.selection)): Range(
+            band.low / 100, band.high / 100
+        )
+        for band in read_bands(BANDS)
+    }
+
+
+def printed_ranges() -> dict[tuple[str, str], Range]:
+    """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
+    from harness.report.tables.published import load_published
+
+    printed: dict[tuple[str, str], list[float]] = {}
+    for table in load_published(declared(PUBLISHED)).tables.values():
+        for row in table.rows:
+            for column, value in zip(table.columns, row.values, strict=True):
+                if value is not None:
+                    printed.setdefault((column, table.metric), []).append(value / table.scale)
+    return {name: Range(min(values), max(values)) for name, values in printed.items()}
+
+
+def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreName, float]:
     """Returns the scores of a run's tasks from its vectors, of those tasks alone whose data can be read here.
 
     Errors: InputError if the vectors are damaged or lack a text.
@@ -71,13 +200,18 @@ def rescored(
 
     def is_here(task: Task) -> bool:
         try:
-            task.texts()
+            next(iter(task.texts()), None)
         except InputError:
             return False
         return True
 
-    run = runs[result.run.id, result.run.backbone]
-    tasks = [task for task in build_tasks(run.tasks, text=run.text) if is_here(task)]
+    params = known.params(result.run.key)
+    if params is None:
+        return {}
+    run = params.run(result.run.key)
+    stated = {score.task for score in result.scores}
+    names = [task.name for task in build_tasks(run.tasks, text=run.text) if task.name in stated]
+    tasks = [task for task in build_tasks(names, text=run.text, tiers=params.tiers) if is_here(task)]
     selection = "last" if run.weights == "last" else "best-dev"
     return {
         ScoreName(score.task, score.metric, score.setting, selection): score.value

@@ -6,6 +6,7 @@ Example: `sentbench contribute pcl__bert-base-uncased__s7 --out bundle.zip --nam
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,6 +19,7 @@ from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
+from harness.results.signatures import sign
 from harness.results.store import read_result
 
 
@@ -29,6 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--link", default="", help="https address under which readers find them")
     parser.add_argument("--may-be-cited", action="store_true", help="the report may show name and link")
     parser.add_argument("--vectors", action="store_true", help="also pack the vectors, to be scored again")
+    parser.add_argument("--sign", type=Path, metavar="KEYFILE", help="sign the bundle with this SSH key")
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -46,8 +49,12 @@ def execute(arguments: argparse.Namespace) -> None:
     for result in results:
         check_code(result)
     code = code_fingerprints(sorted({result.run.method for result in results}))
-    manifest = pack(arguments.out, files, contributor=contributor, code=code, commit=git_state())
-    print(f"{arguments.out}: {len(files)} runs, {len(manifest.members)} files, by {contributor.name}")
+    signed = partial(sign, key=arguments.sign) if arguments.sign else None
+    manifest = pack(arguments.out, files, contributor=contributor, code=code, commit=git_state(), sign=signed)
+    print(
+        f"{arguments.out}: {len(files)} runs, {len(manifest.members)} files, by {contributor.name}"
+        + (", signed" if signed else "")
+    )
 
 
 def contributor_of(name: str, link: str, *, may_be_cited: bool) -> Contributor:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.errors import InputError
-from harness.records import read_lines
 from harness.report.charts.curves import CurvePoint
+from harness.results import curves as stored_curves
 from harness.results.schema import ResultFile, Selection
 
 AGAIN = "delete the file and run its stage again"
@@ -24,9 +23,8 @@ def slug(text: str) -> str:
 class RunDetail:
     """One run: what it is, what its numbers depend on, and the command that makes them again.
 
-    curve: its evaluations, if any. by: who ran it and may be named, nothing for a run of ours. code: the
-    sha256 of the code that made it. git_commit: of that code where others ran it, else empty. date: of that
-    commit, if it is known.
+    curve: its evaluations, if any. code: the sha256 of the code that made it. git_commit: of that code, empty
+    where the result does not state it.
     """
 
     key: str
@@ -45,8 +43,6 @@ class RunDetail:
     versions: Mapping[str, str] = field(default_factory=dict)
     selection: Selection | None = None
     curve: tuple[CurvePoint, ...] = ()
-    by: str = ""
-    date: str = ""
 
     @property
     def system(self) -> str:
@@ -55,7 +51,7 @@ class RunDetail:
 
     @property
     def made_from(self) -> str:
-        """What names its code: the commit where others ran it, else the fingerprint of the code, if known."""
+        """What names its code: the commit that it states, else the fingerprint of the code, if known."""
         if self.git_commit:
             return f"commit {self.git_commit[:10]}"
         return f"code {self.code[:10]}" if self.code else "not recorded"
@@ -71,15 +67,8 @@ class RunDetail:
         return f"system-{slug(self.system)}"
 
     @classmethod
-    def from_result(
-        cls,
-        result: ResultFile,
-        *,
-        curve: tuple[CurvePoint, ...] = (),
-        by: str = "",
-        date: str = "",
-    ) -> RunDetail:
-        """Returns the detail of a result file; what the file does not hold is given beside it."""
+    def from_result(cls, result: ResultFile, *, curve: tuple[CurvePoint, ...] = ()) -> RunDetail:
+        """Returns the detail of a result file with its curve, which the file does not hold."""
         run, provenance = result.run, result.provenance
         return cls(
             key=run.key,
@@ -98,30 +87,18 @@ class RunDetail:
             versions=provenance.versions,
             selection=result.selection,
             curve=curve,
-            by=by,
-            date=date,
         )
 
 
-def run_details(
-    results: Iterable[ResultFile],
-    *,
-    curves: Path,
-    contributors: Mapping[str, str],
-    dates: Mapping[str, str],
-) -> dict[str, RunDetail]:
-    """Returns the detail of every run by its key.
+def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, RunDetail]:
+    """Returns the detail of every run by its key; curves: folder of RUN.jsonl, the evaluations of trainings.
 
-    curves: folder of RUN.jsonl, the evaluations during training. contributors: who ran a run that is not
-    ours, by its key. dates: of commits.
     Errors: InputError for a file there that is not what training or evaluation wrote.
     """
     return {
         result.run.key: RunDetail.from_result(
             result,
             curve=read_curve(curves / f"{result.run.key}.jsonl", result.run.seed),
-            by=contributors.get(result.run.key, ""),
-            date=dates.get(result.provenance.git_commit or "", ""),
         )
         for result in results
     }
@@ -131,12 +108,7 @@ def read_curve(path: Path, seed: int) -> tuple[CurvePoint, ...]:
     """Returns the evaluations of one run; none where the file is absent."""
     if not path.is_file():
         return ()
-    expected = "an evaluation a line"
-    entries = read_lines(path, expected=expected, again=AGAIN)
-    wrong = next((entry for entry in entries if not {"step", "score"} <= set(entry)), None)
-    if wrong is not None:
-        raise InputError(f"{path}: expected {expected} with step and score, not {str(wrong)[:80]}; {AGAIN}")
     return tuple(
-        CurvePoint(seed, entry["step"], entry["score"], entry.get("alignment"), entry.get("uniformity"))
-        for entry in entries
+        CurvePoint(seed, point.step, point.score, point.alignment, point.uniformity)
+        for point in stored_curves.read_curve(path, again=AGAIN)
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from harness.report import statistics
+from harness.report.contributed import Contributed, contributed_text, seeds_text
 from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
 from harness.report.settling import LIKELY, MOST_SEEDS, seeds_to_settle
 from harness.report.statistics import BestByDev, KnownSpread
@@ -73,6 +74,7 @@ class Plan:
 class Verification:
     """One printed number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
+    contributed: what others contributed; no other answer takes it in.
     best_by_dev: what picking the best of all our seeds by development score yields; None beside a print
     that is a mean of seeds, which picks none.
     """
@@ -86,6 +88,7 @@ class Verification:
     best_by_dev: BestByDev | None
     finding: Finding
     plan: Plan | None
+    contributed: tuple[Contributed, ...] = ()
 
 
 def verify(
@@ -206,6 +209,7 @@ def to_json(found: Verification) -> dict[str, Any]:
         },
         "finding": found.finding,
         "ours": {"values": list(found.values), "typical": _plain(found.typical)},
+        "contributed": [_plain(group) for group in found.contributed],
         "draw": _plain(found.draw),
         "best_by_dev": None if found.best_by_dev is None else found.best_by_dev._asdict(),
         "others": {
@@ -252,7 +256,8 @@ def to_text(found: Verification) -> str:
         f"{printed.table}  {printed.row}  {printed.column}",
         f"printed    {printed.value:.2f} ({seeds}, by {printed.by})",
         f"finding    {found.finding}",
-        f"our seeds  {_ours_text(found)}",
+        f"our seeds  {seeds_text(found.values, found.typical)}",
+        *(f"contributed {contributed_text(group)}" for group in found.contributed),
     ]
     for kind in RELATIONS:
         lines += _pool_text(kind, found.others.pools[kind])
@@ -286,19 +291,6 @@ def draw_words(draw: Draw) -> str:
         return ""
     of = f" of {counted(draw.sources, 'source')}, each of others counted once" if draw.sources > 1 else ""
     return f"above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')}{of}"
-
-
-def _ours_text(found: Verification) -> str:
-    if found.typical is None:
-        return "none"
-    sd = statistics.sample_sd(found.values)
-    spread = "" if sd is None else f" +- {sd:.2f}"
-    interval = found.typical.interval
-    reach = "" if interval is None else f", 90 % {interval.low:+.2f} to {interval.high:+.2f}"
-    return (
-        f"{statistics.mean(found.values):.2f}{spread} ({len(found.values)}), {found.typical.answer}: "
-        f"{found.typical.difference:+.2f}{reach}"
-    )
 
 
 def _pool_text(kind: Relation, pool: Pool) -> list[str]:

@@ -1,9 +1,10 @@
 """The bytes of a contributed bundle: a zip file of result files, curves and vectors with a manifest.
 
-Nothing in a bundle is executed. Every member is one of four kinds of plain file, named in the manifest with
+Nothing in a bundle is executed. Every member is one of four kinds of regular file, named in the manifest with
 its size and sha256; arrays are read without pickle; nothing is written outside the folder it is unpacked to.
 
     manifest.json            contributor, fingerprints of the methods' code, members
+    manifest.json.sig        SSH signature of the manifest, optional (harness/results/signatures.py)
     scores/RUN.json          result files (harness/results/schema.py)
     curves/RUN.jsonl         evaluations during training, optional
     vectors/RUN/NAME.npy     stored vectors with their meta.json (harness/results/embeddings.py), optional
@@ -15,32 +16,40 @@ import hashlib
 import json
 import re
 import stat
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from harness.declarations import Declaration
+from harness.declarations import Declaration, Name, validated
 from harness.errors import InputError
 from harness.files import atomic_path, sha256_of
+from harness.records import read_object
 
-MANIFEST = "manifest.json"
+MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
 RUN = r"[a-z0-9][a-z0-9_-]{0,120}"
 MEMBERS = {
-    re.compile(rf"scores/{RUN}\.json"): 8 * 2**20,
-    re.compile(rf"curves/{RUN}\.jsonl"): 32 * 2**20,
+    re.compile(re.escape(MANIFEST)): 2**21,
+    re.compile(re.escape(SIGNATURE)): 2**14,
+    re.compile(rf"scores/{RUN}\.json"): 2**20,
+    re.compile(rf"curves/{RUN}\.jsonl"): 2**22,
     re.compile(rf"vectors/{RUN}/meta\.json"): 2**16,
     re.compile(rf"vectors/{RUN}/[0-9a-f]{{16}}-[0-9a-f]{{64}}\.npy"): 2**30,
 }
 """What a member may be called, with the most bytes it may have."""
 
-MOST_MEMBERS, MOST_BYTES, MOST_MANIFEST = 2_000, 8 * 2**30, 2**21
+MOST_MEMBERS, MOST_BYTES = 2_000, 8 * 2**30
+MOST_TEXT = 2**28
+"""Bytes of all members but the vectors of a bundle: they are unpacked together, vectors run by run."""
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member: equal content makes equal bytes."""
+AGAIN = "pack it again"
 
 
 class Contributor(Declaration):
@@ -54,7 +63,7 @@ class Contributor(Declaration):
 class Member(Declaration):
     """One file of a bundle."""
 
-    bytes: int = Field(ge=0)
+    bytes: int = Field(ge=0, le=MOST_BYTES)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
@@ -63,19 +72,47 @@ class Manifest(Declaration):
 
     format: Literal[1]
     contributor: Contributor
-    code: dict[str, str] = Field(min_length=1)
+    code: dict[Name, str] = Field(min_length=1)
     members: dict[str, Member] = Field(min_length=1)
 
 
+def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
+    """Raises InputError unless a bundle may have these members, given with their bytes.
+
+    Packing and accepting both call it, before they read or write a member. Names are matched as a whole
+    against `MEMBERS`, so that none is absolute or leaves the folder.
+    """
+    for name, size in sizes.items():
+        most = next((most for form, most in MEMBERS.items() if form.fullmatch(name)), None)
+        if most is None:
+            raise InputError(
+                f"{where}: member {name!r} has no place in a bundle, expected scores/RUN.json, "
+                "curves/RUN.jsonl or vectors/RUN/; remove it"
+            )
+        if size > most:
+            raise InputError(f"{where}: member {name!r} has {size} bytes, expected at most {most}")
+    text = sum(size for name, size in sizes.items() if not name.startswith("vectors/"))
+    total = sum(sizes.values())
+    if len(sizes) > MOST_MEMBERS or total > MOST_BYTES or text > MOST_TEXT:
+        raise InputError(
+            f"{where}: {len(sizes)} members of {total} bytes, expected at most {MOST_MEMBERS} of "
+            f"{MOST_BYTES}, {MOST_TEXT} of them not vectors; contribute it in parts"
+        )
+
+
 def write_bundle(
-    out: Path, files: Mapping[str, Path], *, contributor: Contributor, code: Mapping[str, str]
+    out: Path,
+    files: Mapping[str, Path],
+    *,
+    contributor: Contributor,
+    code: Mapping[str, str],
+    sign: Callable[[Path], Path] | None = None,
 ) -> Manifest:
     """Writes a bundle of `files` by member name, atomically; equal content makes equal bytes.
 
-    Errors: InputError if a member's name or size is not allowed.
+    sign: writes the signature of a file and returns where.
+    Errors: InputError if a member's name or size is not allowed, or nothing can be signed.
     """
-    for name, path in files.items():
-        _check_member(out, name, path.stat().st_size)
     manifest = Manifest(
         format=1,
         contributor=contributor,
@@ -85,15 +122,20 @@ def write_bundle(
             for name in sorted(files)
         },
     )
-    text = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True)
-    with atomic_path(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(MANIFEST, FIRST_DAY), text + "\n")
-        for name in sorted(files):
-            info = zipfile.ZipInfo(name, FIRST_DAY)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            with files[name].open("rb") as source, archive.open(info, "w") as target:
-                while block := source.read(2**20):
-                    target.write(block)
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        described = Path(scratch, MANIFEST)
+        text = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True)
+        described.write_text(text + "\n", encoding="utf-8")
+        signed = {SIGNATURE: sign(described)} if sign else {}
+        members = {MANIFEST: described, **signed, **dict(sorted(files.items()))}
+        check_limits(out, {name: path.stat().st_size for name, path in members.items()})
+        with atomic_path(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, path in members.items():
+                info = zipfile.ZipInfo(name, FIRST_DAY)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as source, archive.open(info, "w") as target:
+                    while block := source.read(2**20):
+                        target.write(block)
     return manifest
 
 
@@ -106,103 +148,85 @@ def is_bundle(path: Path) -> bool:
         return False
 
 
-def unpack_bundle(bundle: Path, folder: Path) -> Manifest:
-    """Writes the members of a bundle below an empty `folder`; returns its manifest.
+class Bundle:
+    """An opened bundle whose members are written below `folder` when they are asked for."""
 
-    Errors: InputError if it is no whole zip file, has a member that is not in the manifest, is not a plain
-    file, has another name, size or sha256 than allowed or stated, or holds an array that needs pickle.
-    """
-    try:
-        with zipfile.ZipFile(bundle) as archive:
-            infos = _checked_infos(bundle, archive)
-            manifest = _read_manifest(bundle, archive)
-            odd = sorted(infos.keys() ^ manifest.members.keys())
-            if odd:
-                place = "manifest" if odd[0] in infos else "zip file"
-                raise InputError(
-                    f"{bundle}: {odd[0]!r} is not in the {place}, expected in both; pack it again"
-                )
-            for name, info in infos.items():
-                _extract(bundle, archive, info, manifest.members[name], folder / name)
-    except InputError:
-        raise
-    except (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(
-            f"{bundle}: not a whole bundle ({error}), expected a zip file; pack it again"
-        ) from None
-    return manifest
-
-
-def _checked_infos(bundle: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Returns the members beside the manifest by name, before one byte of them is unpacked."""
-    infos = archive.infolist()
-    names = [info.filename for info in infos]
-    total = sum(info.file_size for info in infos)
-    if len(infos) > MOST_MEMBERS or total > MOST_BYTES:
-        raise InputError(
-            f"{bundle}: {len(infos)} members of {total} bytes, expected at most {MOST_MEMBERS} of "
-            f"{MOST_BYTES}; contribute it in parts"
-        )
-    for info in infos:
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        if names.count(info.filename) > 1 or kind not in (0, stat.S_IFREG):
-            raise InputError(
-                f"{bundle}: member {info.filename!r} is there twice or no plain file, expected a plain file; "
-                "pack it again"
+    def __init__(self, archive: zipfile.ZipFile, folder: Path) -> None:
+        self.folder, self._archive = folder, archive
+        infos = archive.infolist()
+        counts = Counter(info.filename for info in infos)
+        for info in infos:
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            plain = kind in (0, stat.S_IFREG) and info.compress_type in (
+                zipfile.ZIP_STORED,
+                zipfile.ZIP_DEFLATED,
             )
-        if info.filename != MANIFEST:
-            _check_member(bundle, info.filename, info.file_size)
-    return {info.filename: info for info in infos if info.filename != MANIFEST}
+            if counts[info.filename] > 1 or not plain:
+                raise InputError(
+                    f"member {info.filename!r} is there twice or not a regular file, expected a regular file "
+                    f"once; {AGAIN}"
+                )
+        check_limits(folder, {info.filename: info.file_size for info in infos})
+        if MANIFEST not in counts:
+            raise InputError(f"no {MANIFEST}, expected one; pack it with `sentbench contribute`")
+        self._write(MANIFEST)
+        again = "pack it with `sentbench contribute`"
+        found = read_object(folder / MANIFEST, again=again)
+        self.manifest = validated(Manifest, found, where=MANIFEST)
+        self.names = sorted(counts.keys() - {MANIFEST, SIGNATURE})
+        odd = sorted(set(self.names) ^ self.manifest.members.keys())
+        if odd:
+            place = "manifest" if odd[0] in counts else "zip file"
+            raise InputError(f"{odd[0]!r} is not in the {place}, expected in both; {AGAIN}")
+        if SIGNATURE in counts:
+            self._write(SIGNATURE)
 
+    @property
+    def signature(self) -> Path | None:
+        """The file of the signature, None if the bundle has none."""
+        path = self.folder / SIGNATURE
+        return path if path.is_file() else None
 
-def _check_member(bundle: Path, name: str, size: int) -> None:
-    """Names are matched as a whole against four forms, so that none is absolute or leaves the folder."""
-    most = next((most for form, most in MEMBERS.items() if form.fullmatch(name)), None)
-    if most is None:
-        raise InputError(
-            f"{bundle}: member {name!r} has no place in a bundle, expected scores/RUN.json, "
-            "curves/RUN.jsonl or vectors/RUN/; remove it"
-        )
-    if size > most:
-        raise InputError(f"{bundle}: member {name!r} has {size} bytes, expected at most {most}; leave it out")
+    def unpack(self, names: Iterable[str]) -> None:
+        """Writes members, which must have the size and bytes that the manifest states."""
+        for name in names:
+            stated = self.manifest.members[name]
+            if self._write(name, most=stated.bytes) != (stated.bytes, stated.sha256):
+                raise InputError(f"member {name!r} has other bytes than the manifest states; {AGAIN}")
 
-
-def _read_manifest(bundle: Path, archive: zipfile.ZipFile) -> Manifest:
-    if MANIFEST not in archive.namelist() or archive.getinfo(MANIFEST).file_size > MOST_MANIFEST:
-        raise InputError(
-            f"{bundle}: no {MANIFEST} of up to {MOST_MANIFEST} bytes, expected one; "
-            "pack it with `sentbench contribute`"
-        )
-    try:
-        return Manifest.model_validate(json.loads(archive.read(MANIFEST)))
-    except ValidationError as error:
-        first = error.errors()[0]
-        reason = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    except ValueError as error:
-        reason = f"not JSON ({error})"
-    raise InputError(f"{bundle}: {MANIFEST}: {reason}; pack it again")
-
-
-def _extract(
-    bundle: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, stated: Member, target: Path
-) -> None:
-    """Writes one member, which must have the size and bytes that the manifest states."""
-    digest, size = hashlib.sha256(), 0
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(info) as source, target.open("xb") as file:
-        while block := source.read(2**20):
-            size += len(block)
-            digest.update(block)
-            file.write(block)
-    if (size, digest.hexdigest()) != (stated.bytes, stated.sha256):
-        raise InputError(
-            f"{bundle}: member {info.filename!r} has other bytes than the manifest states; pack it again"
-        )
-    if target.suffix == ".npy":
+    def _write(self, name: str, most: int = MOST_BYTES) -> tuple[int, str]:
+        """Returns the size and sha256 of a member that it wrote; not more than `most` bytes and a block."""
+        digest, size = hashlib.sha256(), 0
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            np.load(target, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f"{bundle}: member {info.filename!r} is no array of numbers ({reason}); leave it out"
-            ) from None
+            with self._archive.open(name) as source, target.open("xb") as file:
+                while size <= most and (block := source.read(2**20)):
+                    size += len(block)
+                    digest.update(block)
+                    file.write(block)
+        except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            raise InputError(f"not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+        return size, digest.hexdigest()
+
+
+@contextmanager
+def opened(path: Path, folder: Path) -> Iterator[Bundle]:
+    """Yields the bundle in a file, to be unpacked below an empty `folder`.
+
+    Errors: InputError that begins with the bundle's path, for it and for whatever is raised in the block
+    about a file in `folder`, if it is not a regular file, not a zip file, or has a member that is not in the
+    manifest, is not a regular file, or has another name, size or sha256 than is allowed or stated.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: not a regular file, expected a bundle; name another one")
+    try:
+        archive = zipfile.ZipFile(path)
+    except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+    try:
+        with archive:
+            yield Bundle(archive, folder)
+    except InputError as error:
+        fault = str(error).replace(f"{folder}/", "").removeprefix(f"{folder}: ")
+        raise InputError(f"{path}: {fault}") from None

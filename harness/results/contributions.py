@@ -1,44 +1,55 @@
-"""Results that others ran: packed into a bundle there, checked and added here.
+"""Results that others ran: packed into a bundle there, accepted here, and read for tables.
 
-What a checkout knows (recipes, code, bands, how to score vectors) is handed in: this room needs none of it.
+Nothing in a bundle says how far it was checked: that is found out when it is accepted, and written beside its
+results in `acceptance.json`.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from shutil import copytree
-from typing import NamedTuple
+from shutil import copy, copytree
+from typing import Literal, NamedTuple
 
-from harness.declarations import read_declaration
+from pydantic import Field
+
+from harness.declarations import Declaration, Name, validated
 from harness.errors import InputError
 from harness.files import sha256_of, write_json
-from harness.outputs import Layout, new_folder
+from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import STORE_RECORD
-from harness.results.bundles import MANIFEST, Contributor, Manifest, unpack_bundle, write_bundle
-from harness.results.schema import ResultFile, ScoreRecord
+from harness.records import read_object, sealed
+from harness.results.bundles import (
+    MANIFEST,
+    SIGNATURE,
+    Bundle,
+    Contributor,
+    Manifest,
+    check_limits,
+    opened,
+    write_bundle,
+)
+from harness.results.curves import read_curve
+from harness.results.schema import ResultFile
 from harness.results.store import read_result, write_result
 
-SAME = 1e-6
-"""How far a score that is computed again from stored vectors may be from the stated one, in raw units."""
-
-BOUNDS = {"spearman": (-1.0, 1.0), "pearson": (-1.0, 1.0), "accuracy": (0.0, 1.0), "map": (0.0, 1.0)}
-"""What a score of these metrics can be at all."""
-
-CONTRIBUTION = Layout("accepted results", {MANIFEST: ("contributor",)}, ("scores/*.json", "curves/*.jsonl"))
+ACCEPTANCE = "acceptance.json"
+AGAIN = "accept the bundle again"
+CONTRIBUTION = Layout(
+    "accepted results",
+    {MANIFEST: ("contributor",), ACCEPTANCE: ("bundle", "runs")},
+    (SIGNATURE, "scores/*.json", "curves/*.jsonl"),
+)
 """What lies in the folder of an accepted bundle."""
 
+Level = Literal["scores only", "rescored here", "reproduced here"]
+"""How far a score was checked: not against anything but other scores; computed again from the vectors of the
+bundle; by a training of the run that was repeated here."""
 
-class ScoreName(NamedTuple):
-    """Which score of a result file."""
-
-    task: str
-    metric: str
-    setting: str
-    selection: str
+Reproduced = Literal["", "equal encoder bytes", "scores within bands"]
+"""How a training that was repeated compares with the stated one; nothing where it was not repeated."""
 
 
 class RunFiles(NamedTuple):
@@ -48,40 +59,61 @@ class RunFiles(NamedTuple):
     curve: Path | None
     vectors: Path | None
 
+    def members(self, key: str) -> dict[str, Path]:
+        """Returns the files by what they are called in a bundle."""
+        files = {f"scores/{key}.json": self.scores}
+        if self.curve is not None:
+            files[f"curves/{key}.jsonl"] = self.curve
+        if self.vectors is not None:
+            kept = [self.vectors / STORE_RECORD, *sorted(self.vectors.glob("*.npy"))]
+            files |= {f"vectors/{key}/{path.name}": path for path in kept}
+        return files
 
-class Band(NamedTuple):
-    """Where a score of a system is expected, in points."""
 
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Checkout:
-    """What the accepting checkout knows.
-
-    recipes: sha256 of the committed recipe entry by run key. code: known fingerprints by method. bands: by
-    system, backbone and score. rescore: the scores of a run computed from a folder of its vectors, None if
-    the data to do so are not here. present: the results that are already here, own and contributed.
+class Checked(Declaration):
+    """What was found out about one run. identity: whether its identity is the one computed here. rescored:
+    the tasks whose scores its vectors give, and `weights` the ones these are of. reproduced: how the training
+    that was repeated compares.
     """
 
-    recipes: Mapping[str, str]
-    code: Mapping[str, Collection[str]]
-    bands: Mapping[tuple[str, str, ScoreName], Band]
-    rescore: Callable[[ResultFile, Path], Mapping[ScoreName, float]] | None
-    present: Sequence[ResultFile]
+    identity: bool
+    rescored: list[str] = Field(default=[])
+    weights: Literal["", "best-dev", "last"] = ""
+    reproduced: Reproduced = ""
+
+    def level(self, task: str, selection: str) -> Level:
+        """Returns how far the run's scores of a task were checked."""
+        if self.reproduced:
+            return "reproduced here"
+        again = task in self.rescored and selection == self.weights
+        return "rescored here" if again else "scores only"
+
+
+class Acceptance(Declaration):
+    """The file acceptance.json. bundle: sha256; signer: whose key of the allowed ones signed, if one did."""
+
+    bundle: str
+    signer: str
+    runs: dict[Name, Checked]
 
 
 class Contribution(NamedTuple):
-    """One accepted bundle: who ran it, and its results in the order of their names."""
+    """One contributed result, where it lies, who ran it, and how far it was checked."""
 
+    path: Path
     contributor: Contributor
-    results: list[ResultFile]
+    signer: str
+    result: ResultFile
+    checked: Checked
 
-
-def name_of(score: ScoreRecord) -> ScoreName:
-    """Returns the name of a score."""
-    return ScoreName(score.task, score.metric, score.setting, score.selection)
+    @property
+    def by(self) -> str:
+        """How a page names who ran it: with link and signer, and only if they may be cited."""
+        if not self.contributor.may_be_cited:
+            return "a contributor (signed)" if self.signer else "a contributor"
+        link = f" ({self.contributor.link})" if self.contributor.link else ""
+        signed = f", signed by {self.signer}" if self.signer else ""
+        return f"{self.contributor.name}{link}{signed}"
 
 
 def pack(
@@ -91,43 +123,34 @@ def pack(
     contributor: Contributor,
     code: Mapping[str, str],
     commit: tuple[str, bool] = ("unknown", True),
+    sign: Callable[[Path], Path] | None = None,
 ) -> Manifest:
     """Writes a bundle of runs; `code` holds the fingerprint of every method by name.
 
     commit: of the code that made the results, and whether it has changes that are in no commit; a result that
-    states its own keeps it.
-    Errors: InputError if no run is named, a run's code was not committed, or its method has no fingerprint.
+    states its own keeps it. sign: writes the signature of a file and returns where.
+    Errors: InputError if no run is named, there are more files than a bundle may have, a run's code was not
+    committed, or its method has no fingerprint.
     """
     if not runs:
         raise InputError("no run is named, expected at least one; see `sentbench list runs`")
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        files, used = _members(runs, code, commit, Path(scratch))
-        return write_bundle(out, files, contributor=contributor, code=used)
-
-
-def _members(
-    runs: Sequence[RunFiles], code: Mapping[str, str], commit: tuple[str, bool], scratch: Path
-) -> tuple[dict[str, Path], dict[str, str]]:
-    """Returns the files of a bundle by member name, results with their commit, and the methods' code."""
-    files: dict[str, Path] = {}
+    files = {name: path for run in runs for name, path in run.members(run.scores.stem).items()}
+    check_limits(out, {MANIFEST: 0, **{name: path.stat().st_size for name, path in files.items()}})
     used: dict[str, str] = {}
-    for run in runs:
-        result = _with_commit(read_result(run.scores), commit)
-        _check_committed(str(run.scores), result)
-        if result.run.method not in code:
-            raise InputError(
-                f"{run.scores}: method {result.run.method!r} has no fingerprint, expected one of "
-                f"{', '.join(sorted(code))}; run `dvc repro fingerprint`"
-            )
-        used[result.run.method] = code[result.run.method]
-        files[f"scores/{result.run.key}.json"] = scratch / f"{result.run.key}.json"
-        write_result(files[f"scores/{result.run.key}.json"], result)
-        if run.curve is not None:
-            files[f"curves/{result.run.key}.jsonl"] = run.curve
-        if run.vectors is not None:
-            kept = [run.vectors / STORE_RECORD, *sorted(run.vectors.glob("*.npy"))]
-            files |= {f"vectors/{result.run.key}/{path.name}": path for path in kept}
-    return files, used
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        for run in runs:
+            result = _with_commit(read_result(run.scores), commit)
+            method, key = result.run.method, result.run.key
+            check_committed(str(run.scores), result)
+            if method not in code:
+                raise InputError(
+                    f"{run.scores}: method {method!r} has no fingerprint, expected one of "
+                    f"{', '.join(sorted(code))}; run `dvc repro fingerprint`"
+                )
+            used[method] = code[method]
+            files[f"scores/{key}.json"] = Path(scratch) / f"{key}.json"
+            write_result(files[f"scores/{key}.json"], result)
+        return write_bundle(out, files, contributor=contributor, code=used, sign=sign)
 
 
 def _with_commit(result: ResultFile, commit: tuple[str, bool]) -> ResultFile:
@@ -137,64 +160,8 @@ def _with_commit(result: ResultFile, commit: tuple[str, bool]) -> ResultFile:
     return result.model_copy(update={"provenance": result.provenance.model_copy(update=stated)})
 
 
-def accept(bundle: Path, folder: Path, checkout: Checkout) -> Path:
-    """Returns the new folder below `folder` that holds the results of a bundle and who ran them.
-
-    It is checked as a whole before anything is written; vectors are used for the check and not kept.
-    Errors: InputError with the first fault.
-    """
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        unpacked = Path(scratch, "bundle")
-        unpacked.mkdir()
-        manifest = unpack_bundle(bundle, unpacked)
-        paths = sorted((unpacked / "scores").glob("*.json"))
-        if not paths:
-            raise InputError(f"{bundle}: no scores/RUN.json, expected at least one result; pack it again")
-        seen = list(checkout.present)
-        for path in paths:
-            result = _read(bundle, path)
-            where = f"{bundle}: {result.run.key}"
-            _check_committed(where, result)
-            _check_run(where, result, manifest, checkout)
-            _check_scores(where, result, checkout)
-            _check_own_run(where, result, seen)
-            _check_vectors(where, result, unpacked / "vectors" / result.run.key, checkout)
-            seen.append(result)
-        target = folder / f"{_slug(manifest.contributor.name)}-{sha256_of(bundle)[:8]}"
-        with new_folder(target, CONTRIBUTION) as part:
-            for name in ("scores", "curves"):
-                if (unpacked / name).is_dir():
-                    copytree(unpacked / name, part / name)
-            write_json(part / MANIFEST, manifest.model_dump(mode="json"))
-    return target
-
-
-def read_contributions(folder: Path) -> list[Contribution]:
-    """Returns the accepted bundles of a folder by name; none if there is no such folder."""
-    found = []
-    for path in sorted(folder.glob(f"*/{MANIFEST}")):
-        manifest = read_declaration(path, Manifest)
-        results = [read_result(one) for one in sorted((path.parent / "scores").glob("*.json"))]
-        found.append(Contribution(manifest.contributor, results))
-    return found
-
-
-def _read(bundle: Path, path: Path) -> ResultFile:
-    """Returns a result file of a bundle; its faults name the bundle, not the folder it was unpacked to."""
-    try:
-        result = read_result(path)
-    except InputError as error:
-        fault = str(error).removeprefix(f"{path}: ")
-        raise InputError(f"{bundle}: scores/{path.name}: {fault}") from None
-    if path.stem != result.run.key:
-        raise InputError(
-            f"{bundle}: scores/{path.name} is the result of {result.run.key!r}, expected its name; "
-            "pack it again"
-        )
-    return result
-
-
-def _check_committed(where: str, result: ResultFile) -> None:
+def check_committed(where: str, result: ResultFile) -> None:
+    """Raises InputError unless a result states the commit of its code."""
     provenance = result.provenance
     if provenance.git_dirty or not re.fullmatch(r"[0-9a-f]{40}", provenance.git_commit or ""):
         raise InputError(
@@ -202,64 +169,112 @@ def _check_committed(where: str, result: ResultFile) -> None:
         )
 
 
-def _check_run(where: str, result: ResultFile, manifest: Manifest, checkout: Checkout) -> None:
-    """The run is one of ours by key, recipe and code."""
-    run = result.run
-    if checkout.recipes.get(run.key) != run.recipe:
-        fault = "another recipe than here" if run.key in checkout.recipes else "no recipe here"
-        raise InputError(
-            f"{where}: has {fault}, expected the committed one; run it with this version's recipe"
-        )
-    stated = manifest.code.get(run.method, "none")
-    if stated not in checkout.code.get(run.method, ()):
-        raise InputError(
-            f"{where}: code fingerprint {stated[:12]} of {run.method} is not known, expected a released "
-            "version's; run it with one"
-        )
+CheckRuns = Callable[[Bundle, Mapping[str, ResultFile]], dict[str, Checked]]
+"""Holds the results of a bundle, by key, against what is known here; InputError at the first fault."""
 
 
-def _check_scores(where: str, result: ResultFile, checkout: Checkout) -> None:
-    """Every score is stated once, is possible at all, and lies in its band where there is one."""
-    names = [name_of(score) for score in result.scores]
-    for score, name in zip(result.scores, names, strict=True):
-        said = f"{where}: {score.task} {score.metric} ({score.setting}, {score.selection})"
-        low, high = BOUNDS.get(score.metric, (float("-inf"), float("inf")))
-        if names.count(name) > 1:
-            raise InputError(f"{said} is stated twice, expected once; evaluate the run again")
-        if not low <= score.value <= high:
+def accept(
+    path: Path, folder: Path, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
+) -> tuple[Path, Acceptance]:
+    """Returns the new folder below `folder` that holds the results of a bundle, and what was found out.
+
+    The bundle is checked as a whole before anything is written; vectors are used for the check and not kept.
+    signer_of: the name of who signed a manifest, from its file and that of its signature.
+    Errors: InputError with the first fault.
+    """
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        unpacked = Path(scratch, "bundle")
+        unpacked.mkdir()
+        with opened(path, unpacked) as bundle:
+            found = check_bundle(path, bundle, check, signer_of)
+            target = folder / f"{_slug(bundle.manifest.contributor.name)}-{found.bundle[:8]}"
+            check_folder(target, CONTRIBUTION)
+        with new_folder(target, CONTRIBUTION) as part:
+            for name in ("scores", "curves"):
+                if (unpacked / name).is_dir():
+                    copytree(unpacked / name, part / name)
+            for name in (MANIFEST, SIGNATURE):
+                if (unpacked / name).is_file():
+                    copy(unpacked / name, part / name)
+            write_json(part / ACCEPTANCE, sealed(found.model_dump(mode="json")))
+    return target, found
+
+
+def check_again(
+    path: Path, folder: Path, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
+) -> tuple[Acceptance, Acceptance]:
+    """Returns what was written when a bundle was accepted, and what is found out about it now.
+
+    Errors: InputError if it was not accepted here, or with the first fault.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: not a regular file, expected a bundle; name another one")
+    wanted = sha256_of(path)
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch, opened(path, Path(scratch)) as bundle:
+        target = folder / f"{_slug(bundle.manifest.contributor.name)}-{wanted[:8]}"
+        written = read_acceptance(target)
+        return written, check_bundle(path, bundle, check, signer_of)
+
+
+def check_bundle(
+    path: Path, bundle: Bundle, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
+) -> Acceptance:
+    """Returns what is found out about a bundle; its scores and curves are unpacked, vectors where needed."""
+    signer = signer_of(bundle.folder / MANIFEST, bundle.signature)
+    bundle.unpack(name for name in bundle.names if not name.startswith("vectors/"))
+    scores = sorted((bundle.folder / "scores").glob("*.json"))
+    if not scores:
+        raise InputError("no scores/RUN.json, expected at least one result; pack it again")
+    results = {path.stem: read_result(path) for path in scores}
+    for name in bundle.names:
+        if (key := name.split("/")[1].split(".")[0]) not in results:
             raise InputError(
-                f"{said} is {score.value}, expected {low:g} to {high:g} in raw units; evaluate the run again"
+                f"{name!r} is of a run without a result, expected scores/{key}.json; leave it out"
             )
-        band = checkout.bands.get((result.run.id, result.run.backbone, name))
-        if band is not None and not band.low <= 100 * score.value <= band.high:
-            raise InputError(
-                f"{said} is {100 * score.value:.3f} points, expected {band.low:g} to {band.high:g}; "
-                "check data and installation"
-            )
+    for curve in sorted((bundle.folder / "curves").glob("*.jsonl")):
+        read_curve(curve, again="leave it out")
+    runs = check(bundle, results)
+    return Acceptance(bundle=sha256_of(path), signer=signer, runs=runs)
 
 
-def _check_own_run(where: str, result: ResultFile, seen: Sequence[ResultFile]) -> None:
-    """The weights are those of no other run: a copy under another seed, or sent twice, is no evidence."""
-    for other in seen:
-        if other.provenance.encoder_sha256 == result.provenance.encoder_sha256:
-            raise InputError(
-                f"{where}: has the weights of {other.run.key!r}, which is here, expected a run of its own; "
-                "leave it out"
-            )
+def read_acceptance(folder: Path) -> Acceptance:
+    """Returns what was found out about an accepted bundle. Errors: InputError if the file is not ours."""
+    found = read_object(folder / ACCEPTANCE, again=AGAIN)
+    found.pop("digest", None)
+    return validated(Acceptance, found, where=str(folder / ACCEPTANCE))
 
 
-def _check_vectors(where: str, result: ResultFile, folder: Path, checkout: Checkout) -> None:
-    """Every score that can be computed from the vectors is the stated one."""
-    if not folder.is_dir() or checkout.rescore is None:
-        return
-    again = checkout.rescore(result, folder)
-    for score in result.scores:
-        value = again.get(name_of(score))
-        if value is not None and abs(value - score.value) > SAME:
-            raise InputError(
-                f"{where}: {score.task} {score.metric} is stated as {score.value:.6f}, its vectors give "
-                f"{value:.6f}; evaluate the run again"
+def read_contributions(folder: Path) -> tuple[list[Contribution], list[str]]:
+    """Returns the results of all accepted bundles of a folder by name, and a line for each set aside.
+
+    A bundle or a result is set aside if it is damaged, or is not what was accepted.
+    """
+    found: list[Contribution] = []
+    faults: list[str] = []
+    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+        try:
+            written = read_acceptance(place)
+            manifest = validated(
+                Manifest, read_object(place / MANIFEST, again=AGAIN), where=str(place / MANIFEST)
             )
+            paths = sorted((place / "scores").iterdir())
+        except (InputError, OSError) as error:
+            faults.append(str(error))
+            continue
+        for path in paths:
+            try:
+                found.append(_read_accepted(path, manifest, written))
+            except (InputError, OSError) as error:
+                faults.append(str(error))
+    return found, faults
+
+
+def _read_accepted(path: Path, manifest: Manifest, written: Acceptance) -> Contribution:
+    result = read_result(path)
+    stated, checked = manifest.members.get(f"scores/{path.name}"), written.runs.get(path.stem)
+    if checked is None or stated is None or stated.sha256 != sha256_of(path) or path.stem != result.run.key:
+        raise InputError(f"{path}: not the result that was accepted; {AGAIN}")
+    return Contribution(path, manifest.contributor, written.signer, result, checked)
 
 
 def _slug(name: str) -> str:

@@ -25,13 +25,13 @@ from harness.errors import InputError
 from harness.files import write_json
 from harness.outputs import LEAST_ROOM, check_addition
 from harness.paths import STORE_RECORD
+from harness.records import read_object
 from harness.results.kept_shards import KeptShards
-from harness.results.shards import DIGEST_BYTES, Shard, digests_of
+from harness.results.shards import DIGEST_BYTES, PRECISIONS, Shard, digests_of
 
 FORMAT = 2
 OWN_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{64}\.npy")
 """Files of vectors that stores have written: no other file is ever removed."""
-PRECISIONS = ("float16", "float32")
 SHARD_TEXTS = 65_536
 """Texts of one shard: as many as an encoder tokenises and sorts together, so the cut moves no vector."""
 WIDEST = 1024
@@ -93,8 +93,8 @@ class EmbeddingStore:
 
         Errors: InputError if a file is missing, damaged or of a format that is not known.
         """
-        meta = _read_json(folder / STORE_RECORD)
-        if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        meta = read_object(folder / STORE_RECORD, again="evaluate the model again")
+        if meta.get("format") != FORMAT:
             raise InputError(
                 f"{folder / STORE_RECORD}: not a store of format {FORMAT}; evaluate the model again"
             )
@@ -104,6 +104,9 @@ class EmbeddingStore:
                 raise InputError(
                     f"{shard.path}: damaged, expected the sha256 of its name; evaluate the model again"
                 )
+            shard.check()
+        if len({shard.width for shard in shards}) > 1:
+            raise InputError(f"{folder}: vectors of different widths; evaluate the model again")
         return cls(folder, shards)
 
     def missing(self, texts: Sequence[str]) -> list[str]:
@@ -192,14 +195,3 @@ class EmbeddingStore:
 def _prefix(meta: dict[str, Any]) -> str:
     """Returns what the names of a store's shards start with; stores of two encoders share none."""
     return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file, expected a store of embeddings; evaluate the model first"
-        ) from None
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error}); evaluate the model again") from None

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import InputError
@@ -15,8 +13,6 @@ from harness.paths import SCORES
 from harness.records import check_plain
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
-
-COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
@@ -30,16 +26,6 @@ def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
     if not results:
         raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")
     return results
-
-
-def commit_dates(commits: Iterable[str], *, folder: Path = Path()) -> dict[str, str]:
-    """Returns the day of each commit that is in the history of `folder`, as YYYY-MM-DD."""
-    found = {}
-    for commit in sorted(commits):
-        said = _git(folder, "show", "-s", "--format=%cs", commit) if COMMIT.fullmatch(commit) else None
-        if said:
-            found[commit] = said.decode().strip()
-    return found
 
 
 def changed_files(*names: str) -> list[str]:

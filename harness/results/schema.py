@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from harness.declarations import Declaration, Name
 
 SCHEMA: Final = 1
+
+RANGES = {
+    **dict.fromkeys(("spearman", "pearson", "anisotropy"), (-1.0, 1.0)),
+    **dict.fromkeys(
+        ("accuracy", "dev-accuracy", "f1", "map", "mrr", "p@1", "p@5", "share-above"), (0.0, 1.0)
+    ),
+    "alignment": (0.0, 4.0),
+    "uniformity": (-8.0, 0.0),
+}
+"""The values that each metric can have, in raw units."""
+ROUNDING = 1e-9
+"""How far a computed value may be outside its range."""
+
+Step = Annotated[int, Field(ge=0, le=10**9)]
+Dev = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
+"""A Spearman correlation on STS-B dev in raw units."""
 
 
 class RunRecord(Declaration):
@@ -19,7 +35,7 @@ class RunRecord(Declaration):
     method: Name
     variant: str
     backbone: Name
-    seed: int
+    seed: int = Field(ge=0, lt=2**63)
     recipe: str = Field(description="sha256 of the resolved run entry of params.yaml without its seed")
     identity: str
 
@@ -32,17 +48,24 @@ class ScoreRecord(Declaration):
     setting: str
     selection: Literal["best-dev", "last"]
     value: float
-    n: int = Field(ge=1)
+    n: int = Field(ge=1, le=10**12)
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> ScoreRecord:
+        low, high = RANGES.get(self.metric, (self.value, self.value))
+        if not low - ROUNDING <= self.value <= high + ROUNDING:
+            raise ValueError(f"{self.metric} of {self.value:g}, expected {low:g} to {high:g}")
+        return self
 
 
 class Selection(Declaration):
     """Where the evaluated weights come from; scores are STS-B dev Spearman in raw units."""
 
-    best_step: int
-    best_dev: float
-    last_step: int
-    last_dev: float
-    initial_dev: float
+    best_step: Step
+    best_dev: Dev
+    last_step: Step
+    last_dev: Dev
+    initial_dev: Dev
 
 
 class Provenance(Declaration):
@@ -68,11 +91,10 @@ class Provenance(Declaration):
 
 
 class ResultFile(Declaration):
-    """The whole of reports/scores/RUN.json."""
+    """The whole of reports/scores/RUN.json but its digest."""
 
     schema_: Literal[1] = Field(alias="schema")
     run: RunRecord
     scores: list[ScoreRecord]
     selection: Selection
     provenance: Provenance
-    digest: Annotated[str | None, Field(description="in a file: sha256 of all the rest")] = None

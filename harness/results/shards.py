@@ -9,6 +9,7 @@ from collections.abc import Collection
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numpy.lib.format import open_memmap
@@ -17,6 +18,12 @@ from harness.errors import InputError
 from harness.files import sha256_of, write_by_hash
 
 DIGEST_BYTES = 16
+UNREADABLE = (
+    *(ValueError, EOFError, KeyError, TypeError, OverflowError),
+    *(RecursionError, MemoryError, SyntaxError, TokenError),
+)
+"""What numpy raises about a file that is not an array of ours."""
+PRECISIONS = ("float16", "float32")
 _ROWS = 4096
 """Rows that are rounded, checked and written together."""
 
@@ -58,6 +65,26 @@ class Shard:
     def is_whole(self) -> bool:
         """Returns whether the bytes are those that were written."""
         return self.path.stem.rpartition("-")[2] == sha256_of(self.path)
+
+    def check(self) -> None:
+        """Raises InputError unless the file holds records of a digest and a vector, sorted by digest."""
+        again = "evaluate the model again"
+        try:
+            kind = self._records().dtype
+            names, width = kind.names, kind["vector"].shape if kind.names else ()
+            whole = names == ("digest", "vector") and kind["digest"] == f"S{DIGEST_BYTES}" and len(width) == 1
+            numbers = whole and kind["vector"].base.name in PRECISIONS and self._records().ndim == 1
+            is_ours = numbers and len(self.digests) and bool((self.digests[1:] > self.digests[:-1]).all())
+        except UNREADABLE as error:
+            reason = " ".join(str(error).split())[:80]
+            raise InputError(f"{self.path}: not an array of vectors ({reason}); {again}") from None
+        if not is_ours:
+            raise InputError(f"{self.path}: not an array of texts' digests and vectors; {again}")
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self._records().dtype["vector"].shape[0])
 
     @cached_property
     def digests(self) -> np.ndarray:

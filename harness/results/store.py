@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from harness.declarations import read_record
+from harness.declarations import validated
 from harness.errors import InputError
 from harness.files import write_json
-from harness.records import rounded
+from harness.records import DIGEST, read_object, rounded, sealed
 from harness.results.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
 
 _SCORE_FIELDS = set(ScoreRecord.model_fields)
@@ -40,13 +39,7 @@ COLUMNS = [
 def write_result(path: Path, result: ResultFile) -> None:
     """Writes one result file atomically, its numbers rounded; equal results give equal bytes."""
     kept = ResultFile.model_validate(rounded(_values(result)))
-    write_json(path, _values(kept.model_copy(update={"digest": digest_of(kept)})))
-
-
-def digest_of(result: ResultFile) -> str:
-    """Returns the sha256 of a result but for the digest it states."""
-    rest = {key: value for key, value in _values(result).items() if key != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    write_json(path, sealed(_values(kept)))
 
 
 def _values(result: ResultFile) -> dict[str, Any]:
@@ -57,25 +50,16 @@ def _values(result: ResultFile) -> dict[str, Any]:
 def read_result(path: Path) -> ResultFile:
     """Returns one result file.
 
-    Errors: InputError if it is not JSON, has another schema number, an unknown or missing field, a value that
-    is not finite, or not the content that its digest states.
+    Errors: InputError if it is not a regular file, not JSON, has another schema number, an unknown or missing
+    field, a value that is not finite or out of its metric's range, or not the content that its digest states.
     """
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not a JSON file ({error}); delete it and evaluate the run again") from None
-    found = raw.get("schema") if isinstance(raw, dict) else None
-    if found != SCHEMA:
-        raise InputError(
-            f"{path}: result schema {found!r}, expected {SCHEMA}; delete it and evaluate the run again"
-        )
-    result = read_record(path, ResultFile)
-    if result.digest not in (None, digest_of(result)):
-        raise InputError(
-            f"{path}: not the content that its digest states, the file was changed or damaged; delete it and "
-            "evaluate the run again"
-        )
-    return result.model_copy(update={"digest": None})
+    again = "delete it and evaluate the run again"
+    raw = read_object(path, again=again)
+    if raw.get("schema") != SCHEMA:
+        shown = json.dumps(raw.get("schema"))[:80]
+        raise InputError(f"{path}: result schema {shown}, expected {SCHEMA}; {again}")
+    raw.pop(DIGEST, None)
+    return validated(ResultFile, raw, where=str(path))
 
 
 def read_results(

@@ -48,7 +48,7 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
         plan=", ".join(params.plan),
         tables=tuple(tables.values()),
         results=tuple(results),
-        runs=run_details(results, curves=CURVES, contributors={}, dates={}),
+        runs=run_details(results, curves=CURVES),
         notes=(
             f"Partial: {said}. `reports/index.html` will be the complete report.",
             *notes_of(tables.get(SMALL)),

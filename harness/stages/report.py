@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from harness.identity import code_base, report_roots
 from harness.outputs import check_folder, new_outputs
 from harness.paths import (
     ARTEFACTS,
+    CONTRIBUTED,
     CURVES,
     LEADERBOARDS,
     MEASUREMENTS,
@@ -24,7 +26,7 @@ from harness.paths import (
     TABLES,
 )
 from harness.plan.entries import Params
-from harness.plan.known_runs import recipe_hashes
+from harness.plan.known_runs import KnownRuns
 from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import any_small_scale, recipes_of, table_runs
 from harness.plan.prices import seed_prices
@@ -55,9 +57,8 @@ from harness.report.tables.published import Published, known_name, load_publishe
 from harness.report.tables.run_choice import RunSystem
 from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.report.verification import Verification
-from harness.results.bundles import Contributor
 from harness.results.contributions import Contribution, read_contributions
-from harness.results.history import commit_dates
+from harness.results.plausibility import values_of
 from harness.results.schema import ResultFile, RunRecord, ScoreRecord
 from harness.results.store import read_results
 from harness.stages.pair_sets import pair_sets
@@ -124,15 +125,17 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from; the order of systems is that of the scores."""
     published, recipes = load_published(declared(PUBLISHED)), load_recipes()
-    added = usable(read_contributions(declared(LEADERBOARDS / "contributed")), results, recipes)
-    shown = [*results, *(result for result, _ in added)]
+    contributed, faults = usable(*read_contributions(declared(CONTRIBUTED)), results, KnownRuns(recipes))
+    for fault in faults:
+        print(f"sentbench: set aside: {fault}", file=sys.stderr)
     return Evidence(
-        results=shown,
+        results=results,
         published=published,
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
         prices=seed_prices(recipes),
-        contributors={result.run.key: shown_name(by) for result, by in added},
-        recipes=recipes_of((result.run.id for result in shown), recipes),
+        contributed=contributed,
+        set_aside=faults,
+        recipes=recipes_of((result.run.id for result in results), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})
             for key, system in declared_systems(recipes).items()
@@ -141,32 +144,31 @@ def evidence_without_plan(results: list[ResultFile]) -> Evidence:
 
 
 def usable(
-    contributions: Sequence[Contribution], results: Sequence[ResultFile], recipes: Mapping[str, Recipe]
-) -> list[tuple[ResultFile, Contributor]]:
-    """Returns the contributed results of today's recipes with who ran them, each seed of a system once.
+    contributions: Sequence[Contribution],
+    faults: Sequence[str],
+    results: Sequence[ResultFile],
+    known: KnownRuns,
+) -> tuple[dict[str, Contribution], list[str]]:
+    """Returns the contributed results of today's recipes by run, and a line for each set aside.
 
-    A seed that we ran counts as ours, one that two contributed counts for the first.
+    A run that is ours is not shown a second time; of one that two contributed the first is shown.
     """
-    if not contributions:
-        return []
-    known = recipe_hashes(recipes)
-    taken = {(result.run.id, result.run.backbone, result.run.seed) for result in results}
-    found = []
-    for contributor, brought in contributions:
-        for result in brought:
-            run = result.run
-            seed = (run.id, run.backbone, run.seed)
-            if seed not in taken and known.get(run.key) == run.recipe:
-                taken.add(seed)
-                found.append((result, contributor))
-    return found
-
-
-def shown_name(contributor: Contributor) -> str:
-    """Returns how a page names who ran something: with their link, and only if they may be cited."""
-    if not contributor.may_be_cited:
-        return "a contributor"
-    return f"{contributor.name} ({contributor.link})" if contributor.link else contributor.name
+    ours = {result.run.key for result in results}
+    found: dict[str, Contribution] = {}
+    lines = list(faults)
+    for one in contributions:
+        key = one.result.run.key
+        try:
+            values_of(one.result)
+            record = known.record(key)
+        except InputError as error:
+            lines.append(f"{one.path}: {error}")
+            continue
+        if record != one.result.run.model_dump(exclude={"identity"}):
+            lines.append(f"{one.path}: not the run {key} as the recipes declare it now")
+        elif key not in ours:
+            found.setdefault(key, one)
+    return found, lines
 
 
 def build_one_table(key: str) -> Table:
@@ -230,8 +232,6 @@ def report_content(
     runs = run_details(
         evidence.results,
         curves=CURVES,
-        contributors=evidence.contributors,
-        dates=commit_dates({result.provenance.git_commit or "" for result in evidence.results}),
     )
     recipes = load_recipes()
     lacking = unfilled(tables, recipes)
@@ -251,6 +251,8 @@ def report_content(
             read_declarations(declared(LEADERBOARDS) / WORKS, Work),
         ),
         results=tuple(evidence.results),
+        contributed=tuple(evidence.contributed.values()),
+        set_aside=tuple(evidence.set_aside),
         runs=runs,
         ladders=ladders_of(params),
         notes=notes_of(tables.get(SMALL)) if small_scale else (),

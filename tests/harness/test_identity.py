@@ -160,8 +160,12 @@ STALE: dict[str, str] = {
     "harness/results/schema": "evaluate/*",
     "harness/results/shards": "evaluate/*",
     "harness/results/store": "evaluate/*",
+    "harness/results/acceptance": "",
     "harness/results/bundles": "",
     "harness/results/contributions": "",
+    "harness/results/curves": "",
+    "harness/results/plausibility": "",
+    "harness/results/signatures": "",
     "harness/results/history": "",
     "harness/results/provenance": "",
     # Paths, flags, plans and pages make nothing run again but the report.
@@ -221,7 +225,9 @@ REPORT = (
     # Reading results and declarations, writing pages.
     "harness/results/bundles",
     "harness/results/contributions",
+    "harness/results/curves",
     "harness/results/history",
+    "harness/results/plausibility",
     "harness/results/provenance",
     "harness/results/schema",
     "harness/results/store",

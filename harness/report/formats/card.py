@@ -59,7 +59,9 @@ def score_lines(results: Sequence[ResultFile]) -> list[ScoreLine]:
         sd = statistics.sample_sd(values)
         lines.append(
             ScoreLine(
-                *map(escape, (task, metric, setting)),
+                escape(task),
+                escape(metric),
+                escape(setting),
                 mean=f"{statistics.mean(values):.2f}",
                 sd="–" if sd is None else f"{sd:.2f}",
                 n=len(values),

@@ -13,9 +13,10 @@ from harness.report.tables.model import Cell, Column, Table, TableRow
 
 FIELDS = (
     "table", "row", "title", "group", "column", "mark", "unit", "ours", "sd", "n", "published", "delta",
-    "finding", "runs", "seeds_values", "note",
+    "finding", "runs", "seeds_values", "note", "contributed", "contributed_runs", "contributed_checked",
 )  # fmt: skip
-"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded."""
+"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded.
+contributed: what others ran, in no other column, with how far each was checked."""
 
 
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
@@ -26,7 +27,7 @@ def records(table: Table) -> Iterator[dict[str, Any]]:
     """Yields one record for every cell that holds a number or a finding, row by row; keys as in `FIELDS`."""
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.value is not None or cell.published is not None:
+            if cell.value is not None or cell.published is not None or cell.contributed:
                 yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
 
 
@@ -35,6 +36,9 @@ def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[An
         table.key, row.key, row.title, row.group, column.key, column.mark,
         "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
         cell.finding, list(cell.runs), list(cell.values), cell.note,
+        [value * table.scale / 100 for group in cell.contributed for value in group.values],
+        [key for group in cell.contributed for key in group.runs],
+        "; ".join(group.level for group in cell.contributed for _ in group.runs),
     )  # fmt: skip
 
 

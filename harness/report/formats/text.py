@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 
+from harness.report.contributed import contributed_text
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verdicts import MARGIN, Finding
 
@@ -143,8 +145,18 @@ def describe_seeds(table: Table) -> str:
     return f"Ours: mean ± standard deviation over n = {number} {seeds}."
 
 
+def contributed_mean(cell: Cell, table: Table) -> str:
+    """Returns the mean of what others contributed in the table's scale with its runs, or nothing."""
+    values = [value for group in cell.contributed for value in group.values]
+    if not values:
+        return ""
+    return f"{fmean(values) * table.scale / 100:.{table.decimals}f} ({len(values)})"
+
+
 def list_remarks(table: Table) -> list[str]:
-    """Returns the table's notes, then those of its rows and cells with what they belong to."""
+    """Returns the table's notes, those of its rows and cells, and what others contributed, with what they
+    belong to.
+    """
     remarks = list(table.notes)
     for row in table.rows:
         name = f"{row.group} {row.title}".strip()
@@ -153,4 +165,6 @@ def list_remarks(table: Table) -> list[str]:
         for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.note:
                 remarks.append(f"{name}, {column.title}: {cell.note}")
+            for group in cell.contributed:
+                remarks.append(f"{name}, {column.title}: contributed, in points: {contributed_text(group)}")
     return remarks

@@ -6,8 +6,16 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+from harness.report.contributed import contributed_text
 from harness.report.evidence.others import Relation
-from harness.report.formats.text import MARKS, SETTING_MARKS, format_number, is_cited, more_seeds
+from harness.report.formats.text import (
+    MARKS,
+    SETTING_MARKS,
+    contributed_mean,
+    format_number,
+    is_cited,
+    more_seeds,
+)
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verdicts import FINDINGS, Finding
@@ -31,6 +39,7 @@ class ShownCell:
     order: float | None
     link: str
     facts: Facts
+    contributed: str = ""
 
 
 def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
@@ -48,6 +57,7 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
         facts=cell_facts(table, column, cell, runs),
+        contributed=contributed_mean(cell, table),
     )
 
 
@@ -55,6 +65,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     """Returns everything known about a cell, the most wanted first; an empty cell has one fact."""
     facts = [
         ("Ours", _ours(cell, column, table)),
+        *(("Contributed", contributed_text(group)) for group in cell.contributed),
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
         ("Finding", _finding(cell)),
@@ -159,8 +170,7 @@ def _ours(cell: Cell, column: Column, table: Table) -> str:
         return "not run"
     seeds = f"n = {cell.n} seed{'s' if cell.n != 1 else ''}"
     spread = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
-    elsewhere = f", {cell.elsewhere} of them run elsewhere" if cell.elsewhere else ""
-    return f"{_number(cell.value, column, table)}{spread}, {seeds}{elsewhere}"
+    return f"{_number(cell.value, column, table)}{spread}, {seeds}"
 
 
 def _finding(cell: Cell) -> str:

@@ -11,6 +11,7 @@ from harness.report.charts.chart import Chart
 from harness.report.disagreement import PairSet
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
+from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile
 
 
@@ -75,6 +76,7 @@ class Report:
 
     code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
     of the main page. results: the score files of the plan; runs: the details of these runs by key.
+    contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
     ladders: those of the plan's systems. notes: what a reader must know before the numbers. problems: what is
     wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
     measurements: what the benchmarks wrote, None for a report without it.
@@ -88,6 +90,8 @@ class Report:
     papers: tuple[Paper, ...] = ()
     pairs: tuple[PairSet, ...] = ()
     results: tuple[ResultFile, ...] = ()
+    contributed: tuple[Contribution, ...] = ()
+    set_aside: tuple[str, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
     ladders: tuple[Ladder, ...] = ()
     notes: tuple[str, ...] = ()

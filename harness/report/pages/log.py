@@ -15,33 +15,29 @@ from harness.report.verdicts import FINDINGS
 class LogEntry:
     """Runs of one system from one state of the code on one device.
 
-    date: of their commit, where others ran them; by: who ran them, empty if we did. result: the
-    findings of the cells that they fill, in words.
+    result: the findings of the cells that they fill, in words.
     """
 
-    date: str
     code: str
     device: str
-    by: str
     system: str
     seeds: tuple[int, ...]
     result: str
 
 
 def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
-    """Returns the log of the runs that fill a cell of the tables, the newest first."""
-    groups: dict[tuple[str, str, str, str, str], dict[str, RunDetail]] = {}
+    """Returns the log of the runs that fill a cell of the tables, in the order of these."""
+    groups: dict[tuple[str, str, str], dict[str, RunDetail]] = {}
     named = (key for table in tables for row in table.rows for cell in row.cells for key in cell.runs)
     for key in dict.fromkeys(named):
         if key in runs:
             run = runs[key]
-            group = (run.date, run.made_from, run.device, run.by, run.system)
+            group = (run.made_from, run.device, run.system)
             groups.setdefault(group, {})[key] = run
-    entries = [
+    return [
         LogEntry(*group, tuple(sorted(run.seed for run in found.values())), _result(tables, set(found)))
         for group, found in groups.items()
     ]
-    return sorted(entries, key=lambda entry: entry.date, reverse=True)
 
 
 def _result(tables: Sequence[Table], keys: set[str]) -> str:

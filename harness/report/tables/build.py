@@ -20,6 +20,7 @@ from harness.report.evidence.others import (
 from harness.report.formats.text import TASKS
 from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
+from harness.report.tables.contributed import contributed_scores
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import group_of, order_of, untrained
 from harness.report.tables.published import Published, PublishedRow
@@ -28,6 +29,7 @@ from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
 from harness.report.tables.spec import ColumnSpec, RowSpec, Statistic, TableSpec
 from harness.report.verification import NO_PRICE, Price
+from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile
 
 EXACT = KnownSpread(0.0, 0)
@@ -52,9 +54,10 @@ class Evidence:
     """Everything a table is built from besides its spec.
 
     ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
-    default that of the scores. prices: what a seed takes, by system and backbone. contributors: who ran a
-    run that is not ours, by its key. recipes: the recipe that declares a system, by the system's id. settings:
-    `config`, `train` and `no_verdict` of every declared system.
+    default that of the scores. prices: what a seed takes, by system and backbone. contributed: what others
+    ran, by the key of the run; `results` are ours alone. set_aside: why files of theirs are not shown.
+    recipes: the recipe that declares a system, by the system's id. settings: `config`, `train` and
+    `no_verdict` of every declared system.
     """
 
     results: Sequence[ResultFile]
@@ -62,7 +65,8 @@ class Evidence:
     ledger: Ledger
     systems: Sequence[RunSystem] = ()
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
-    contributors: Mapping[str, str] = field(default_factory=dict)
+    contributed: Mapping[str, Contribution] = field(default_factory=dict)
+    set_aside: Sequence[str] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     recipes: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,6 +74,11 @@ class Evidence:
     def index(self) -> ScoreIndex:
         """The scores by column; built once for all tables."""
         return index_scores(self.results)
+
+    @cached_property
+    def contributed_index(self) -> ScoreIndex:
+        """The contributed scores by column."""
+        return index_scores(one.result for one in self.contributed.values())
 
 
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:
@@ -188,8 +197,18 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
     cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
     printed = _published_row(spec, row, column, evidence.published)
-    work = "" if printed is None or cell.published is None else printed.work or ""
-    return replace(cell, work=work, elsewhere=sum(key in evidence.contributors for key in cell.runs))
+    cell = replace(cell, work="" if printed is None or cell.published is None else printed.work or "")
+    if (
+        choice is None
+        or not evidence.contributed
+        or spec.statistic(row, column) not in ("mean", "best-by-dev")
+    ):
+        return cell
+    groups = contributed_scores(
+        spec, column, choice, against, evidence.contributed_index, evidence.contributed
+    )
+    known = None if cell.evidence is None else replace(cell.evidence, contributed=groups)
+    return replace(cell, contributed=groups, evidence=known)
 
 
 def _setting(

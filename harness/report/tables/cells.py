@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.report import statistics
+from harness.report.contributed import Contributed
 from harness.report.evidence.others import Others, PrintedNumber
 from harness.report.statistics import KnownSpread
 from harness.report.tables.model import Cell
@@ -14,6 +15,7 @@ from harness.report.tables.seeds import SeedScore
 from harness.report.tables.spec import Statistic
 from harness.report.verdicts import finding, typical
 from harness.report.verification import NO_PRICE, Plan, Price, Verification, verify
+from harness.results.contributions import Level
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,26 @@ class Yardstick:
                 found, plan=Plan(None, None, None, "", f"no other seed enters: it is about seed {seeds}")
             )
         return found
+
+    def contributed(self, level: Level, seeds: Sequence[SeedScore], by: Mapping[str, str]) -> Contributed:
+        """Returns what others contributed at one level; scores that were not checked are not judged."""
+        values = [100 * score.value for score in seeds]
+        answer = None
+        if (
+            level != "scores only"
+            and self.printed is not None
+            and self.others is not None
+            and not self.no_verdict
+        ):
+            answer = typical(
+                values,
+                self.printed.value,
+                printed_seeds=self.printed.seeds,
+                known=self.known,
+                rounding=self.printed.rounding,
+            )
+        keys = tuple(score.key for score in seeds)
+        return Contributed(level, tuple(values), keys, tuple(by[key] for key in keys), answer)
 
 
 def build_cell(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.report.contributed import Contributed
 from harness.report.verdicts import Finding
 from harness.report.verification import Verification
 
@@ -15,7 +16,7 @@ Rank = Literal["best", "second", ""]
 class Cell:
     """One cell of a table. `value`, `sd`, `published` and `delta` are in the table's display scale.
 
-    elsewhere: how many of the n seeds others ran and contributed.
+    contributed: what others ran and contributed, in points; no other part of a cell takes it in.
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     place: share of our seeds below the published value, in [0, 1]; None without both.
     finding: what is known of the published value (harness/report/verdicts.py decides), None where none is;
@@ -39,7 +40,7 @@ class Cell:
     finding: Finding | None = None
     evidence: Verification | None = None
     wanted: bool = True
-    elsewhere: int = 0
+    contributed: tuple[Contributed, ...] = ()
     place: float | None = None
     more: int | None = None
     no_verdict: str = ""

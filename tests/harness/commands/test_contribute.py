@@ -1,24 +1,30 @@
-"""`sentbench contribute` in one project and `accept` in another: a cell there has a seed more."""
+"""`sentbench contribute` in one project, `accept` in another: shown there, and never counted as ours."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import random
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.cli import main
+from harness.commands.check import read_bands
 from harness.identity import run_code
-from harness.plan.known_runs import recipe_hashes
+from harness.paths import BANDS
+from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
 from harness.report.tables.spec import load_specs
+from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
-from harness.stages.report import evidence_without_plan
+from harness.stages.report import evidence_without_plan, verifications
 
 ROOT = Path(__file__).parents[3]
 OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
@@ -27,35 +33,52 @@ CONTRIBUTE = ("contribute", KEY, "--out", "bundle.zip", "--name", "Anna's lab", 
 
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a result of seed 7 by today's recipe, run from a commit."""
-    return project(tmp_path / "there", monkeypatch, {KEY: {"seed": 7, "encoder": "7" * 64}})
+    """A project with a result of seed 7 by today's recipe and code, run from a commit."""
+    return project(tmp_path / "there", monkeypatch, KEY, 7)
 
 
 @pytest.fixture
 def here(there: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Another project, with our seed 0; its leaderboards are a copy, for results are added to them."""
-    found = project(tmp_path / "here", monkeypatch, {OWN: {"seed": 0, "encoder": "0" * 64}})
+    found = project(tmp_path / "here", monkeypatch, OWN, 0)
     monkeypatch.chdir(there)
     return found
 
 
-def project(folder: Path, monkeypatch: pytest.MonkeyPatch, runs: dict[str, dict[str, Any]]) -> Path:
+def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) -> Path:
+    """Makes a project with one result, whose scores are made up and whose code is the one that runs."""
     (folder / "reports/scores").mkdir(parents=True)
     (folder / "leaderboards").mkdir()
     (folder / "recipes").symlink_to(ROOT / "recipes")
     for path in (ROOT / "leaderboards").iterdir():
         (folder / "leaderboards" / path.name).symlink_to(path)
     monkeypatch.chdir(folder)
-    recipes = recipe_hashes(load_recipes())
-    model = read_result(ROOT / f"reports/scores/{OWN}.json")
-    for key, run in runs.items():
-        record = model.run.model_copy(update={"key": key, "seed": run["seed"], "recipe": recipes[key]})
-        provenance = model.provenance.model_copy(
-            update={"git_commit": "a" * 40, "git_dirty": False, "encoder_sha256": run["encoder"]}
-        )
-        result = model.model_copy(update={"run": record, "provenance": provenance})
-        write_result(Path("reports/scores") / f"{key}.json", result)
+    record = KnownRuns(load_recipes()).record(key)
+    drawn = random.Random(seed)
+    bands = [band for band in read_bands(ROOT / BANDS) if band.id == "simcse-small"]
+    tasks = [band.task for band in bands]
+    scores = [
+        {"task": band.task, "metric": metric, "setting": "all", "selection": "best-dev", "n": 100,
+         "value": round(band.mean / 100 + drawn.gauss(0, 0.01), 10)}
+        for band in bands for metric in ("spearman", "pearson")
+    ]  # fmt: skip
+    raw = {
+        "schema": 1,
+        "run": {**(record or {}), "identity": sha(f"identity {seed}")},
+        "scores": scores,
+        "selection": {"best_step": 2, "best_dev": 0.5, "last_step": 4, "last_dev": 0.4, "initial_dev": 0.3},
+        "provenance": {
+            "code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "git_dirty": False,
+            "encoder_sha256": sha(f"encoder {seed}"), "data_sha256": {"stsb": sha("stsb")}, "versions": {},
+            "device": "cpu", "precision": "fp32", "text": "senteval",
+        },
+    }  # fmt: skip
+    write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))
     return folder
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def change_recipe(path: Path) -> None:
@@ -71,7 +94,7 @@ def shown() -> Cell:
     return row.cells[[column.key for column in table.columns].index("STSB")]
 
 
-def test_a_bundle_of_one_project_adds_a_seed_to_a_cell_of_another(
+def test_a_bundle_of_one_project_is_shown_by_another_and_leaves_its_own_numbers_as_they_are(
     there: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(CONTRIBUTE) == 0
@@ -79,15 +102,18 @@ def test_a_bundle_of_one_project_adds_a_seed_to_a_cell_of_another(
     os.chdir(here)
     before = shown()
     assert main(["accept", str(there / "bundle.zip")]) == 0
+    assert "scores only: shown, never in a verdict, identity not computed here" in capsys.readouterr().out
     after = shown()
-    assert (before.n, before.elsewhere) == (1, 0)
-    assert (after.n, after.elsewhere, after.runs) == (2, 1, (OWN, KEY))
-    evidence = evidence_without_plan(read_results(Path("reports/scores").glob("*.json")))
-    assert evidence.contributors == {KEY: "Anna's lab"}
+    assert replace(after, contributed=()) == before
+    (group,) = after.contributed
+    assert (group.level, group.runs, group.by) == ("scores only", (KEY,), ("Anna's lab",))
+    assert group.typical is None
+    assert main(["accept", str(there / "bundle.zip"), "--recheck"]) == 0
+    assert "1 results checked again, 0 problems" in capsys.readouterr().out
 
 
-def test_a_seed_that_we_ran_too_counts_once_and_one_of_another_recipe_not_at_all(
-    there: Path, here: Path
+def test_a_run_that_we_ran_too_is_ours_and_one_of_another_recipe_is_set_aside(
+    there: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(CONTRIBUTE) == 0
     os.chdir(here)
@@ -95,10 +121,68 @@ def test_a_seed_that_we_ran_too_counts_once_and_one_of_another_recipe_not_at_all
     (accepted,) = Path("leaderboards/contributed").glob("*/scores/*.json")
     own = Path(f"reports/scores/{KEY}.json")
     own.write_bytes(accepted.read_bytes())
-    assert (shown().n, shown().elsewhere) == (2, 0)
+    assert (shown().n, shown().contributed) == (2, ())
     own.unlink()
+    capsys.readouterr()
     change_recipe(accepted)
-    assert (shown().n, shown().elsewhere) == (1, 0)
+    assert (shown().n, shown().contributed) == (1, ())
+    assert f"sentbench: set aside: {accepted}: not the result that was accepted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("field", ["id", "method", "variant", "backbone", "seed", "recipe"])
+def test_a_contribution_of_another_run_than_its_key_stops_no_command(
+    field: str, there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its record is forged to fit: it is held against the recipes whenever it is read."""
+    assert main(CONTRIBUTE) == 0
+    os.chdir(here)
+    assert main(["accept", str(there / "bundle.zip")]) == 0
+    (path,) = Path("leaderboards/contributed").glob("*/scores/*.json")
+    result = read_result(path)
+    other: Any = 3 if field == "seed" else "pcl-small"
+    write_result(path, result.model_copy(update={"run": result.run.model_copy(update={field: other})}))
+    manifest = path.parents[1] / "manifest.json"
+    stated = json.loads(manifest.read_text())
+    stated["members"][f"scores/{KEY}.json"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest.write_text(json.dumps(stated))
+    capsys.readouterr()
+    assert main(["verify", "pcl/table2", "SimCSE", "Avg"]) == 0
+    assert shown().contributed == ()
+    error = capsys.readouterr().err
+    assert f"sentbench: set aside: {path}: not the run {KEY} as the recipes declare it now" in error
+
+
+def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
+    there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table of the papers at full scale whose row is filled by an invented result, rescored and not."""
+    os.chdir(here)
+    key = "simcse__bert-base-uncased__s5"
+    folder = Path("leaderboards/contributed/a")
+    (folder / "scores").mkdir(parents=True)
+    model, record = read_result(Path(f"reports/scores/{OWN}.json")), KnownRuns(load_recipes()).record(key)
+    names = ["STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR"]
+    scores = [model.scores[0].model_copy(update={"task": name, "value": 0.75}) for name in names]
+    run = model.run.model_copy(update=record or {})
+    path = folder / "scores" / f"{key}.json"
+    write_result(path, model.model_copy(update={"run": run, "scores": scores}))
+    digest = {"bytes": 1, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    contributor = {"name": "Anna", "link": "", "may_be_cited": True}
+    manifest = {"format": 1, "contributor": contributor, "code": {"simcse": "c"}}
+    manifest["members"] = {f"scores/{key}.json": digest}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    before = verifications("pcl/table2", "simcse@bert-base-uncased", "Avg")[0]
+    for rescored, said in ((names, "rescored here; not in ours"), (names[:-1], "scores only; no verdict")):
+        checked = {"identity": True, "rescored": rescored, "weights": "best-dev"}
+        acceptance = {"bundle": "b", "signer": "", "runs": {key: checked}}
+        (folder / "acceptance.json").write_text(json.dumps(acceptance))
+        (found,) = verifications("pcl/table2", "simcse@bert-base-uncased", "Avg")
+        assert replace(found, contributed=()) == replace(before, contributed=())
+        assert (found.contributed[0].typical is None) == (rescored != names)
+        assert main(["verify", "pcl/table2", "simcse@bert-base-uncased", "Avg"]) == 0
+        shown = capsys.readouterr().out
+        assert "our seeds  none\n" in shown
+        assert f"contributed (by Anna; {said}) 75.00 (1)" in shown
 
 
 def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
@@ -123,6 +207,7 @@ def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
         (("contribute", "simcse__s0", *CONTRIBUTE[2:]), "expected the result of a run"),
         ((*CONTRIBUTE, "--link", "http://x"), "--link"),
         (("accept", "nothing.zip"), "nothing.zip"),
+        ((*CONTRIBUTE, "--sign", "nothing"), "nothing: not a regular file"),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
@@ -158,3 +243,41 @@ def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_i
         packed = json.loads(bundle.read(f"scores/{KEY}.json"))
     assert packed["provenance"]["git_commit"] == "b" * 40
     assert "git_commit" not in json.loads(path.read_text())["provenance"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 200_000,
+        *(
+            pytest.param(content, marks=pytest.mark.slow)
+            for content in ("1" * 5_000, '{"schema": ' + "1" * 5_000 + "}", "pipe")
+        ),
+    ],
+    ids=["deep", "a long number", "a long number inside", "pipe"],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report", "check", "list runs", "verify pcl/table2 SimCSE Avg", "accept b.zip",
+        "compare reports/scores reports/scores", "compare-systems simcse-small pcl-small",
+        f"contribute {KEY} --out b.zip --name n", "plan small --dry-run",
+        "plan small --dry-run --power 0.8 --delta 0.5",
+    ],
+)  # fmt: skip
+def test_no_command_stumbles_over_a_result_file_of_any_content(
+    content: str, words: str, there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main((*CONTRIBUTE[:3], str(here / "b.zip"), *CONTRIBUTE[4:])) == 0
+    os.chdir(here)
+    (here / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    path = Path(f"reports/scores/{OWN if words.startswith('accept') else KEY}.json")
+    path.unlink(missing_ok=True)
+    if content == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_text(content)
+    capsys.readouterr()
+    code = main(words.split())
+    error = capsys.readouterr().err
+    assert (code, error) == (0, "") or (code == 2 and error.count("\n") == 1 and str(path) in error)

@@ -1,379 +1,258 @@
-"""Contributed results: a bundle made in one place is accepted in another; a bad one is one clear line."""
+"""Contributed results: a bundle made in one place is accepted in another, and its level is shown."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import pickle
-import stat
-import zipfile
-from collections.abc import Callable, Mapping
+import shutil
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
+from harness.commands.accept import signer
 from harness.errors import InputError
-from harness.results.bundles import MANIFEST, Contributor
+from harness.results.bundles import MOST_MEMBERS
 from harness.results.contributions import (
-    Band,
-    Checkout,
+    ACCEPTANCE,
+    Checked,
     RunFiles,
-    ScoreName,
     accept,
+    check_again,
     pack,
     read_contributions,
 )
-from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import ResultFile
-from harness.results.store import read_result, write_result
-
-KEY, OTHER = "simcse__tiny__s0", "simcse__tiny__s1"
-CODE = "c" * 64
-ANNA = Contributor(name="Anna's lab", link="https://example.org/anna", may_be_cited=True)
-STSB = ScoreName("STSB", "spearman", "all", "best-dev")
-TEXTS = ["one", "two", "three"]
-
-
-def a_result(key: str = KEY, *, value: float = 0.75, encoder: str = "e", **provenance: Any) -> ResultFile:
-    return ResultFile.model_validate(
-        {
-            "schema": 1,
-            "run": {
-                "key": key,
-                "id": "simcse",
-                "method": "simcse",
-                "variant": "released",
-                "backbone": "tiny",
-                "seed": int(key[-1]),
-                "recipe": "r",
-                "identity": "i",
-            },
-            "scores": [{**STSB._asdict(), "value": value, "n": 1379}],
-            "selection": {
-                "best_step": 2,
-                "best_dev": 0.5,
-                "last_step": 4,
-                "last_dev": 0.4,
-                "initial_dev": 0.3,
-            },
-            "provenance": {
-                "git_commit": "a" * 40,
-                "git_dirty": False,
-                "encoder_sha256": encoder,
-                "data_sha256": {},
-                "versions": {"torch": "2"},
-                "device": "cuda",
-                "precision": "fp32",
-                "text": "senteval",
-                **provenance,
-            },
-        },
-        by_alias=True,
-    )
-
-
-def rescore(result: ResultFile, folder: Path) -> Mapping[ScoreName, float]:
-    """A task that takes the first number of the first text's vector for its score."""
-    return {STSB: float(EmbeddingStore.load(folder).encode(TEXTS)[0, 0])}
-
-
-CHECKOUT = Checkout(
-    recipes={KEY: "r", OTHER: "r"},
-    code={"simcse": {CODE}},
-    bands={("simcse", "tiny", STSB): Band(70.0, 80.0)},
-    rescore=rescore,
-    present=(),
+from harness.results.signatures import sign
+from harness.results.store import read_result
+from tests.support.bundles import (
+    ANNA,
+    CHECKOUT,
+    CODES,
+    OURS,
+    TASKS,
+    a_result,
+    bundle_of,
+    files,
+    key_of,
+    unsigned,
 )
 
-
-def files(folder: Path, result: ResultFile, *, vectors: bool = True) -> RunFiles:
-    """Writes what a run leaves: its result, its curve, and vectors whose first number is 0.75."""
-    key = result.run.key
-    write_result(folder / f"{key}.json", result)
-    (folder / f"{key}.jsonl").write_text('{"step": 2, "score": 0.5}\n', encoding="utf-8")
-    if vectors:
-        store = EmbeddingStore.open_or_create(folder / key, encoder="e")
-        store.add(TEXTS, np.full((3, 4), 0.75))
-    return RunFiles(folder / f"{key}.json", folder / f"{key}.jsonl", folder / key if vectors else None)
+KEY = key_of(7)
+HONEST = a_result()
 
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    there = tmp_path / "there"
-    there.mkdir()
-    pack(
-        tmp_path / "good.zip", [files(there, a_result())], contributor=ANNA, code={"simcse": CODE, "una": "u"}
-    )
-    return tmp_path / "good.zip"
+    return bundle_of(tmp_path / "good.zip", HONEST)
 
 
-def test_a_bundle_made_there_is_accepted_here_with_its_contributor(bundle: Path, tmp_path: Path) -> None:
-    place = accept(bundle, tmp_path / "contributed", CHECKOUT)
-    assert place.parent == tmp_path / "contributed"
+def test_a_bundle_made_there_is_accepted_here_with_its_contributor_and_its_level(
+    bundle: Path, tmp_path: Path
+) -> None:
+    place, found = accept(bundle, tmp_path / "contributed", CHECKOUT, unsigned)
     assert place.name.startswith("anna-s-lab-")
-    assert read_contributions(tmp_path / "contributed") == [(ANNA, [a_result()])]
+    assert found.runs[KEY] == Checked(identity=True, rescored=list(TASKS[:5]), weights="best-dev")
+    (one,), faults = read_contributions(tmp_path / "contributed")
+    assert (one.result, one.by, faults) == (HONEST, "Anna's lab (https://example.org/anna)", [])
+    assert one.checked.level("T0", "best-dev") == "rescored here"
+    assert one.checked.level("T0", "last") == one.checked.level("T5", "best-dev") == "scores only"
     assert (place / "curves" / f"{KEY}.jsonl").is_file()
     assert not (place / "vectors").exists()
 
 
+def test_without_vectors_or_without_the_data_to_score_them_it_is_scores_only(
+    bundle: Path, tmp_path: Path
+) -> None:
+    no_data = replace(CHECKOUT, rescore=lambda result, folder: {})
+    plain = bundle_of(tmp_path / "plain.zip", HONEST, vectors=False)
+    for path, checkout in ((bundle, no_data), (plain, CHECKOUT)):
+        _, found = accept(path, tmp_path / path.stem, checkout, unsigned)
+        assert found.runs[KEY] == Checked(identity=True)
+        assert found.runs[KEY].level("T0", "best-dev") == "scores only"
+
+
+def trained(**changes: object) -> Callable[[ResultFile], ResultFile]:
+    return lambda stated: a_result(**changes)  # type: ignore[arg-type]
+
+
+def test_a_run_that_is_trained_again_is_reproduced_by_its_bytes_or_by_its_scores(
+    bundle: Path, tmp_path: Path
+) -> None:
+    for name, train, outcome in (
+        ("bytes", trained(), "equal encoder bytes"),
+        (
+            "scores",
+            trained(scores=OURS[0].model_dump()["scores"], encoder_sha256="5" * 64),
+            "scores within bands",
+        ),
+    ):
+        checkout = replace(CHECKOUT, reproduce=(KEY, train))
+        _, found = accept(bundle, tmp_path / name, checkout, unsigned)
+        assert found.runs[KEY].reproduced == outcome
+        assert found.runs[KEY].level("T5", "best-dev") == "reproduced here"
+
+
+def test_a_run_whose_training_gives_other_scores_here_is_refused(bundle: Path, tmp_path: Path) -> None:
+    scores = HONEST.model_dump()["scores"]
+    low = [{**score, "value": score["value"] - 0.3} for score in scores]
+    for encoder in ("5" * 64, HONEST.provenance.encoder_sha256):
+        again = trained(scores=low, encoder_sha256=encoder)
+        with pytest.raises(InputError, match="its training here gives"):
+            accept(bundle, tmp_path / "x", replace(CHECKOUT, reproduce=(KEY, again)), unsigned)
+    with pytest.raises(InputError, match="has no run 'other'"):
+        accept(bundle, tmp_path / "x", replace(CHECKOUT, reproduce=("other", trained())), unsigned)
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_level_that_was_written_by_hand_is_found_by_checking_again(bundle: Path, tmp_path: Path) -> None:
+    place, found = accept(bundle, tmp_path / "c", CHECKOUT, unsigned)
+    assert check_again(bundle, tmp_path / "c", CHECKOUT, unsigned) == (found, found)
+    forged = {**found.model_dump(), "runs": {KEY: Checked(identity=True, rescored=[*TASKS]).model_dump()}}
+    (place / ACCEPTANCE).write_text(json.dumps(forged))
+    written, now = check_again(bundle, tmp_path / "c", CHECKOUT, unsigned)
+    assert (written.runs[KEY].rescored, now.runs[KEY].rescored) == ([*TASKS], [*TASKS[:5]])
+    with pytest.raises(InputError, match=r"acceptance\.json: no such file"):
+        check_again(bundle, tmp_path / "other", CHECKOUT, unsigned)
+
+
+def test_a_bundle_cannot_bring_its_level_with_it(bundle: Path, tmp_path: Path) -> None:
+    import zipfile
+
+    with zipfile.ZipFile(bundle, "a") as archive:
+        archive.writestr(ACCEPTANCE, "{}")
+    with pytest.raises(InputError, match="has no place in a bundle"):
+        accept(bundle, tmp_path / "c", CHECKOUT, unsigned)
+
+
 def test_no_folder_is_no_contribution(tmp_path: Path) -> None:
-    assert read_contributions(tmp_path / "contributed") == []
+    assert read_contributions(tmp_path / "contributed") == ([], [])
 
 
 def test_equal_content_makes_equal_bytes_and_names_only_the_methods_of_its_runs(
     bundle: Path, tmp_path: Path
 ) -> None:
-    again = tmp_path / "again"
-    again.mkdir()
-    manifest = pack(
-        tmp_path / "again.zip",
-        [files(again, a_result())],
-        contributor=ANNA,
-        code={"simcse": CODE, "una": "u"},
-    )
+    manifest = pack(tmp_path / "again.zip", [files(tmp_path / "again", HONEST)], contributor=ANNA, code=CODES)
     assert (tmp_path / "again.zip").read_bytes() == bundle.read_bytes()
-    assert manifest.code == {"simcse": CODE}
+    assert manifest.code == {"simcse": CODES["simcse"]}
 
 
-def test_a_bundle_is_accepted_once(bundle: Path, tmp_path: Path) -> None:
-    accept(bundle, tmp_path / "contributed", CHECKOUT)
-    here = [result for _, results in read_contributions(tmp_path / "contributed") for result in results]
-    with pytest.raises(InputError, match=f"has the weights of '{KEY}', which is here"):
-        accept(bundle, tmp_path / "contributed", replace(CHECKOUT, present=here))
+def test_honest_seeds_are_accepted_together_and_each_once(tmp_path: Path) -> None:
+    many = bundle_of(tmp_path / "many.zip", *(a_result(seed) for seed in range(3, 10)))
+    _, found = accept(many, tmp_path / "c", CHECKOUT, unsigned)
+    assert len(found.runs) == 7
+    here = [one.result for one in read_contributions(tmp_path / "c")[0]]
+    for path in (many, bundle_of(tmp_path / "one.zip", a_result(5))):
+        with pytest.raises(InputError, match="which is here"):
+            accept(path, tmp_path / "c", replace(CHECKOUT, present=[*OURS, *here]), unsigned)
 
 
-def test_vectors_are_checked_where_the_data_are_here_and_not_needed(bundle: Path, tmp_path: Path) -> None:
-    accept(bundle, tmp_path / "one", replace(CHECKOUT, rescore=None))
-    there = tmp_path / "plain"
-    there.mkdir()
-    pack(
-        tmp_path / "plain.zip",
-        [files(there, a_result(), vectors=False)],
-        contributor=ANNA,
-        code={"simcse": CODE},
-    )
-    assert accept(tmp_path / "plain.zip", tmp_path / "two", CHECKOUT).is_dir()
-
-
-Contents = dict[str, bytes]
-
-
-def rewritten(bundle: Path, change: Callable[[Contents], None], *, honest: bool = True) -> Path:
-    """Returns the bundle with changed members; if `honest` its manifest states their bytes."""
-    with zipfile.ZipFile(bundle) as archive:
-        contents = {name: archive.read(name) for name in archive.namelist()}
-    change(contents)
-    if honest and MANIFEST in contents:
-        manifest = json.loads(contents[MANIFEST])
-        manifest["members"] = {
-            name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-            for name, content in contents.items()
-            if name != MANIFEST
-        }
-        contents[MANIFEST] = json.dumps(manifest).encode()
-    out = bundle.with_name("changed.zip")
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, content in contents.items():
-            archive.writestr(name, content)
-    return out
-
-
-def scored(**changes: Any) -> Callable[[Contents], None]:
-    """Returns a change that puts another result in the place of the run's."""
-
-    def change(contents: Contents) -> None:
-        result = a_result(**changes)
-        contents[f"scores/{KEY}.json"] = json.dumps(result.model_dump(mode="json", by_alias=True)).encode()
-
-    return change
-
-
-def put(name: str, content: bytes) -> Callable[[Contents], None]:
-    return lambda contents: contents.__setitem__(name, content)
-
-
-def without(name: str) -> Callable[[Contents], None]:
-    def change(contents: Contents) -> None:
-        del contents[name]
-
-    return change
-
-
-def array(contents: Contents) -> str:
-    return next(name for name in contents if name.endswith(".npy"))
-
-
-def edited(part: str, value: object) -> Callable[[Contents], None]:
-    """Returns a change of one key of the manifest."""
-    return lambda contents: contents.__setitem__(
-        MANIFEST, json.dumps({**json.loads(contents[MANIFEST]), part: value}).encode()
-    )
-
-
-def second_run(contents: Contents) -> None:
-    copy = a_result(OTHER)
-    contents[f"scores/{OTHER}.json"] = json.dumps(copy.model_dump(mode="json", by_alias=True)).encode()
-
-
-def pickled(contents: Contents) -> None:
-    contents[array(contents)] = pickle.dumps({"a": 1})
-
-
-def objects(contents: Contents) -> None:
-    import io
-
-    buffer = io.BytesIO()
-    np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    contents[array(contents)] = buffer.getvalue()
-
-
-BAD: dict[str, tuple[Callable[[Contents], None], str]] = {
-    "a path above": (put("../evil.json", b"{}"), "'../evil.json' has no place in a bundle"),
-    "an absolute path": (put("/etc/evil.json", b"{}"), "'/etc/evil.json' has no place in a bundle"),
-    "a path above within": (put("scores/../../evil.json", b"{}"), "has no place in a bundle"),
-    "an allowed path below another": (put(f"x/scores/{KEY}.json", b"{}"), "has no place in a bundle"),
-    "an allowed path above": (put(f"../scores/{KEY}.json", b"{}"), "has no place in a bundle"),
-    "code": (put("scores/run.py", b"print(1)"), "'scores/run.py' has no place in a bundle"),
-    "a pickle by name": (put("vectors/run/model.pkl", b""), "has no place in a bundle"),
-    "a pickle as an array": (pickled, "is no array of numbers"),
-    "an array of objects": (objects, "is no array of numbers"),
-    "a result that is no JSON": (put(f"scores/{KEY}.json", b"{"), f"scores/{KEY}.json: not a JSON file"),
-    "another schema": (put(f"scores/{KEY}.json", b'{"schema": 9}'), "result schema 9, expected 1"),
-    "no result": (without(f"scores/{KEY}.json"), "no scores/RUN.json"),
-    "another run's name": (scored(key=OTHER), f"is the result of '{OTHER}'"),
-    "uncommitted code": (scored(git_dirty=True), "run from code that is in no commit"),
-    "no commit": (scored(git_commit="unknown"), "run from code that is in no commit"),
-    "a value outside its band": (scored(value=0.81), "is 81.000 points, expected 70 to 80"),
-    "an impossible value": (scored(value=76.25), r"is 76.25, expected -1 to 1 in raw units"),
-    "other scores than its vectors": (
-        scored(value=0.7501),
-        "is stated as 0.750100, its vectors give 0.750000",
-    ),
-    "a copy as a second seed": (second_run, f"{OTHER}: has the weights of '{KEY}'"),
-    "unknown code": (
-        edited("code", {"simcse": "d" * 64}),
-        "code fingerprint dddddddddddd of simcse is not known",
-    ),
-    "no code": (edited("code", {"una": CODE}), "code fingerprint none of simcse is not known"),
-    "another format": (edited("format", 2), "manifest.json: format"),
-    "a script for a link": (
-        edited("contributor", {"name": "A", "link": "javascript:alert(1)", "may_be_cited": True}),
-        "manifest.json: contributor.link",
-    ),
-    "no manifest": (without(MANIFEST), "no manifest.json"),
-}
-
-
-@pytest.mark.parametrize("fault", BAD)
-def test_a_bad_bundle_is_one_line_and_leaves_nothing(fault: str, bundle: Path, tmp_path: Path) -> None:
-    change, message = BAD[fault]
-    changed = rewritten(bundle, change)
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError) as caught:
-        accept(changed, tmp_path / "contributed", CHECKOUT)
-    text = str(caught.value)
-    assert message in text
-    assert text.startswith(str(changed))
-    assert "\n" not in text
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (put(f"curves/{KEY}.jsonl", b"{}"), "has other bytes than the manifest states"),
-        (put(f"curves/{OTHER}.jsonl", b"{}"), f"'curves/{OTHER}.jsonl' is not in the manifest"),
-        (
-            without(f"curves/{KEY}.jsonl"),
-            f"'curves/{KEY}.jsonl' is not in the zip file",
-        ),
-    ],
-)
-def test_a_manifest_that_does_not_fit_is_refused(
-    bundle: Path, tmp_path: Path, change: Callable[[Contents], None], message: str
+@pytest.mark.parametrize("damage", ["deep", "other run", "cut", "pipe", "no record", "manifest", "a file"])
+def test_a_damaged_contribution_is_set_aside_with_one_line_and_the_others_are_read(
+    damage: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=message):
-        accept(rewritten(bundle, change, honest=False), tmp_path / "contributed", CHECKOUT)
-
-
-@pytest.mark.parametrize(
-    ("checkout", "message"),
-    [
-        (replace(CHECKOUT, recipes={KEY: "other"}), "has another recipe than here"),
-        (replace(CHECKOUT, recipes={}), "has no recipe here"),
-        (replace(CHECKOUT, code={}), "of simcse is not known"),
-    ],
-)
-def test_a_run_of_another_recipe_or_code_is_refused(
-    bundle: Path, tmp_path: Path, checkout: Checkout, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        accept(bundle, tmp_path / "contributed", checkout)
-
-
-def test_a_link_is_refused(bundle: Path, tmp_path: Path) -> None:
-    out = tmp_path / "link.zip"
-    with zipfile.ZipFile(bundle) as good, zipfile.ZipFile(out, "w") as archive:
-        archive.writestr(MANIFEST, good.read(MANIFEST))
-        info = zipfile.ZipInfo(f"scores/{KEY}.json")
-        info.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(info, "/etc/passwd")
-    with pytest.raises(InputError, match="is there twice or no plain file"):
-        accept(out, tmp_path / "contributed", CHECKOUT)
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_member_that_is_there_twice_is_refused(bundle: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(bundle, "a") as archive:
-        archive.writestr(f"scores/{KEY}.json", "{}")
-    with pytest.raises(InputError, match="is there twice or no plain file"):
-        accept(bundle, tmp_path / "contributed", CHECKOUT)
-
-
-def test_a_member_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(
-    bundle: Path, tmp_path: Path
-) -> None:
-    """Nine MiB of zeros are nine kilobytes in the file."""
-    with zipfile.ZipFile(bundle, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"scores/{OTHER}.json", b"0" * 9 * 2**20)
-    with pytest.raises(InputError, match=r"has 9437184 bytes, expected at most 8388608"):
-        accept(bundle, tmp_path / "contributed", CHECKOUT)
-
-
-def test_more_members_than_allowed_are_refused(
-    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("harness.results.bundles.MOST_MEMBERS", 4)
-    with pytest.raises(InputError, match="5 members of"):
-        accept(bundle, tmp_path / "contributed", CHECKOUT)
-
-
-@pytest.mark.parametrize("how", ["text", "cut", "missing", "bits"])
-def test_a_file_that_is_no_whole_zip_is_refused(bundle: Path, tmp_path: Path, how: str) -> None:
-    content = bytearray(bundle.read_bytes())
-    with zipfile.ZipFile(bundle) as archive:
-        place = archive.getinfo(f"scores/{KEY}.json").header_offset + 60
-    content[place] ^= 0xFF
-    broken = {"text": b"hello", "cut": bytes(content[:-30]), "bits": bytes(content)}
-    out = tmp_path / "broken.zip"
-    if how in broken:
-        out.write_bytes(broken[how])
-    with pytest.raises(InputError, match="not a whole bundle"):
-        accept(out, tmp_path / "contributed", CHECKOUT)
+    folder = tmp_path / "c"
+    accept(bundle_of(tmp_path / "good.zip", a_result(8)), folder, CHECKOUT, unsigned)
+    place, _ = accept(bundle_of(tmp_path / "bad.zip", HONEST), folder, CHECKOUT, unsigned)
+    path = place / "scores" / f"{KEY}.json"
+    if damage == "deep":
+        path.write_text("[" * 200_000)
+    elif damage == "other run":
+        path.write_text(path.read_text().replace('"id": "simcse"', '"id": "una"'))
+    elif damage == "cut":
+        path.write_bytes(path.read_bytes()[:-9])
+    elif damage == "pipe":
+        path.unlink()
+        __import__("os").mkfifo(path)
+    elif damage == "no record":
+        (place / ACCEPTANCE).unlink()
+    elif damage == "manifest":
+        (place / "manifest.json").write_text("1" * 5_000)
+    else:
+        shutil.rmtree(place)
+        place.write_text("a file")
+    found, faults = read_contributions(folder)
+    assert [one.result for one in found] == [a_result(8)]
+    assert len(faults) == 1
+    assert str(place) in faults[0]
+    assert "\n" not in faults[0]
 
 
 def test_what_cannot_be_accepted_is_not_packed(tmp_path: Path) -> None:
-    dirty = files(tmp_path, a_result(git_dirty=True), vectors=False)
+    dirty = files(tmp_path / "dirty", a_result(git_dirty=True), vectors=False)
     out = tmp_path / "out.zip"
     with pytest.raises(InputError, match="in no commit"):
-        pack(out, [dirty], contributor=ANNA, code={"simcse": CODE})
+        pack(out, [dirty], contributor=ANNA, code=CODES)
     with pytest.raises(InputError, match="no run is named"):
         pack(out, [], contributor=ANNA, code={})
-    clean = files(tmp_path, a_result(), vectors=False)
+    clean = files(tmp_path / "clean", HONEST, vectors=False)
     with pytest.raises(InputError, match="method 'simcse' has no fingerprint"):
-        pack(out, [clean], contributor=ANNA, code={"una": CODE})
+        pack(out, [clean], contributor=ANNA, code={"una": "u"})
     assert not out.exists()
-    assert read_result(clean.scores) == a_result()
+    assert read_result(clean.scores) == HONEST
+
+
+def test_more_files_than_are_accepted_are_not_packed(tmp_path: Path) -> None:
+    """The files are counted first: none of these is a result that can be read."""
+    runs = []
+    for number in range(MOST_MEMBERS):
+        (tmp_path / f"r{number}.json").write_text("{}")
+        runs.append(RunFiles(tmp_path / f"r{number}.json", None, None))
+    with pytest.raises(InputError, match=f"{MOST_MEMBERS + 1} members of .* expected at most {MOST_MEMBERS}"):
+        pack(tmp_path / "out.zip", runs, contributor=ANNA, code=CODES)
+
+
+needs_ssh = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not here")
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    """Two SSH keys, and a list that allows the first of them."""
+    for name in ("anna", "eve"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+        subprocess.run(command, check=True)
+    (tmp_path / "allowed").write_text(f"anna@example.org {(tmp_path / 'anna.pub').read_text()}")
+    return tmp_path
+
+
+@needs_ssh
+def test_a_bundle_that_an_allowed_key_signed_shows_its_signer(keys: Path) -> None:
+    run, named = files(keys / "run", HONEST, vectors=False), partial(signer, allowed_signers=keys / "allowed")
+    for name in ("anna", "eve"):
+        signed = partial(sign, key=keys / name)
+        pack(keys / f"{name}.zip", [run], contributor=ANNA, code=CODES, sign=signed)
+    place, found = accept(keys / "anna.zip", keys / "c", CHECKOUT, named)
+    assert found.signer == "anna@example.org"
+    assert read_contributions(keys / "c")[0][0].by.endswith(", signed by anna@example.org")
+    assert named(place / "manifest.json", place / "manifest.json.sig") == "anna@example.org"
+    with pytest.raises(InputError, match="not by a key of"):
+        accept(keys / "eve.zip", keys / "d", CHECKOUT, named)
+    _, found = accept(keys / "eve.zip", keys / "d", CHECKOUT, partial(signer, allowed_signers=None))
+    assert found.signer == ""
+    plain = bundle_of(keys / "plain.zip", HONEST, vectors=False)
+    with pytest.raises(InputError, match="not signed"):
+        accept(plain, keys / "e", CHECKOUT, named)
+
+
+@needs_ssh
+def test_a_signature_holds_for_its_bytes_and_its_purpose_alone(keys: Path) -> None:
+    (keys / "text").write_text("one")
+    signature = sign(keys / "text", keys / "anna")
+    (keys / "text").write_text("two")
+    with pytest.raises(InputError, match="not by a key of"):
+        signer(keys / "text", signature, allowed_signers=keys / "allowed")
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-n", "git", "-f", str(keys / "anna"), str(keys / "eve.pub")]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.raises(InputError, match="not by a key of"):
+        signer(keys / "eve.pub", keys / "eve.pub.sig", allowed_signers=keys / "allowed")
+
+
+def test_without_ssh_keygen_signing_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text("key")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InputError, match="no ssh-keygen here"):
+        sign(tmp_path / "key", tmp_path / "key")

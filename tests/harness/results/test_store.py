@@ -93,9 +93,10 @@ SCORE = raw()["scores"][0]
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "not a JSON file"),
+        ("{", "not JSON"),
         (raw(schema=2), "result schema 2, expected 1"),
-        ([], "result schema None"),
+        ([], "not a JSON object"),
+        ({}, "result schema null"),
         (raw(extra=1), "extra"),
         (raw(scores=[{**SCORE, "value": float("nan")}]), "scores.0.value"),
         (raw(scores=[{**SCORE, "value": "0.7"}]), "scores.0.value"),

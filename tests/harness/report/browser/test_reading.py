@@ -172,7 +172,7 @@ def test_the_overview_of_the_scores_on_record_prints_on_about_five_sheets(
     """Records of runs and problems beyond the first five stay closed on paper."""
     evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
     tables = build_tables(evidence)
-    runs = run_details(evidence.results, curves=CURVES, contributors={}, dates={})
+    runs = run_details(evidence.results, curves=CURVES)
     report = Report(
         "T",
         "abc",

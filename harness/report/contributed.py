@@ -1,0 +1,48 @@
+"""What others contributed of one number, and how seeds are put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.report import statistics
+from harness.report.verdicts import Typicality
+from harness.results.contributions import Level
+
+
+@dataclass(frozen=True)
+class Contributed:
+    """What others contributed of one number, as far as it was checked equally far: never part of ours.
+
+    values: scores in points of the runs, in their order. by: who ran them. typical: the answer that these
+    values alone give, None for scores that were not checked, and where nothing is printed.
+    """
+
+    level: Level
+    values: tuple[float, ...]
+    runs: tuple[str, ...]
+    by: tuple[str, ...]
+    typical: Typicality | None = None
+
+
+def contributed_text(group: Contributed) -> str:
+    """Returns what others contributed of one number: who ran it, how far it was checked, and its values."""
+    by = ", ".join(dict.fromkeys(group.by))
+    if group.typical is not None:
+        return f"(by {by}; {group.level}; not in ours) {seeds_text(group.values, group.typical)}"
+    return f"(by {by}; {group.level}; no verdict) {_mean_text(group.values)}"
+
+
+def seeds_text(values: Sequence[float], answer: Typicality | None) -> str:
+    """Returns mean, standard deviation and number of values in points, and the answer that they give."""
+    if answer is None:
+        return "none"
+    reach = (
+        "" if answer.interval is None else f", 90 % {answer.interval.low:+.2f} to {answer.interval.high:+.2f}"
+    )
+    return f"{_mean_text(values)}, {answer.answer}: {answer.difference:+.2f}{reach}"
+
+
+def _mean_text(values: Sequence[float]) -> str:
+    sd = statistics.sample_sd(values)
+    return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"

@@ -1,0 +1,220 @@
+"""What a bundle's results are held against before they are accepted.
+
+What a checkout knows (recipes, code, data, how to score vectors) is handed in: this room needs none of it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.results.bundles import Bundle
+from harness.results.contributions import Checked, Reproduced, check_committed
+from harness.results.embeddings import EmbeddingStore
+from harness.results.plausibility import (
+    Range,
+    ScoreName,
+    check_means,
+    check_ranges,
+    copied_from,
+    name_of,
+    shown,
+    values_of,
+)
+from harness.results.schema import ResultFile, RunRecord
+
+SAME = 1e-6
+"""How far a score that is computed again from stored vectors may be from the stated one, in raw units."""
+SHA256 = re.compile(r"[0-9a-f]{64}")
+DISTINCT = 6
+"""Distinct digits that a sha256 has at least, but for one in 10^15: fewer are a placeholder."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A run as the recipes declare it: its record but for the identity, its tasks, text and weights."""
+
+    record: Mapping[str, object]
+    tasks: Collection[str]
+    text: str
+    selections: Collection[str]
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """What the accepting checkout knows.
+
+    expected: a run by key, None if no recipe declares it. identity: that of a run, None if what it is
+    computed from is not here. code: known fingerprints by method. ranges: where the scores of a result are
+    expected. rescore: the scores of a run computed from a folder of its vectors, of the tasks whose data are
+    here. present: the results that are already here, own and contributed. reproduce: the run to train again
+    here, and how: what it returns is the result of that training.
+    """
+
+    expected: Callable[[str], Expected | None]
+    identity: Callable[[RunRecord], str | None]
+    code: Mapping[str, Collection[str]]
+    ranges: Callable[[ResultFile], Mapping[ScoreName, Range]]
+    rescore: Callable[[ResultFile, Path], Mapping[ScoreName, float]]
+    present: Sequence[ResultFile]
+    reproduce: tuple[str, Callable[[ResultFile], ResultFile]] | None = field(default=None)
+
+    def __call__(self, bundle: Bundle, results: Mapping[str, ResultFile]) -> dict[str, Checked]:
+        """Returns what is found out about each run of a bundle.
+
+        Cheap checks of all runs come before the vectors of one are unpacked, and training is last.
+        Errors: InputError with the first fault.
+        """
+        seen = list(self.present)
+        identities = {}
+        for key, result in results.items():
+            try:
+                identities[key] = self._check_run(key, result, bundle)
+                self._check_data(result)
+                values = values_of(result)
+                self._check_names(result)
+                check_means(result)
+                check_ranges(values, self.ranges(result))
+                _check_own_run(result, seen)
+            except InputError as error:
+                raise InputError(f"{key}: {error}") from None
+            seen.append(result)
+        rescored = {key: self._rescored(bundle, result) for key, result in results.items()}
+        repeated = self._repeated(results)
+        return {
+            key: Checked(identity=identities[key], **rescored[key], reproduced=repeated.get(key, ""))
+            for key in results
+        }
+
+    def _check_run(self, key: str, result: ResultFile, bundle: Bundle) -> bool:
+        """The run is declared here as it is stated; returns whether its identity was computed here."""
+        run, provenance = result.run, result.provenance
+        expected = self.expected(key)
+        if expected is None:
+            raise InputError("has no recipe here, expected a run of this version's recipes")
+        for name, value in expected.record.items():
+            if getattr(run, name) != value:
+                what = "another recipe than here" if name == "recipe" else f"{name} {getattr(run, name)!r}"
+                raise InputError(f"has {what}, expected {value!r}; run it with this version's recipe")
+        if provenance.text != expected.text or {s.selection for s in result.scores} - set(
+            expected.selections
+        ):
+            raise InputError(
+                f"expected scores of text {expected.text} and weights {', '.join(expected.selections)}; "
+                "evaluate it by its recipe"
+            )
+        check_committed("its result", result)
+        code = bundle.manifest.code.get(run.method, "none")
+        if code not in self.code.get(run.method, ()):
+            raise InputError(
+                f"code fingerprint {code[:12]} of {run.method} is not known, expected this version's; run it "
+                "with this version"
+            )
+        for name, digest in {"identity": run.identity, "encoder_sha256": provenance.encoder_sha256}.items():
+            if not SHA256.fullmatch(digest) or len(set(digest)) < DISTINCT:
+                raise InputError(f"{name} {digest[:16]!r} is not a sha256; run it again")
+        identity = self.identity(run)
+        if identity not in (None, run.identity):
+            raise InputError(
+                f"identity {run.identity[:12]}, expected {identity[:12]}: other code, settings or data; run "
+                "it with this version"
+            )
+        return identity is not None
+
+    def _check_data(self, result: ResultFile) -> None:
+        """Data that results here were computed from have the same bytes."""
+        for source, stated in result.provenance.data_sha256.items():
+            known = {other.provenance.data_sha256.get(source) for other in self.present} - {None}
+            if known and stated not in known:
+                raise InputError(f"data {source} are other bytes than here; fetch them with this version")
+
+    def _check_names(self, result: ResultFile) -> None:
+        """Scores are of the run's tasks, over as many pairs as here."""
+        expected = self.expected(result.run.key)
+        tasks = set(expected.tasks if expected else ())
+        text = result.provenance.text
+        alike = [other for other in self.present if other.provenance.text == text]
+        sizes = {(s.task, s.setting, s.metric): s.n for other in alike for s in other.scores}
+        for score in result.scores:
+            if score.task not in tasks:
+                raise InputError(
+                    f"{shown(name_of(score))} is of a task that its recipe does not name; leave it out"
+                )
+            n = sizes.get((score.task, score.setting, score.metric), score.n)
+            if n != score.n:
+                raise InputError(
+                    f"{shown(name_of(score))} is over {score.n}, expected {n}; evaluate the run again"
+                )
+
+    def _rescored(self, bundle: Bundle, result: ResultFile) -> dict[str, Any]:
+        """Returns the tasks whose stated scores the vectors give, and of which weights these are."""
+        key = result.run.key
+        folder = bundle.folder / "vectors" / key
+        names = [name for name in bundle.names if name.startswith(f"vectors/{key}/")]
+        if not names:
+            return {}
+        bundle.unpack(names)
+        EmbeddingStore.load(folder)
+        found = self.rescore(result, folder)
+        shutil.rmtree(folder)
+        covered = {(name.task, name.selection) for name in found}
+        for name, value in values_of(result).items():
+            if (name.task, name.selection) in covered and not abs(
+                found.get(name, float("nan")) - value
+            ) <= SAME:
+                again = f"give {found[name]:.6f}" if name in found else "give no such score"
+                raise InputError(
+                    f"{key}: {shown(name)} is stated as {value:.6f}, its vectors {again}; evaluate the run "
+                    "again"
+                )
+        tasks = {score.task for score in result.scores if (score.task, score.selection) in covered}
+        return {"rescored": sorted(tasks), "weights": max((weights for _, weights in covered), default="")}
+
+    def _repeated(self, results: Mapping[str, ResultFile]) -> dict[str, Reproduced]:
+        """Returns how the training that is repeated here, if one is, compares with what is stated."""
+        if self.reproduce is None:
+            return {}
+        outcome: Reproduced
+        key, train = self.reproduce
+        if key not in results:
+            raise InputError(f"has no run {key!r}, expected one of {', '.join(results)}; name another one")
+        stated, ours = results[key], train(results[key])
+        if ours.provenance.encoder_sha256 == stated.provenance.encoder_sha256:
+            again, reach = values_of(ours), dict.fromkeys(values_of(stated), SAME)
+            outcome = "equal encoder bytes"
+        else:
+            again = values_of(ours)
+            reach = {name: (r.high - r.low) / 2 for name, r in self.ranges(stated).items() if name in again}
+            outcome = "scores within bands"
+        for name, value in values_of(stated).items():
+            if name in reach and name in again and not abs(again[name] - value) <= reach[name]:
+                raise InputError(
+                    f"{key}: {shown(name)} is stated as {100 * value:.3f} points, its training here "
+                    f"gives {100 * again[name]:.3f}, expected within {100 * reach[name]:.3f}; not reproduced"
+                )
+        if not reach.keys() & again.keys():
+            raise InputError(
+                f"{key}: the encoder has other bytes here, and no score has a band to compare it by"
+            )
+        return {key: outcome}
+
+
+def _check_own_run(result: ResultFile, seen: Sequence[ResultFile]) -> None:
+    """The run is no other one: a copy under another seed, or sent twice, is no evidence."""
+    for other in seen:
+        same = {
+            "weights": other.provenance.encoder_sha256 == result.provenance.encoder_sha256,
+            "identity": other.run.identity == result.run.identity,
+            "key": other.run.key == result.run.key,
+        }
+        what = next((name for name, equal in same.items() if equal), None)
+        if what is not None:
+            raise InputError(f"has the {what} of {other.run.key!r}, which is here; leave it out")
+    source = copied_from(result, seen)
+    if source:
+        raise InputError(f"has {source}, expected a run of its own; leave it out")

@@ -1,0 +1,201 @@
+"""Whether scores can be those of a run of their own; Legend: m scores, k other runs.
+
+What is found here is copies and values that cannot be. Scores that somebody invents with care pass: only
+vectors that are scored again, and a training that is repeated, say more (harness/results/contributions.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.errors import InputError
+from harness.results.schema import ResultFile, ScoreRecord
+
+COPY = 1e-3
+"""Residual, in raw units, at which scores are another run's with a shift, a scale and noise.
+
+Two seeds of the small plan differ by 2.2e-3 at least, two systems by 4.0e-3."""
+BLEND = 5e-4
+"""The same for a mixture of several seeds of one system: a seed and the others differ by 1.4e-3 at least."""
+FEW = 8
+"""Below this many common scores a fit says nothing: then equal differences make a copy."""
+EQUAL = 1e-6
+PATCHWORK, NEAR = 0.5, 0.05
+"""Share of scores that may be near one of the other seeds' (honest ones: at most 0.21), and how near, in
+standard deviations between these seeds; the more seeds, the nearer it has to be."""
+SPREADS, LEAST_REACH, WIDE = 8.0, 0.05, 0.15
+"""How far a score may be from the mean of our seeds: twice its band, SPREADS standard deviations pooled over
+the scores of its metric, since those of one score from three seeds say little, and LEAST_REACH at least.
+Without two seeds of ours, WIDE is how far it may be beyond all that is known of its name."""
+COMPARABLE = ("spearman", "pearson", "accuracy", "map", "mrr")
+"""Metrics of which systems do not differ by orders of magnitude."""
+DERIVED = 1e-8
+"""How far a mean over subsets may be from the one of the stated subsets: they are rounded."""
+
+
+class ScoreName(NamedTuple):
+    """Which score of a result file."""
+
+    task: str
+    metric: str
+    setting: str
+    selection: str
+
+
+class Range(NamedTuple):
+    """Where a score is expected, in raw units."""
+
+    low: float
+    high: float
+
+
+def name_of(score: ScoreRecord) -> ScoreName:
+    """Returns the name of a score."""
+    return ScoreName(score.task, score.metric, score.setting, score.selection)
+
+
+def values_of(result: ResultFile) -> dict[ScoreName, float]:
+    """Returns the scores of a result by name. Errors: InputError if one is stated twice."""
+    found: dict[ScoreName, float] = {}
+    for score in result.scores:
+        name = name_of(score)
+        if name in found:
+            raise InputError(f"{shown(name)} is stated twice, expected once; evaluate the run again")
+        found[name] = score.value
+    return found
+
+
+def shown(name: ScoreName) -> str:
+    """Returns a score's name for a reader."""
+    return f"{name.task} {name.metric} ({name.setting}, {name.selection})"
+
+
+def ranges_of(
+    result: ResultFile,
+    ours: Sequence[ResultFile],
+    bands: Mapping[tuple[str, str, ScoreName], Range],
+    printed: Mapping[tuple[str, str], Range],
+) -> dict[ScoreName, Range]:
+    """Returns where the scores of a result are expected, of those of which anything is known.
+
+    ours: the results of this project. bands: by system, backbone and score. printed:
+    what papers print of a task and metric, lowest and highest.
+    """
+    system = result.run.id, result.run.backbone
+    seeds: dict[ScoreName, list[float]] = {}
+    everything: dict[ScoreName, list[float]] = {}
+    for other in ours:
+        for score in other.scores:
+            everything.setdefault(name_of(score), []).append(score.value)
+            if (other.run.id, other.run.backbone) == system:
+                seeds.setdefault(name_of(score), []).append(score.value)
+    spreads = _pooled_spreads(seeds)
+    found = {}
+    for name in map(name_of, result.scores):
+        if name.metric not in COMPARABLE:
+            continue
+        known = [*everything.get(name, ()), *printed.get((name.task, name.metric), ())]
+        values, band = seeds.get(name, ()), bands.get((*system, name))
+        if band is not None or len(values) > 1:
+            middle = (band.low + band.high) / 2 if band is not None else float(np.mean(values))
+            banded = 0.0 if band is None else band.high - band.low
+            reach = max(banded, SPREADS * spreads.get(name.metric, 0.0), LEAST_REACH)
+            found[name] = Range(middle - reach, middle + reach)
+        elif known:
+            found[name] = Range(min(known) - WIDE, max(known) + WIDE)
+    return found
+
+
+def _pooled_spreads(seeds: Mapping[ScoreName, Sequence[float]]) -> dict[str, float]:
+    """Returns the standard deviation between seeds by metric, of all scores of it together."""
+    variances: dict[str, list[float]] = {}
+    for name, values in seeds.items():
+        if len(values) > 1:
+            variances.setdefault(name.metric, []).append(float(np.var(values, ddof=1)))
+    return {metric: float(np.sqrt(np.mean(found))) for metric, found in variances.items()}
+
+
+def check_ranges(values: Mapping[ScoreName, float], ranges: Mapping[ScoreName, Range]) -> None:
+    """Raises InputError for the first score outside the range where it is expected."""
+    for name, value in values.items():
+        expected = ranges.get(name)
+        if expected is not None and not expected.low <= value <= expected.high:
+            raise InputError(
+                f"{shown(name)} is {100 * value:.3f} points, expected {100 * expected.low:.3f} to "
+                f"{100 * expected.high:.3f}; check data and installation"
+            )
+
+
+def check_means(result: ResultFile) -> None:
+    """Raises InputError if a mean over subsets is not that of the subsets that are stated."""
+    subsets: dict[tuple[str, str, str], list[ScoreRecord]] = {}
+    for score in result.scores:
+        if score.setting.startswith("subset:"):
+            subsets.setdefault((score.task, score.metric, score.selection), []).append(score)
+    for score in result.scores:
+        parts = subsets.get((score.task, score.metric, score.selection))
+        if parts is None or score.setting not in ("mean", "wmean"):
+            continue
+        weights = [part.n if score.setting == "wmean" else 1 for part in parts]
+        mean = float(np.average([part.value for part in parts], weights=weights))
+        if abs(mean - score.value) > DERIVED:
+            raise InputError(
+                f"{shown(name_of(score))} is {score.value:.10f}, its subsets give {mean:.10f}; evaluate the "
+                "run again"
+            )
+
+
+def copied_from(result: ResultFile, others: Sequence[ResultFile]) -> str:
+    """Returns what the scores of a result are copied from, in words, or nothing.
+
+    Noticed are the scores of another run as they are, shifted, scaled or with noise of up to `COPY`, those of
+    several seeds blended or put together piece by piece, and one value everywhere.
+    """
+    values = values_of(result)
+    if len(values) >= FEW and np.ptp(list(values.values())) < COPY:
+        return "one value everywhere"
+    same_system = []
+    for other in others:
+        found = values_of(other)
+        names = [name for name in values if name in found]
+        mine, theirs = (np.array([scores[name] for name in names]) for scores in (values, found))
+        if _is_copy(mine, theirs):
+            return f"the scores of {other.run.key!r}"
+        if (other.run.id, other.run.backbone) == (result.run.id, result.run.backbone):
+            same_system.append(found)
+    names = [name for name in values if all(name in found for found in same_system)]
+    if len(same_system) < 2 or len(names) < FEW:
+        return ""
+    mine = np.array([values[name] for name in names])
+    theirs = np.array([[found[name] for found in same_system] for name in names])  # [m, k]
+    if _is_patchwork(mine, theirs) or (
+        len(names) >= 4 * (theirs.shape[1] + 1) and _residual(mine, theirs) < BLEND
+    ):
+        return f"a mixture of the seeds of {result.run.id!r}"
+    return ""
+
+
+def _is_copy(mine: np.ndarray, theirs: np.ndarray) -> bool:
+    if len(mine) >= FEW:
+        return _residual(mine, theirs[:, None]) < COPY
+    return len(mine) > 0 and float(np.ptp(mine - theirs) if len(mine) > 1 else abs(mine - theirs)[0]) < EQUAL
+
+
+def _residual(mine: np.ndarray, theirs: np.ndarray) -> float:
+    """Returns the standard deviation of scores [m] around the best affine function of others [m, k]."""
+    terms = np.column_stack([np.ones(len(mine)), theirs])
+    fitted, *_ = np.linalg.lstsq(terms, mine, rcond=None)
+    left = mine - terms @ fitted
+    return float(np.sqrt(left @ left / (len(mine) - terms.shape[1])))
+
+
+def _is_patchwork(mine: np.ndarray, theirs: np.ndarray) -> bool:
+    """Returns whether most scores [m] are, after one common shift, near one of the others' [m, k]."""
+    near = np.maximum(1e-4, NEAR * theirs.std(axis=1, ddof=1))[:, None] * min(1.0, 3 / theirs.shape[1])
+    rows = np.linspace(0, len(mine) - 1, num=min(len(mine), 16), dtype=int)
+    shifts = [0.0, *(mine[rows, None] - theirs[rows]).ravel()]
+    hits = (abs(mine[:, None] - theirs - shift) <= near for shift in shifts)
+    return any(hit.any(axis=1).mean() >= PATCHWORK for hit in hits)
