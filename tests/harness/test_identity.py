@@ -223,7 +223,6 @@ REPORT = (
     "harness/results/bundles",
     "harness/results/contributions",
     "harness/results/curves",
-    "harness/results/history",
     "harness/results/plausibility",
     "harness/results/provenance",
     "harness/results/schema",
