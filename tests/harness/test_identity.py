@@ -226,7 +226,6 @@ REPORT = (
     "harness/results/bundles",
     "harness/results/contributions",
     "harness/results/curves",
-    "harness/results/history",
     "harness/results/plausibility",
     "harness/results/provenance",
     "harness/results/schema",
