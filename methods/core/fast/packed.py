@@ -138,18 +138,13 @@ def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = F
 def _attended(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what the queries read, by torch's attention; queries and result are [B or T, d].
-
-    Columns are added to keys only where no weight is dropped, for torch draws for each of them.
-    """
-    dropped = attention.dropout.p if attention.training else 0.0
-    spread, mask = (packing.unpack, packing.mask) if dropped else (packing.unpack_keys, packing.key_mask)
+    """Returns what the queries read, by torch's attention; queries and result are [B or T, d]."""
     read = functional.scaled_dot_product_attention(
         _heads(query.unsqueeze(1) if first_only else packing.unpack(query), attention),
-        _heads(spread(key), attention),
-        _heads(spread(value), attention),
-        attn_mask=mask,
-        dropout_p=dropped,
+        _heads(packing.unpack(key), attention),
+        _heads(packing.unpack(value), attention),
+        attn_mask=packing.mask,
+        dropout_p=attention.dropout.p if attention.training else 0.0,
     )  # [B, H, 1 or L, d / H]
     if hasattr(attention, DROP_HEAD):
         read = getattr(attention, DROP_HEAD)(read)

@@ -1,6 +1,6 @@
 """Where the real tokens of a padded batch are, and how they get into rows for attention and back.
 
-Legend: B rows, L columns, P columns of keys, T real tokens, H heads, d width.
+Legend: B rows, L columns, T real tokens, H heads, d width.
 """
 
 from __future__ import annotations
@@ -11,13 +11,6 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-LANES = 16
-"""Numbers that a CPU's widest instructions take at once. The exponentials of a row's last L mod 16 scores are
-computed one by one, which on an Intel Xeon made rows of 15 take 2.8 times as long as rows of 16."""
-
-MOST_SINGLE = 7
-"""Most of them that are left so: more than these cost more than columns that are added and hidden."""
-
 
 class Packing:
     """A padded batch: where its real tokens are among B times L, and what is attended to.
@@ -25,7 +18,7 @@ class Packing:
     given: the batch, [B, L] or [B, L, d]. mask: 1 for what is attended to, [B, L]; None for all.
     with_padding: padding counts as real tokens that none attends to; T is then B times L.
     Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T], None where T is B times
-    L; key_mask [B or 1, 1, 1, P], None as mask where no column of keys is added.
+    L.
     """
 
     def __init__(self, given: Tensor, mask: Tensor | None, *, with_padding: bool = False) -> None:
@@ -41,11 +34,6 @@ class Packing:
                 self.sources = (attended.flatten().cumsum(0) - 1).clamp_min(0)  # [B L]
                 lengths = attended.sum(dim=1)
                 self.first = lengths.cumsum(0) - lengths  # [B]
-        self.key_mask = self.mask
-        self._of_keys: tuple[Tensor, Tensor] | None = None
-        left = self.columns % LANES
-        if given.device.type == "cpu" and left > MOST_SINGLE:
-            self._add_keys(LANES - left)
 
     def pack(self, padded: Tensor) -> Tensor:
         """Returns the real tokens; [B, L, ...] to [T, ...]."""
@@ -61,12 +49,6 @@ class Packing:
         if self.positions is not None:
             packed = _Spread.apply(packed, self.sources, self.positions)
         return packed.unflatten(0, (self.rows, self.columns))
-
-    def unpack_keys(self, packed: Tensor) -> Tensor:
-        """Returns the tokens as keys or values, read where `key_mask` says so; [T, d] to [B, P, d]."""
-        if self._of_keys is None:
-            return self.unpack(packed)
-        return _Spread.apply(packed, *self._of_keys).unflatten(0, (self.rows, -1))
 
     def to_heads(self, packed: Tensor, heads: int) -> Tensor:
         """Returns the tokens of each row and head, with copies as in `unpack`; [T, d] to [B H, L, d / H]."""
@@ -105,16 +87,6 @@ class Packing:
             positions = (row[:, None] * heads + head) * self.columns + column[:, None]
             self._of_heads[heads] = sources.flatten(), positions.flatten()
         return self._of_heads[heads]
-
-    def _add_keys(self, added: int) -> None:
-        """Gives every row of keys so many columns more, copies of its last one that nothing attends to."""
-        tokens = torch.arange(self.rows * self.columns)
-        sources = (tokens if self.positions is None else self.sources).view(self.rows, self.columns)
-        sources = torch.cat([sources, sources[:, -1:].expand(-1, added)], dim=1).flatten()  # [B P]
-        real = tokens if self.positions is None else self.positions
-        self._of_keys = sources, real + real // self.columns * added
-        mask = torch.ones(1, 1, 1, self.columns, dtype=torch.bool) if self.mask is None else self.mask
-        self.key_mask = torch.cat([mask, mask.new_zeros(*mask.shape[:3], added)], dim=3)
 
 
 class _Spread(torch.autograd.Function):
