@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,10 +56,10 @@ KINDS = {"operator": "operators", "losses": "reference losses", "training": "tra
 
 
 class Part(NamedTuple):
-    """What one process computes: a kind of KINDS, and the key of a run where the kind has one."""
+    """What one process computes: a kind of KINDS, and the keys of runs where the kind has some."""
 
     kind: str
-    key: str = ""
+    keys: str = ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,8 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--short", action="store_true", help="operators and three reference losses, no report"
     )
+    parser.add_argument("--trained-on", help="the processors that also train, default: all; the longest part")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
-    parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEY"), help=argparse.SUPPRESS)
+    parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEYS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.compute:
         prepare()
@@ -80,7 +81,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     processors = arguments.processors.split(",")
-    found = on_all(processors, parts_of(short=arguments.short), arguments.jobs)
+    trained_on = processors if arguments.trained_on is None else arguments.trained_on.split(",")
+    parts = {processor: parts_of(short=arguments.short) for processor in (HERE, *processors)}
+    if not arguments.short:
+        for processor in (HERE, *trained_on):
+            parts[processor] += [Part("training", key) for key in TRAININGS]
+    found = on_all(parts, arguments.jobs)
     apart = differing(found)
     if not arguments.short:
         write_text(REPORT, as_markdown(found, processor_here()))
@@ -90,26 +96,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parts_of(*, short: bool) -> list[Part]:
-    """Returns what is computed on each processor; the longest parts first."""
+    """Returns what every processor computes, in few processes: the emulator imports torch in minutes."""
     from harness.plan.entries import read_params
     from harness.stages.probes import probed_runs
 
-    if short:
-        return [Part("operator"), *(Part("losses", key) for key in FEW)]
-    trainings = [Part("training", key) for key in TRAININGS]
-    return [*trainings, Part("operator"), *(Part("losses", key) for key in probed_runs(read_params()))]
+    keys = list(FEW) if short else probed_runs(read_params())
+    half = -(-len(keys) // 2)
+    losses = [Part("losses", ",".join(some)) for some in (keys[:half], keys[half:])]
+    return [Part("operator"), *losses]
 
 
-def on_all(processors: Sequence[str], parts: Sequence[Part], jobs: int) -> dict[str, dict[str, str]]:
-    """Returns processor -> name of a result -> its hash, for this machine and the emulated processors."""
-    found: dict[str, dict[str, str]] = {processor: {} for processor in (HERE, *processors)}
+def on_all(parts: Mapping[str, Sequence[Part]], jobs: int) -> dict[str, dict[str, str]]:
+    """Returns processor -> name of a result -> its hash, for the parts of each processor."""
+    found: dict[str, dict[str, str]] = {processor: {} for processor in parts}
     with ThreadPoolExecutor(jobs) as pool:
         started = {
-            (processor, part): pool.submit(run, processor, part) for part in parts for processor in found
+            pool.submit(run, processor, part): (processor, part)
+            for processor, some in parts.items()
+            for part in some
         }
-        for (processor, part), result in started.items():
-            found[processor] |= result.result()
-            print(f"{processor}: {part.kind} {part.key}", flush=True)
+        for done in as_completed(started):
+            processor, part = started[done]
+            found[processor] |= done.result()
+            print(f"{processor}: {part.kind} {part.keys}", flush=True)
     return found
 
 
@@ -119,7 +128,7 @@ def run(processor: str, part: Part) -> dict[str, str]:
     words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", *part]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise InputError(f"{processor}: {part.kind} {part.key}: {done.stderr.strip().splitlines()[-1]}")
+        raise InputError(f"{processor}: {part.kind} {part.keys}: {done.stderr.strip().splitlines()[-1]}")
     results: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
     return results
 
@@ -132,9 +141,10 @@ def computed(part: Part) -> dict[str, str]:
         from harness.plan.entries import read_params
         from harness.stages.probes import measure_probe
 
-        numbers = measure_probe(read_params(), part.key)
-        return {f"losses {part.key}": sha256(json.dumps(numbers).encode())}
-    return trained(part.key)
+        params = read_params()
+        measured = {key: json.dumps(measure_probe(params, key)) for key in part.keys.split(",")}
+        return {f"losses {key}": sha256(numbers.encode()) for key, numbers in measured.items()}
+    return trained(part.keys)
 
 
 def trained(key: str) -> dict[str, str]:
@@ -186,8 +196,8 @@ def differing(found: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [
         f"{processor}: {name} differs"
         for processor, results in found.items()
-        for name, digest in found[HERE].items()
-        if results.get(name) != digest
+        for name, digest in results.items()
+        if found[HERE].get(name) != digest
     ]
 
 
@@ -208,9 +218,9 @@ def as_markdown(found: Mapping[str, Mapping[str, str]], machine: str) -> str:
     for processor, results in found.items():
         cells = []
         for kind in KINDS:
-            names = [name for name in found[HERE] if name.startswith(kind)]
-            equal = sum(results.get(name) == found[HERE][name] for name in names)
-            cells.append(f"{equal} of {len(names)}")
+            names = [name for name in results if name.startswith(kind)]
+            equal = sum(results[name] == found[HERE].get(name) for name in names)
+            cells.append(f"{equal} of {len(names)}" if names else "not run")
         lines.append(f"| {processor} | {' | '.join(cells)} |")
     apart = [f"* {line}" for line in differing(found)]
     return "\n".join([*lines, "", *(apart or ["No result differs."])]) + "\n"
