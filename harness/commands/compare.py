@@ -45,18 +45,21 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.format != "text":
         raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
     from harness.report.formats.moves import to_json, to_pull_request
-    from harness.report.tables.moves import compare
+    from harness.report.tables.moves import arithmetic_changes, compare
     from harness.results.history import results_of
 
     names = arguments.before, arguments.after
-    moves = compare(results_of(arguments.before), results_of(arguments.after))
+    before, after = results_of(arguments.before), results_of(arguments.after)
+    moves, changed = compare(before, after), arithmetic_changes(before, after)
     failing = FAILS[arguments.fail_on]
     if arguments.json:
-        print(json.dumps(to_json(moves, names)))
+        print(json.dumps({**to_json(moves, names), "arithmetic": changed}))
     elif arguments.format == "github":
         print("\n".join(annotated(moves, failing)))
     else:
         print(to_pull_request(moves, names), end="")
+        if changed:
+            print(f"\nThe {changed}.")
     return int(any(move.finding in failing for move in moves))
 
 

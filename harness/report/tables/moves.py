@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -62,6 +63,21 @@ def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[M
     old, new = _sides(before), _sides(after)
     moves = [_move(key, old.get(key), new.get(key)) for key in dict.fromkeys([*old, *new])]
     return sorted(moves, key=lambda move: (-abs(move.change or 0.0), move.key))
+
+
+def arithmetic_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> str:
+    """Returns how many runs have another arithmetic than before, which moves last digits; empty if none."""
+    old = {result.run.key: result.provenance.arithmetic for result in before}
+    pairs = Counter(
+        (old[result.run.key] or "native", result.provenance.arithmetic or "native")
+        for result in after
+        if result.run.key in old
+    )
+    return "; ".join(
+        f"arithmetic of {count} runs: {one} before, {two} after"
+        for (one, two), count in sorted(pairs.items())
+        if one != two
+    )
 
 
 def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, _Side]:

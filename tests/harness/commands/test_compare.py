@@ -48,6 +48,20 @@ def test_two_revisions_are_compared_as_markdown(project: Path, capsys: pytest.Ca
     assert "-20.00" in printed
 
 
+def test_another_arithmetic_is_named_with_the_number_of_runs(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The recorded results are from before arithmetic was recorded, which was native then."""
+    for path in sorted(Path("reports/scores").glob("simcse-*.json"))[:2]:
+        result = json.loads(path.read_text())
+        result["provenance"]["arithmetic"] = "portable"
+        path.write_text(json.dumps(result))
+    assert main(["compare", "HEAD", "reports/scores"]) == 0
+    assert "The arithmetic of 2 runs: native before, portable after." in capsys.readouterr().out
+    assert main(["compare", "HEAD", "HEAD"]) == 0
+    assert "arithmetic" not in capsys.readouterr().out
+
+
 def test_a_revision_is_compared_with_a_folder_as_json(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
