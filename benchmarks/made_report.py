@@ -71,7 +71,7 @@ def write_run(folder: Path, key: str, run: Run, shown: Collection[Score]) -> Non
             metric=metric,
             setting=setting,
             selection="best-dev",
-            value=rng.gauss(centre, SD),
+            value=-rng.gauss(centre, SD) if metric == "uniformity" else rng.gauss(centre, SD),
             n=ITEMS,
         )
         for task, metric, setting in sorted(shown)

@@ -69,7 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--short", action="store_true", help="operators and three reference losses, no report"
     )
-    parser.add_argument("--trained-on", help="the processors that also train, default: all; the longest part")
+    parser.add_argument(
+        "--trained-on", help="processors that also train: default all, which takes hours; '' for none"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEYS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
@@ -81,9 +83,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     processors = arguments.processors.split(",")
-    trained_on = processors if arguments.trained_on is None else arguments.trained_on.split(",")
+    named = arguments.processors if arguments.trained_on is None else arguments.trained_on
+    trained_on = [name for name in named.split(",") if name]
+    if unknown := set(trained_on) - set(processors):
+        raise SystemExit(f"--trained-on {', '.join(unknown)}: expected some of {', '.join(processors)}")
     parts = {processor: parts_of(short=arguments.short) for processor in (HERE, *processors)}
-    if not arguments.short:
+    if trained_on and not arguments.short:
         for processor in (HERE, *trained_on):
             parts[processor] += [Part("training", key) for key in TRAININGS]
     found = on_all(parts, arguments.jobs)

@@ -23,7 +23,7 @@ from harness.launch.progress import Progress, duration
 from harness.launch.work import Engine
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
-from harness.process import compute_with, limitation
+from harness.process import compute_with, limitation, set_native
 
 if TYPE_CHECKING:
     from harness.plan.entries import Params
@@ -113,7 +113,9 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
     if cards and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(cards) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
-    single = worker_settings(most)["OMP_NUM_THREADS"] == "1"  # works with more threads crowd out themselves
+    settings = worker_settings(most)
+    set_native(settings)
+    single = settings["OMP_NUM_THREADS"] == "1"  # jobs with more threads oversubscribe the processor
     free = arguments.jobs is None and arguments.cpus_per_run is None and not cards and single
     return LocalEngine(arguments.jobs or most, cards, preloaded, one_more=free)
 

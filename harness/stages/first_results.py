@@ -8,12 +8,11 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from harness.files import write_text
 from harness.identity import code_base, report_roots
-from harness.paths import CURVES, LEADERBOARDS, SCORES
+from harness.paths import CURVES, LEADERBOARDS, SCORES, cache
 from harness.plan.entries import Params
 from harness.report.formats.summary import text_files
 from harness.report.formats.terminal import to_terminal
@@ -26,8 +25,6 @@ from harness.report.tables.build import build_table
 from harness.report.tables.leaderboard import SHOWN, SMALL, has_values, notes_of, tables_of_plan
 from harness.results.store import read_results
 from harness.stages.report import checked_specs, evidence_of
-
-FOLDER = Path(".cache/first")
 
 
 def first_results(params: Params, keys: Sequence[str]) -> int:
@@ -56,12 +53,13 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
         leaderboards=LEADERBOARDS,
     )
     shown = {**answer_values(report, []), "figures": [], "curves": {}, "records_at": "", "protocol": PROTOCOL}
-    shutil.rmtree(FOLDER, ignore_errors=True)
+    folder = cache() / "first"
+    shutil.rmtree(folder, ignore_errors=True)
     for name, text in {**text_files(tables, []), PAGE.file: fill_page(PAGE, report, shown)}.items():
-        write_text(FOLDER / name, text)
+        write_text(folder / name, text)
     for table in list(tables.values())[:1]:
         print(to_terminal(table))
-    print(f"first results: {said}; page: {(FOLDER / PAGE.file).absolute()}")
+    print(f"first results: {said}; page: {(folder / PAGE.file).absolute()}")
     return 0
 
 

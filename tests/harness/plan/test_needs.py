@@ -111,8 +111,9 @@ def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_dat
 
 
 def test_weights_that_are_a_pickle_on_the_hub_are_named_up_front_until_they_are_converted_or_fetched(
-    found: Found,
+    found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of the user"))
     line = "bert-mini, a pickle on the hub: not converted; run `sentbench data convert bert-mini`"
     assert found("sct/sct-simcse")["bert-mini"].line == line
     tier = SOURCES["bert-mini"].tiers["hub"]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.plan.names import recipes_of
+from harness.plan.recipes import load_recipes
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.summary import to_summary
@@ -100,7 +102,9 @@ def test_what_the_first_page_says_of_training_is_read_off_the_leaderboard() -> N
 def test_both_forms_of_the_first_page_say_what_this_leaderboard_shows(
     specs: dict[str, TableSpec], published: Published
 ) -> None:
-    evidence = Evidence(read_results(SCORES.glob("*.json")), published, NO_STUDIES)
+    results = read_results(SCORES.glob("*.json"))
+    recipes = recipes_of((result.run.id for result in results), load_recipes())
+    evidence = Evidence(results, published, NO_STUDIES, recipes=recipes)
     table = build_table(specs["small"], evidence)
     notes = notes_of(table)
     assert len(notes) == 3

@@ -158,13 +158,21 @@ def test_measurements_that_are_not_text_are_one_line_and_the_former_report_stays
     assert files_of(project) == before
 
 
-@pytest.mark.parametrize("content", [b"\xff", b"[]\n", b'{"step": 1}\n', b"{"])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff", "expected an evaluation with step and score on each line"),
+        (b"[]\n", "expected an evaluation with step and score on each line"),
+        (b'{"step": 1}\n', "key score is missing"),
+        (b"{", "expected an evaluation with step and score on each line"),
+    ],
+)
 def test_a_damaged_curve_is_one_line_and_the_former_report_stays(
-    project: Path, capsys: pytest.CaptureFixture[str], content: bytes
+    project: Path, capsys: pytest.CaptureFixture[str], content: bytes, said: str
 ) -> None:
     next((project / "curves").iterdir()).write_bytes(content)
     before = files_of(project)
-    assert "expected an evaluation a line" in refused(capsys)
+    assert said in refused(capsys)
     assert files_of(project) == before
 
 
