@@ -72,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--trained-on", help="processors that also train: default all, which takes hours; '' for none"
     )
+    parser.add_argument("--out", type=Path, metavar="FILE", help=f"default: {REPORT}, none with --short")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEYS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
@@ -93,8 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             parts[processor] += [Part("training", key) for key in TRAININGS]
     found = on_all(parts, arguments.jobs)
     apart = differing(found)
-    if not arguments.short:
-        write_text(REPORT, as_markdown(found, processor_here()))
+    out = arguments.out or (None if arguments.short else REPORT)
+    if out is not None:
+        write_text(out, as_markdown(found, processor_here()))
     print(f"{len(found[HERE])} results on {len(found)} processors: {len(apart)} differ")
     print("\n".join(apart))
     return 1 if apart else 0
@@ -213,8 +215,8 @@ def as_markdown(found: Mapping[str, Mapping[str, str]], machine: str) -> str:
         "",
         f"`python -m benchmarks.portability` on one machine ({machine}):",
         f"how many results have the same bits as on that machine. {EMULATOR} emulates the others: it reports",
-        "their vendor, caches and instruction sets, but no AVX-512. Each system of the small plan has its",
-        "reference losses. A training counts each file of its artefact, and its scores on",
+        "their vendor, caches and instruction sets, but no AVX-512. Reference losses are those of single systems of",
+        "the small plan. A training counts each file of its artefact, and its scores on",
         f"{TASKS}; trained are {', '.join(f'`{key}`' for key in TRAININGS)}.",
         "",
         f"| processor | {' | '.join(KINDS.values())} |",
