@@ -39,7 +39,7 @@ TRAININGS = (
     "bert-flow-small__minilm-l2__s0",
 )
 """A contrastive, a distilled, a whitened and a flow system."""
-FEW = ("simcse-small__words-50d__s2", "distill-small__minilm-l2__s2", "bert-flow-small__minilm-l2__s2")
+FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
 """Runs whose reference losses the short form computes."""
 TASKS = "STSB,sts-part,geometry-test"
 INPUTS = (
