@@ -100,7 +100,7 @@ def old_paths(folder: Path) -> None:
     stale = {
         "tokenizer_file": str(other / "tokenizer.json"),
         "vocab_file": str(other / "vocab.txt"),
-        "special_tokens_map_file": "/root/.cache/nothing.json",
+        "special_tokens_map_file": str(other / "nothing.json"),
         "name_or_path": "../other",
     }
     edit(folder / "tokenizer_config.json", lambda config: {**config, **stale})
