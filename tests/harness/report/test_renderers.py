@@ -118,7 +118,7 @@ def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:
     systems = sorted({f"{one.system}@{one.backbone}" for one in spec.choices()})
     tasks = sorted({column.task for column in [*spec.columns, *spec.parts] if column.task})
     return [
-        (system, seed, task, 0.7 + 0.01 * place + 0.001 * seed * len(task))
+        (system, seed, task, 0.7 + 0.002 * place + 0.0001 * seed * len(task))
         for place, system in enumerate(systems)
         for seed in (42, 0, 1)
         for task in tasks
