@@ -92,11 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if trained_on and not arguments.short:
         for processor in (HERE, *trained_on):
             parts[processor] += [Part("training", key) for key in TRAININGS]
-    found = on_all(parts, arguments.jobs)
-    apart = differing(found)
     out = arguments.out or (None if arguments.short else REPORT)
-    if out is not None:
-        write_text(out, as_markdown(found, processor_here()))
+    found = on_all(parts, arguments.jobs, out)
+    apart = differing(found)
     print(f"{len(found[HERE])} results on {len(found)} processors: {len(apart)} differ")
     print("\n".join(apart))
     return 1 if apart else 0
@@ -113,19 +111,26 @@ def parts_of(*, short: bool) -> list[Part]:
     return [Part("operator"), *losses]
 
 
-def on_all(parts: Mapping[str, Sequence[Part]], jobs: int) -> dict[str, dict[str, str]]:
-    """Returns processor -> name of a result -> its hash, for the parts of each processor."""
+def on_all(
+    parts: Mapping[str, Sequence[Part]], jobs: int, out: Path | None = None
+) -> dict[str, dict[str, str]]:
+    """Returns processor -> name of a result -> its hash; `out` shows after each part what is known by then.
+
+    Parts that take longest start last.
+    """
     found: dict[str, dict[str, str]] = {processor: {} for processor in parts}
+    ordered = sorted(
+        ((processor, part) for processor, some in parts.items() for part in some),
+        key=lambda one: (one[0] != HERE, list(KINDS).index(one[1].kind)),
+    )
     with ThreadPoolExecutor(jobs) as pool:
-        started = {
-            pool.submit(run, processor, part): (processor, part)
-            for processor, some in parts.items()
-            for part in some
-        }
+        started = {pool.submit(run, *one): one for one in ordered}
         for done in as_completed(started):
             processor, part = started[done]
             found[processor] |= done.result()
             print(f"{processor}: {part.kind} {part.keys}", flush=True)
+            if out is not None:
+                write_text(out, as_markdown(found, processor_here()))
     return found
 
 

@@ -43,11 +43,35 @@ def test_the_exit_code_says_whether_bits_differ(
     changed: dict[str, str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(portability, "REPORT", tmp_path / "report.md")
-    monkeypatch.setattr(portability, "on_all", lambda *_: found(**changed))
-    monkeypatch.setattr(portability, "parts_of", lambda *, short: [])
+    monkeypatch.setattr(portability, "run", lambda processor, _: found(**changed)[processor])
+    monkeypatch.setattr(portability, "parts_of", lambda *, short: [Part("operator")])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
-    assert portability.main(["--processors", "Haswell"]) == code
+    assert portability.main(["--processors", "Haswell", "--trained-on", ""]) == code
     assert ("Haswell: operator sum differs" in (tmp_path / "report.md").read_text()) == bool(code)
+
+
+def test_after_each_part_the_report_shows_what_is_known_and_long_parts_start_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[tuple[str, str]] = []
+    written: list[str] = []
+
+    def run(processor: str, part: Part) -> dict[str, str]:
+        started.append((processor, part.kind))
+        return {f"{part.kind} a": "1"}
+
+    monkeypatch.setattr(portability, "run", run)
+    monkeypatch.setattr(portability, "write_text", lambda _, text: written.append(text))
+    kinds = [Part("training"), Part("operator")]
+    portability.on_all({"Haswell": kinds, HERE: kinds}, 1, Path("report.md"))
+    assert started == [
+        (HERE, "operator"),
+        (HERE, "training"),
+        ("Haswell", "operator"),
+        ("Haswell", "training"),
+    ]
+    assert len(written) == 4
+    assert "| Haswell | 1 of 1 | not run | not run |" in written[2]
 
 
 def test_operators_computed_twice_have_the_same_bits_and_differ_from_each_other() -> None:
