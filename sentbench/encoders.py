@@ -81,7 +81,7 @@ def evaluate(
     tasks: names and suites, comma-separated or as a list; `sentbench list tasks` prints them. text:
     `senteval`, tokenised and lower-cased as the papers evaluate, or `raw` as MTEB has it. Every text is
     encoded once.
-    Errors: InputError for an unknown task or text form, a model that gives no vectors, or data not to be had.
+    Errors: InputError for an unknown task or text form, a model that gives no vectors, or unavailable data.
     """
     import pandas as pd
 

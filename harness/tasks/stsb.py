@@ -21,7 +21,7 @@ def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """Returns what changes when a file is written anew; None if there is none."""
+    """Returns a value that changes when the file is rewritten; None if there is no file."""
     if not path.is_file():
         return None
     found = path.stat()

@@ -86,10 +86,10 @@ def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
 
 @contextmanager
 def reordered(network: nn.Module, rows: int) -> Iterator[None]:
-    """Keeps the weights of linear layers as oneDNN reads them, which else orders them anew at each product.
+    """Keeps the weights of linear layers in oneDNN's order, so that it does not reorder them at each product.
 
-    For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes its
-    memory once more. Values were the same to the bit where it was measured.
+    For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes twice
+    its memory. Where it was measured, values were bit-identical.
     """
     chosen: list[nn.Linear] = []
     try:
