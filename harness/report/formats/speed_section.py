@@ -6,8 +6,8 @@ from harness.report.measurements import Headline, Machine, Measurements, headlin
 
 HEADING = "## Measured machines"
 INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`: the speed relative to the other
-tool, median over rounds. The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's
-default. The report's Speed page shows the number of rounds and threads of each figure."""
+tool, median over rounds. The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by
+torch's default. The report's Speed page shows the number of rounds and threads of each figure."""
 
 
 def to_speed_section(measured: Measurements) -> str:
