@@ -1,4 +1,4 @@
-"""What callers hand in, checked before any work: texts, names, folders. A wrong one is an InputError."""
+"""Checks of arguments before any work: texts, names, folders. A wrong one raises InputError."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.errors import InputError
 
 
 def shown(value: Any) -> str:
-    """Returns a value in one short line, for a message."""
+    """Returns a value as one short line for a message."""
     return " ".join(reprlib.repr(value).split()).encode("utf-8", "backslashreplace").decode()
 
 

@@ -15,7 +15,7 @@ from harness.errors import InputError
 def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
     """Writes the named members of a zip file (a wheel is one) to their paths below `folder`.
 
-    Errors: InputError if the file is no whole zip file, or a member is missing or damaged.
+    Errors: InputError if the file is not a complete zip file, or a member is missing or damaged.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -35,7 +35,7 @@ def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
 def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
     """Writes the named members of a tar file, plain or compressed, to their paths below `folder`.
 
-    Errors: InputError if the file is no whole tar file, or a member is missing or not a plain file.
+    Errors: InputError if the file is not a complete tar file, or a member is missing or not a plain file.
     """
     try:
         with tarfile.open(archive) as opened:

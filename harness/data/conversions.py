@@ -1,4 +1,4 @@
-"""What some tiers ship, turned into the neutral files that the readers expect.
+"""Conversions of the files that some tiers ship into the neutral files that the readers expect.
 
 A conversion takes the folder with its input files and the folder it writes to. Equal inputs give equal bytes.
 """
@@ -48,7 +48,7 @@ def glove_arrays(inputs: Path, target: Path) -> None:
 def glove_module(inputs: Path, target: Path) -> None:
     """Writes vectors and vocabulary from a WordEmbeddings module of sentence-transformers.
 
-    Its first row stands for padding and is left out.
+    Its first row is the padding vector and is left out.
     """
     from safetensors.numpy import load_file
 
@@ -101,8 +101,8 @@ def entailed_pairs(inputs: Path, target: Path) -> None:
 def pair_texts(inputs: Path, target: Path) -> None:
     """Writes texts.txt, one sentence a line: both of every pair of STS, STS-B and SICK files, scored or not.
 
-    Files come in the order of their paths, of each pair the first sentence before the second; doubles stay.
-    Errors: InputError for a file of none of these, or a pair with an empty sentence.
+    Files are sorted by path; the first sentence of a pair comes first; duplicates are kept.
+    Errors: InputError for a file of another kind, or a pair with an empty sentence.
     """
     with (target / TEXTS).open("w", encoding="utf-8", newline="\n") as file:
         for path in sorted(path for path in inputs.rglob("*") if path.is_file()):
@@ -116,7 +116,7 @@ def pair_texts(inputs: Path, target: Path) -> None:
 
 
 def _pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yields the two sentences of every pair of one file, whose name says its layout."""
+    """Yields the two sentences of every pair of one file, whose name determines its layout."""
     if path.name.startswith(INPUT):
         yield from ((fields[0], fields[1]) for _, fields in tab_separated(path, 2))
     elif path.name.startswith("sts-"):

@@ -24,7 +24,7 @@ class ScoredPair(NamedTuple):
 
 
 class StsbRow(NamedTuple):
-    """One pair of the STS benchmark; genre, file and year say which SemEval set it was drawn from."""
+    """One pair of the STS benchmark; genre, file and year identify its SemEval set."""
 
     first: str
     second: str
@@ -44,11 +44,11 @@ class SickRow(NamedTuple):
 
 
 def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
-    """Returns the scored pairs of each subset of a year: STS.input.X.txt beside STS.gs.X.txt.
+    """Returns the scored pairs of each subset of a year: STS.input.X.txt with STS.gs.X.txt.
 
     A pair whose gold line is empty was not scored and is dropped.
     Errors: InputError for a folder without subsets, a missing file or column, a gold file of another length
-    or a gold line that is no number from 0 to 5.
+    or a gold line that is not a number from 0 to 5.
     """
     inputs = sorted(folder.glob(f"{INPUT}*.txt"))
     if not inputs:

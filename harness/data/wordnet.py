@@ -55,7 +55,7 @@ class WordNet:
 
 
 class _Reader(WordNetCorpusReader):
-    """NLTK's reader without what serves other things than synonyms and Debian's files lack.
+    """NLTK's reader without the files that synonyms do not need and Debian does not ship.
 
     These are `lexnames`, the names of the lexicographers' files, and `index.sense`, by which NLTK joins the
     words of other languages.

@@ -67,7 +67,7 @@ def read_results(
 ) -> list[ResultFile]:
     """Returns the result files in the order of their names; two files of one run are an error.
 
-    kept: which of their scores are needed; thousands of files with all of theirs fill gigabytes.
+    kept: which of their scores are needed; all scores of thousands of files take gigabytes.
     """
     results = [_slim(read_result(path), kept) for path in sorted(paths)]
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""From the settings of a view to the function that makes it."""
+"""Builds the function that makes a view from the view's settings."""
 
 from __future__ import annotations
 
