@@ -28,7 +28,7 @@ FEWEST_ROWS = 64
 chunk, so sums of keys for 32 rows ran at two thirds of the rate of those for 64."""
 
 PIECE = 4096
-"""Keys whose scores oneDNN returns at once, for it cannot write them where they belong: a small copy each."""
+"""Keys whose scores oneDNN returns at once; it cannot write them in place, so each is copied."""
 
 TARGET_ROWS = 8
 """Rows whose target distribution is formed beside their scores before it takes their place."""

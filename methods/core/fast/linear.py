@@ -77,7 +77,7 @@ def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
 def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
     """Returns the exact GELU of `layer(inputs)`; [T, k] to [T, n].
 
-    The two are one call where no gradient is wanted, for a gradient needs what GELU was given.
+    The two are one call where no gradient is wanted, because a gradient needs what GELU was given.
     """
     if torch.is_grad_enabled() or not fits_onednn(inputs, layer.weight):
         return functional.gelu(linear(layer, inputs))
