@@ -89,7 +89,7 @@ def run_command(words: Sequence[str]) -> int:
     name = words[0]
     if name not in commands:
         raise InputError(
-            f"{name!r} is no command, expected one of {', '.join(commands)}"
+            f"{name!r} is not a command, expected one of {', '.join(commands)}"
             f"{near_matches(name, list(commands))}"
         )
     module = import_module(f"harness.commands.{name.replace('-', '_')}")

@@ -43,7 +43,7 @@ def folder_of(value: Any, of: str) -> Path:
     """Returns the path of an existing folder. Errors: InputError, which says what it is a folder `of`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path:
-        raise InputError(f"{shown(value)} is no path, expected the folder of {of}")
+        raise InputError(f"{shown(value)} is not a path, expected the folder of {of}")
     try:
         if Path(path).is_dir():
             return Path(path)

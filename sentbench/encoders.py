@@ -112,7 +112,7 @@ def _function_of(model: Model) -> Callable[[Sequence[str]], np.ndarray]:
     call = getattr(model, "encode", model)
     if isinstance(model, type) or not callable(call) or not _takes_texts(call):
         raise InputError(
-            f"{shown(model)} is no model, expected an object with encode, a function from texts to "
+            f"{shown(model)} is not a model, expected an object with encode, a function from texts to "
             "vectors, or the folder of an encoder"
         )
     return lambda texts: _array(call(list(texts)))
@@ -142,6 +142,6 @@ def _array(vectors: Any) -> np.ndarray:
         return np.asarray(vectors)
     except (AttributeError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
-            f"the model answers with {type(vectors).__name__} that is no array ({shown(str(error))}), "
+            f"the model returned {type(vectors).__name__}, which is not an array ({shown(str(error))}), "
             "expected vectors of one width [N, d]"
         ) from None

@@ -83,5 +83,5 @@ def describe(found: Verification) -> str:
     from harness.report.verification import Verification, to_text
 
     if not isinstance(found, Verification):
-        raise InputError(f"{shown(found)} is no verification, expected one of those that verify returns")
+        raise InputError(f"{shown(found)} is not a verification, expected one of those that verify returns")
     return to_text(found)

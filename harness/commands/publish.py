@@ -93,7 +93,7 @@ def runs_of(params: Params, names: Sequence[str]) -> list[str]:
     found = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
     if len(found) != 1:
         shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(found))
-        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each by itself")
+        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each separately")
     return list(keys)
 
 

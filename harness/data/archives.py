@@ -27,7 +27,7 @@ def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
                     shutil.copyfileobj(packed, file)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise InputError(
-            f"{archive}: not a whole wheel ({error}), expected an undamaged zip file; "
+            f"{archive}: not a complete wheel ({error}), expected an undamaged zip file; "
             "delete it and fetch again"
         ) from None
 
@@ -44,14 +44,14 @@ def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
                 member = found[_safe(archive, name, found)]
                 packed = opened.extractfile(member) if member.isfile() else None
                 if packed is None:
-                    raise InputError(f"{archive}: member {name} is not a plain file, expected one")
+                    raise InputError(f"{archive}: member {name} is not a plain file")
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("wb") as file:
                     shutil.copyfileobj(packed, file)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise InputError(
-            f"{archive}: not a whole tar file ({error}), expected an undamaged archive; "
+            f"{archive}: not a complete tar file ({error}), expected an undamaged archive; "
             "delete it and fetch again"
         ) from None
 

@@ -33,7 +33,7 @@ def read_lines(path: Path, encoding: str) -> list[str]:
     """Returns the lines of `path`. Errors: InputError for a missing, undecodable or empty file."""
     lines = [line for _, line in decoded_lines(path, encoding)]
     if not lines:
-        raise InputError(f"{path} is empty; expected one example a line, so fetch the data set again")
+        raise InputError(f"{path} is empty; expected one example per line; fetch the data set again")
     return lines
 
 

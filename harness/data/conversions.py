@@ -31,9 +31,7 @@ def gunzip(inputs: Path, target: Path) -> None:
             with gzip.open(path) as packed, (target / path.stem).open("wb") as file:
                 shutil.copyfileobj(packed, file)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(
-                f"{path.name}: not a whole gzip file ({error}), expected one; get it again"
-            ) from None
+            raise InputError(f"{path.name}: not a complete gzip file ({error}); download it again") from None
 
 
 def glove_arrays(inputs: Path, target: Path) -> None:
@@ -68,10 +66,12 @@ def write_vectors(target: Path, words: Sequence[str], vectors: np.ndarray) -> No
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise InputError(
             f"word vectors: {len(words)} words but an array of shape {vectors.shape}, "
-            "expected one row a word; get the files again"
+            "expected one row per word; download the files again"
         )
     if len(set(words)) != len(words) or any(len(word.splitlines()) != 1 for word in words):
-        raise InputError("word vectors: a word is empty, repeated or holds a line break; get the files again")
+        raise InputError(
+            "word vectors: a word is empty, repeated or contains a line break; download the files again"
+        )
     (target / VOCABULARY).write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
     save_file({"vectors": np.ascontiguousarray(vectors, dtype=np.float32)}, target / VECTORS)
 
@@ -110,7 +110,7 @@ def pair_texts(inputs: Path, target: Path) -> None:
                 for sentence in (" ".join(side.split()) for side in pair):
                     if not sentence:
                         raise InputError(
-                            f"{path.name}: pair {number} has an empty sentence, expected two; get it again"
+                            f"{path.name}: pair {number} has an empty sentence; download it again"
                         )
                     file.write(f"{sentence}\n")
 
@@ -124,9 +124,7 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
     elif path.name.startswith("SICK_"):
         yield from ((row.first, row.second) for row in read_sick(path))
     else:
-        raise InputError(
-            f"{path.name}: no file of STS, STS-B or SICK, expected one; correct the sources table"
-        )
+        raise InputError(f"{path.name}: not a file of STS, STS-B or SICK; correct the sources table")
 
 
 CONVERSIONS: Mapping[Conversion, Callable[[Path, Path], None]] = {

@@ -179,7 +179,7 @@ def check_unchanged(folder: Path) -> None:
     recorded = read_record(folder).get("files", {})
     again = f"remove {folder} and run `sentbench data fetch {folder.name}`"
     if not isinstance(recorded, dict) or not all(isinstance(about, dict) for about in recorded.values()):
-        raise InputError(f"{folder / SOURCE_RECORD}: `files` is no table of files, expected one; {again}")
+        raise InputError(f"{folder / SOURCE_RECORD}: `files` is not a table of files; {again}")
     check_files(folder, {name: str(about.get("sha256")) for name, about in recorded.items()}, again=again)
 
 
@@ -265,7 +265,7 @@ def _verify(source: Source, tier: Tier, folder: Path, again: str) -> dict[str, t
     for file, rows in source.rows.items():
         path = folder / file
         if not path.is_file():
-            raise InputError(f"{path}: no such file, expected one; {again}")
+            raise InputError(f"{path}: no such file; {again}")
         if rows is not None:
             expected = tier.rows.get(file, rows)
             rows = sum(1 for _ in decoded_lines(path, source.encoding))

@@ -88,7 +88,7 @@ def read_sick(path: Path) -> list[SickRow]:
     _, names = next(lines, (0, []))
     missing = [name for name in SICK_COLUMNS if name not in names]
     if missing:
-        raise InputError(f"{path}: line 1 names no column {missing[0]}, expected one; fetch the file again")
+        raise InputError(f"{path}: line 1 has no column {missing[0]}; fetch the file again")
     positions = [names.index(name) for name in SICK_COLUMNS]
     rows = []
     for number, fields in lines:
@@ -119,9 +119,7 @@ def read_pairs_jsonl(path: Path) -> list[ScoredPair]:
                 "score; fetch the file again"
             ) from None
         if not isinstance(first, str) or not isinstance(second, str):
-            raise InputError(
-                f"{path}: line {number}: a sentence is no text, expected two; fetch the file again"
-            )
+            raise InputError(f"{path}: line {number}: a sentence is not text; fetch the file again")
         pairs.append(ScoredPair(first, second, _score(str(score), path, number, 0.0)))
     return pairs
 

@@ -119,7 +119,7 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = sorted(Path(scratch).glob(pattern))
         if done.returncode or not found:
-            reason = (done.stderr.strip() or "pip brought no wheel of that name").splitlines()[-1]
+            reason = (done.stderr.strip() or "pip found no wheel of that name").splitlines()[-1]
             raise Unavailable(f"pip download {requirement}: {reason}")
         target = wheels / found[0].name
         discard(target)
@@ -130,7 +130,7 @@ def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:
     try:
         _take(Path(tier.folder), paths, folder)
     except Unavailable as error:
-        raise Unavailable(f"{error}; `apt-get install {tier.package}` brings it") from None
+        raise Unavailable(f"{error}; `apt-get install {tier.package}` installs it") from None
 
 
 def _bring_from_mirror(tier: Tier, paths: Sequence[str], folder: Path) -> None:

@@ -70,7 +70,7 @@ OPEN_BRACKETS = re.compile(r"\([\s,;]+")
 def sentences_of_dump(path: Path) -> Iterator[str]:
     """Yields the distinct prose sentences of all articles of a bzip2 XML dump, in order.
 
-    Errors: InputError if the file is not a whole bzip2 file or not XML.
+    Errors: InputError if the file is not a complete bzip2 file or not XML.
     """
     seen: set[str] = set()
     try:
@@ -81,7 +81,7 @@ def sentences_of_dump(path: Path) -> Iterator[str]:
                     yield sentence
     except (EOFError, OSError, ElementTree.ParseError) as error:
         raise InputError(
-            f"{path.name}: not a whole Wikipedia dump ({error}), expected XML compressed by bzip2; "
+            f"{path.name}: not a complete Wikipedia dump ({error}), expected XML compressed by bzip2; "
             "get it again"
         ) from None
 

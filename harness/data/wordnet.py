@@ -26,7 +26,7 @@ class WordNet:
         if missing:
             raise InputError(
                 f"{folder}: no {missing[0]}, expected the database files of WordNet 3.0; "
-                "`apt-get install wordnet-base` brings them, then `sentbench data fetch wordnet`"
+                "`apt-get install wordnet-base` installs them, then `sentbench data fetch wordnet`"
             )
         nltk.data.path.append(str(folder.resolve()))  # NLTK reads from folders that are registered only
         try:

@@ -199,7 +199,7 @@ class Checkout:
                 )
         if not reach.keys() & again.keys():
             raise InputError(
-                f"{key}: the encoder has other bytes here, and no score has a band to compare it by"
+                f"{key}: the encoder's bytes differ here, and no score has a band for comparison"
             )
         return {key: outcome}
 

@@ -40,7 +40,7 @@ class Band(Declaration):
     def check(self) -> Band:
         """Checks that low is below high."""
         if self.low > self.high:
-            raise ValueError(f"low {self.low:g} above high {self.high:g}, expected it below")
+            raise ValueError(f"low {self.low:g} is above high {self.high:g}")
         return self
 
 

@@ -168,7 +168,7 @@ class Bundle:
                 )
         check_limits(folder, {info.filename: info.file_size for info in infos})
         if MANIFEST not in counts:
-            raise InputError(f"no {MANIFEST}, expected one; pack it with `sentbench contribute`")
+            raise InputError(f"no {MANIFEST}; pack it with `sentbench contribute`")
         self._write(MANIFEST)
         again = "pack it with `sentbench contribute`"
         found = read_object(folder / MANIFEST, again=again)
@@ -206,7 +206,7 @@ class Bundle:
                     digest.update(block)
                     file.write(block)
         except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-            raise InputError(f"not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+            raise InputError(f"not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
         return size, digest.hexdigest()
 
 
@@ -223,7 +223,7 @@ def opened(path: Path, folder: Path) -> Iterator[Bundle]:
     try:
         archive = zipfile.ZipFile(path)
     except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+        raise InputError(f"{path}: not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
     try:
         with archive:
             yield Bundle(archive, folder)

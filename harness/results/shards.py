@@ -101,7 +101,7 @@ class Shard:
             records: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             raise InputError(
-                f"{self.path}: gone, expected it to stay: another encoder was evaluated into this folder "
+                f"{self.path}: gone: another encoder was evaluated into this folder "
                 "meanwhile; evaluate one after the other"
             ) from None
         return records

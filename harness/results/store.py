@@ -73,9 +73,7 @@ def read_results(
     seen: set[str] = set()
     for result in results:
         if result.run.key in seen:
-            raise InputError(
-                f"run {result.run.key!r} has two result files, expected one; delete the one that is stale"
-            )
+            raise InputError(f"run {result.run.key!r} has two result files; delete the one that is stale")
         seen.add(result.run.key)
     return results
 

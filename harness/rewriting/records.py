@@ -111,7 +111,7 @@ def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
     wrong = [row for row in ids if row not in by_id or by_id[row].digest != digest(texts[row])]
     if wrong or len(records) != len(ids):
         raise InputError(
-            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without theirs; expected "
+            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without a record; expected "
             "one for every row, made of its text; remove the file"
         )
     return [by_id[row] for row in ids]

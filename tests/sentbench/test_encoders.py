@@ -103,7 +103,7 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (7, "7 is no model"),
+        (7, "7 is not a model"),
         (Counting, "is no model"),
         ("nowhere", "nowhere: no such folder"),
         (lambda texts: letters(texts)[1:], "expected"),
