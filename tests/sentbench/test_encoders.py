@@ -104,7 +104,7 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
     ("model", "message"),
     [
         (7, "7 is not a model"),
-        (Counting, "is no model"),
+        (Counting, "is not a model"),
         ("nowhere", "nowhere: no such folder"),
         (lambda texts: letters(texts)[1:], "expected"),
         (lambda texts: letters(texts) * np.nan, "finite"),
