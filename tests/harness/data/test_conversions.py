@@ -152,7 +152,7 @@ def test_a_pair_with_an_empty_sentence_or_a_foreign_file_is_refused_in_one_line(
     with pytest.raises(InputError, match=r"STS\.input\.news\.txt: pair 1 has an empty sentence"):
         pair_texts(inputs, tmp_path)
     (inputs / "STS.input.news.txt").rename(inputs / "other.txt")
-    with pytest.raises(InputError, match=r"other\.txt: no file of STS, STS-B or SICK"):
+    with pytest.raises(InputError, match=r"other\.txt: not a file of STS, STS-B or SICK"):
         pair_texts(inputs, tmp_path)
 
 
