@@ -2,7 +2,7 @@
 
 Every start is a process of its own, from the command to the first evaluation, which comes before the first
 step: imports, hash of the corpus, its rows, its word pieces, network and optimiser. The second start finds
-the pieces of the first. Evaluation on dev is left out, for its time is that of the device.
+the pieces of the first. Evaluation on dev is left out, because its time is that of the device.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ MB = 1e6
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": str(2**20), "MALLOC_TRIM_THRESHOLD_": str(2**27)}
 """Makes glibc map every block of 1 MiB by itself and give it back when it is freed.
 
-Not set for training: the kernel clears each page anew, which took up to half of a step's time more on
+Not set for training: the kernel clears each page again, which took up to half of a step's time more on
 the one virtual machine that measured, and no less with transparent huge pages (glibc.malloc.hugetlb, or
 torch's THP_MEM_ALLOC_ENABLE).
 """

@@ -80,7 +80,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE")
     arguments = parser.parse_args()
     planted = read_mutations(arguments.groups)
-    sys.dont_write_bytecode = True  # a file that changes twice in a second is compiled anew all the same
+    sys.dont_write_bytecode = True  # a file that changes twice within a second is still compiled again
     for library in LIBRARIES:
         import_module(library)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:

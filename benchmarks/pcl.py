@@ -54,7 +54,7 @@ def broadcast_logits(anchors: Tensor, candidates: Tensor) -> Tensor:
 
 
 def broadcast_loss(main: Tensor, peer: Tensor) -> Tensor:
-    """Returns the released preset's loss, every distribution and cosine computed anew where it is used."""
+    """Returns the released preset's loss, every distribution and cosine recomputed at each use."""
     size, views, _ = main.shape
     total = main.new_zeros(())
     for network in (main, peer):

@@ -27,7 +27,7 @@ def write_figures(
 
     about: what `machine.machine` returns; measured: a `Measurement` of the record. order: names of the
     benchmarks, others are dropped from this machine. Figures that are replaced become `before`, beside the
-    new ones; with `again` they are dropped and `before` stays, for they were spoiled.
+    new ones; with `again` they are dropped and `before` stays, because they were spoiled.
     Errors: InputError, and nothing is written, if the file is damaged.
     """
     machines = _machines(path)

@@ -3,7 +3,7 @@
     python -m benchmarks.steps [--system ID ...] [--backbone NAME ...] [--device cuda] [--batch 8] [--write]
 
 Without --system: the first run of every method, of the full-scale ones where there are any. SimCSE is always
-measured, for the others are compared with it. On a CPU one thread works and its processor time is taken, so
+measured and compared with the others. On a CPU one thread works and its processor time is taken, so
 that other work on the machine does not count. --write keeps the rows in leaderboards/step-times.yaml, where
 `sentbench plan` reads them.
 """

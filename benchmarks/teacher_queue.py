@@ -2,7 +2,7 @@
 
 Run from the repository's root: `python -m benchmarks.teacher_queue [--rounds 5] [--short]`. ConGen's and
 CKD's loss, forward and backward over the student's vectors, against the form the formulas have: queue and
-batch joined, every share stored. Each form runs in a process of its own, for its peak of resident memory;
+batch joined, every share stored. Each form runs in a process of its own, because its peak of resident memory;
 both must agree.
 """
 

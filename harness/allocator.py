@@ -1,4 +1,4 @@
-"""What becomes of the memory that a step frees: it stays with the process, for the next step.
+"""What happens to the memory that a step frees: it stays with the process for the next step.
 
 glibc gives freed memory back to the system where more of it than a threshold lies at the end of the heap, and
 the system clears each page before it hands it out again. tcmalloc keeps memory too, and puts blocks of other

@@ -2,7 +2,7 @@
 
 What is not yet, or no longer, an output lies in a hidden folder beside it, as NEW and OLD. The process that
 works there holds a lock on the folder, which the system drops when the process ends, however it ends. So a
-folder that nobody holds was left by a killed process, and the next command for that output puts it right.
+folder without a lock was left by a killed process; the next command for that output restores or removes it.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ PROBES = LEADERBOARDS / "probes.yaml"
 CONTRIBUTED = LEADERBOARDS / "contributed"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
+SPEED_PAGE = Path("docs/speed.md")
 
 DATA = Path("data")
 BACKBONES = Path("backbones")

@@ -1,4 +1,4 @@
-"""Numbers on record: our scores, what papers print, and whether a printed number holds."""
+"""Recorded numbers: our scores, published numbers, and what is known about each."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PUBLISHED_COLUMNS = (*ABOUT_ROW, "column", "value", "metric", "scale")
 
 
 def results(folder: str | Path | None = None) -> pd.DataFrame:
-    """Returns the scores on record, one row each, in raw units.
+    """Returns the recorded scores, one row each, in raw units.
 
-    folder: of result files; default: those of the checkout that the current folder is.
+    folder: a folder of result files; default: that of the current checkout.
     Columns: key, id, method, variant, backbone, seed, recipe, identity, task, metric, setting, selection,
     text, value, n.
     Errors: InputError outside a checkout without a folder, or for a damaged file.
@@ -35,7 +35,7 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
 
 
 def published(table: str | None = None) -> pd.DataFrame:
-    """Returns the numbers that the papers print, one row each: of one table or figure, or of all.
+    """Returns the published numbers of one table or figure, or of all, one row each.
 
     Columns: table (`paper/table2`), row (its key, which `verify` takes), system, variant, backbone, source
     (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA where the paper does not say),
@@ -67,7 +67,7 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
 
     Each has `printed`, `finding` (the answer in words), `values` (our seeds in points), `others` (who
     measured it) and `plan` (the seeds, GPU hours and command that would settle it); `describe` puts one into
-    words. Our seeds are those of the checkout that the current folder is, and none elsewhere.
+    words. Our seeds are those of the current checkout; there are none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
     from harness.stages.report import verifications
@@ -83,5 +83,5 @@ def describe(found: Verification) -> str:
     from harness.report.verification import Verification, to_text
 
     if not isinstance(found, Verification):
-        raise InputError(f"{shown(found)} is no verification, expected one of those that verify returns")
+        raise InputError(f"{shown(found)} is not a verification, expected one of those that verify returns")
     return to_text(found)

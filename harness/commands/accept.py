@@ -1,4 +1,4 @@
-"""`sentbench accept`: check contributed results and show them beside ours.
+"""`sentbench accept`: check contributed results and show them next to ours.
 
 Example: `sentbench accept bundle.zip --allowed-signers signers`
 """
@@ -39,24 +39,24 @@ def declare(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=ANY_RUN,
         metavar="RUN",
-        help="train this run of the bundle here and compare, one taken at random without a name",
+        help="train this run of the bundle here and compare; without a name, a random one",
     )
     parser.add_argument(
         "--allowed-signers",
         type=Path,
         metavar="FILE",
-        help="accept only what a key of this list signed (see ssh-keygen(1), ALLOWED SIGNERS)",
+        help="accept only bundles signed by a key of this list (see ssh-keygen(1), ALLOWED SIGNERS)",
     )
     parser.add_argument(
         "--recheck",
         action="store_true",
-        help="check a bundle that was accepted again, and compare with what was found out then",
+        help="check an accepted bundle again, and compare with the first check",
     )
     add_device_option(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Adds the results of a good bundle below leaderboards/contributed, and prints how they were checked."""
+    """Adds the results of a valid bundle to leaderboards/contributed, and prints how they were checked."""
     need_checkout("accepting results")
     check = partial(
         check_results, device=arguments.device, reproduce=arguments.reproduce, again=arguments.recheck
@@ -72,7 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
-    """Prints each run about which more was written than is found out now; returns 1 if there is one."""
+    """Prints each run whose recorded check exceeds the present one; returns 1 if there is one."""
     problems = [
         f"{key}: {in_words(now)}, but {in_words(then)} was written"
         for key, now in found.runs.items()
@@ -85,7 +85,7 @@ def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
 
 
 def _covers(now: Checked, then: Checked) -> bool:
-    """Returns whether all that was found out then holds now, or was not tried: training, and missing data."""
+    """Returns whether the present check confirms the recorded one; training may not have been repeated."""
     return set(then.rescored) <= set(now.rescored) and (
         then.reproduced == "" or now.reproduced in ("", then.reproduced)
     )
@@ -157,12 +157,12 @@ def identity_here(known: KnownRuns, record: RunRecord) -> str | None:
 
 
 def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile:
-    """Returns the result of training the run of a contributed one here."""
+    """Returns the result of training a contributed run here."""
     from harness.stages.repeat import repeat_run
 
     params = known.params(result.run.key)
     if params is None:
-        raise InputError(f"{result.run.key}: has no recipe here, expected one")
+        raise InputError(f"{result.run.key}: has no recipe here")
     return repeat_run(params, result.run.key, device=device)
 
 

@@ -35,7 +35,7 @@ CONTINUES = "with --run the same command encodes only what is not stored yet; ot
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="of an encoder; with --from-store of vectors"
+        "folder", type=Path, metavar="DIR", help="the encoder's folder; with --from-store a folder of vectors"
     )
     parser.add_argument(
         "--tasks", default="sts", help="tasks and suites, comma-separated (default: sts, the seven STS sets)"
@@ -49,17 +49,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subsets", action="store_true", help="also show the scores of subsets")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the scores as JSON")
     add_json_option(parser)
-    parser.add_argument("--from-store", action="store_true", help="use stored vectors, no model")
+    parser.add_argument("--from-store", action="store_true", help="score stored vectors without a model")
     parser.add_argument(
         "--arithmetic",
         choices=["portable", "native"],
-        help="portable: one thread, the same bits on every x86-64 processor (default: native, the fastest)",
+        help="portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
     )
     parser.add_argument("--run", help="evaluate the artefact of this run of params.yaml on the run's tasks")
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the scores of any folder; with `--run` writes those of a run of the plan instead."""
+    """Prints the scores of a folder; with `--run` writes those of a run of the plan."""
     if arguments.run:
         evaluate_planned(arguments)
         return
@@ -97,7 +97,7 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
     }
     for option in (name for name, value in wrong.items() if value):
         raise InputError(
-            f"--run with {option}: a run's scores go to its file with the plan's settings; drop one"
+            f"--run with {option}: a run is scored with the plan's settings; drop one of the two"
         )
     check_encoder_folder(arguments.folder)
     params = read_plan()
@@ -128,7 +128,7 @@ def scores_of(
 
 
 def as_plain(line: ScoreLine) -> dict[str, Any]:
-    """Returns a score as a JSON object; `interval` is there only where one was computed."""
+    """Returns a score as a JSON object; with `interval` only if one was computed."""
     plain = line._asdict()
     interval = plain.pop("interval")
     return plain if interval is None else {**plain, "interval": list(interval)}

@@ -48,9 +48,9 @@ def execute(arguments: argparse.Namespace) -> None:
 def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | None = None) -> str:
     """Writes the folder `out` for runs or systems `names` and returns what is in it, in one line.
 
-    The weights of the seed with the median development score lie on top, those of the others in seeds/N.
+    The weights of the seed with the median dev score are at the top level, those of the others in seeds/N.
     Errors: InputError for an unknown run, runs of several systems, a run without scores or artefact, an
-    encoder that sentence-transformers cannot express, or an `out` that is a file or somebody's folder.
+    encoder that sentence-transformers cannot express, or an `out` that is a file or a foreign folder.
     """
     check_folder(out, PUBLISHED)
     keys = runs_of(params, names)
@@ -93,7 +93,7 @@ def runs_of(params: Params, names: Sequence[str]) -> list[str]:
     found = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
     if len(found) != 1:
         shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(found))
-        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each by itself")
+        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each separately")
     return list(keys)
 
 

@@ -1,9 +1,9 @@
-"""Files of the Hugging Face hub: downloaded once into a folder of this machine, continued, and verified.
+"""Files of the Hugging Face hub: downloaded once per machine, resumed after an interruption, and verified.
 
 The cache keeps each file under its repository and commit, the hub's hash of it (its ETag) next to it, and in
-`refs` the commit that a name such as `main` meant. The hash is computed again whenever a file is taken from
-there: by another stage, for another source in the same archive, on a machine without a network. Files that
-the hub's own client has on this machine are used too.
+`refs` the commit that a name such as `main` meant. The hash is verified at every use of a file: by another
+stage, for another source in the same archive, on a machine without a network. Files in the cache of the hub's
+own client are used too.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class _File(NamedTuple):
         return self.path.with_name(f".{self.path.name}.etag")
 
     def metadata(self) -> Any:
-        """Returns commit, ETag, size and location of the file, as the hub tells them now."""
+        """Returns the commit, ETag, size and location of the file that the hub states now."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
         endpoint = os.environ.get("HF_ENDPOINT") or None
@@ -171,7 +171,7 @@ def _fetched(what: _File) -> Path:
 
 
 def _download(what: _File, metadata: Any, part: Path) -> None:
-    """Writes the file to `part`, whole and verified; what an interruption left there is continued."""
+    """Writes the complete, verified file to `part`; continues a partial download there."""
     for left in reversed(range(ROUNDS)):
         try:
             _asked(what, lambda: _receive(what, metadata, part))
@@ -215,7 +215,7 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
 
 @contextmanager
 def not_asked_again() -> Iterator[None]:
-    """In the block, a hub that cannot be connected to is asked once, not once for every file."""
+    """In the block, an unreachable hub is asked once, not once per file."""
     token = _NO_ANSWER.set([])
     try:
         yield

@@ -1,4 +1,4 @@
-"""Texts that were made of others, kept on disk by all that determines them: made once for all processes."""
+"""Derived texts, cached on disk by everything that determines them: computed once for all processes."""
 
 from __future__ import annotations
 

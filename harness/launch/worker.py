@@ -32,7 +32,7 @@ PRELOADED = [
     "pydantic",
     "scipy.stats",
 ]
-"""What the server imports for commands of this project; the project itself is read anew by each stage."""
+"""What the server imports for commands of this project; each stage imports the project itself again."""
 
 
 def is_ours(commands: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 A seed is the same order of rows, the same dropout and the same first weights of new layers for every method,
 so runs of two systems are compared seed by seed. Two things are uncertain in a difference and each has its
 interval: what other seeds would give, from the scores, and what other pairs of sentences would give, from the
-cosines of stored vectors. A task is won where every interval that is known keeps off zero.
+cosines of stored vectors. A task is won if every known interval excludes zero.
 """
 
 from __future__ import annotations

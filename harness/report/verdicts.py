@@ -48,7 +48,7 @@ ByOthers = Literal[
     "untested",
 ]
 """What holds without a run of ours. Only its authors: others' runs were looked for and not found, or its
-authors gave it a second time. Untested: nothing beside the print is known."""
+authors gave it a second time. Untested: no other result is known."""
 
 Finding = Typical | ByOthers
 """The one scale of the site: a word of `Typical` for a cell with seeds of ours, of `ByOthers` without."""

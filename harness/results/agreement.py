@@ -19,7 +19,7 @@ from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import to_frame
 
 ROUNDING = 0.05
-"""Points by which other last digits may move a correlation of the same weights."""
+"""Points by which rounding may change a correlation of the same weights."""
 CORRELATIONS = ("spearman", "pearson")
 """Metrics that change continuously; an accuracy changes by whole examples, so a band decides."""
 Pair = tuple[ResultFile, ResultFile]
@@ -28,9 +28,9 @@ Pair = tuple[ResultFile, ResultFile]
 
 @dataclass(frozen=True)
 class Difference:
-    """A score that is not the committed one; in points. low, high: where it agrees, None if nothing decides.
+    """A score that differs from the committed one, in points. low, high: the range that agrees, or None.
 
-    committed, here: None where the score is on the other side only.
+    committed, here: None if only the other side has the score.
     """
 
     run: str
@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def agrees(self) -> bool:
-        """Whether the score lies where rounding or another seed may put it; one of a further task does."""
+        """Whether rounding or another seed explains the score; always true for an additional task."""
         if self.here is None:
             return False
         return self.low is None or self.high is None or self.low <= self.here <= self.high
@@ -146,7 +146,7 @@ def reasons(pairs: Iterable[Pair], machine: str) -> list[str]:
 def _limits(
     old: ResultFile, new: ResultFile, score: ScoreRecord | None, bands: Mapping[tuple[str, ...], Band]
 ) -> tuple[float | None, float | None]:
-    """Returns from where to where a score agrees, in points; None where nothing decides."""
+    """Returns the range in which a score agrees, in points; None if there is none."""
     if score is None:
         return None, None
     same = old.provenance.encoder_sha256 == new.provenance.encoder_sha256

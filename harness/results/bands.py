@@ -1,4 +1,4 @@
-"""Bands: the scores that one system may have on one task.
+"""Bands: the accepted scores of one system on one task.
 
 For every system, task, metric and setting, a band is the mean over the seeds plus and minus the larger of
 SPREADS sample standard deviations and FLOOR points; a system without random numbers has FLOOR alone. A score
@@ -23,7 +23,7 @@ WATCHED = {"metric": ["spearman", "accuracy", "map"], "setting": ["all"]}
 
 
 class Band(Declaration):
-    """The scores in points that one system may have on one task; `runs` and `mean`: how it was measured."""
+    """The accepted scores of one system on one task, in points; `runs` and `mean`: how it was measured."""
 
     id: str
     backbone: str
@@ -38,9 +38,9 @@ class Band(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> Band:
-        """A band has room between its ends."""
+        """Checks that low is below high."""
         if self.low > self.high:
-            raise ValueError(f"low {self.low:g} above high {self.high:g}, expected it below")
+            raise ValueError(f"low {self.low:g} is above high {self.high:g}")
         return self
 
 

@@ -42,7 +42,7 @@ MEMBERS = {
     re.compile(rf"vectors/{RUN}/meta\.json"): 2**16,
     re.compile(rf"vectors/{RUN}/[0-9a-f]{{16}}-[0-9a-f]{{64}}\.npy"): 2**30,
 }
-"""What a member may be called, with the most bytes it may have."""
+"""The allowed names of members and their size limits in bytes."""
 
 MOST_MEMBERS, MOST_BYTES = 2_000, 8 * 2**30
 MOST_TEXT = 2**28
@@ -53,7 +53,7 @@ AGAIN = "pack it again"
 
 
 class Contributor(Declaration):
-    """Who ran it. `link` is where readers find them; only with `may_be_cited` a page shows name and link."""
+    """Who ran it. `link` is their address; a page shows name and link only with `may_be_cited`."""
 
     name: str = Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f<>]+$")
     link: str = Field(default="", max_length=200, pattern=r"^(https://[^\s<>\"]+)?$")
@@ -68,7 +68,7 @@ class Member(Declaration):
 
 
 class Manifest(Declaration):
-    """The file manifest.json. code: the fingerprint of the code of each method whose runs are there."""
+    """The file manifest.json. code: the fingerprint of the code of each method with runs in it."""
 
     format: Literal[1]
     contributor: Contributor
@@ -168,7 +168,7 @@ class Bundle:
                 )
         check_limits(folder, {info.filename: info.file_size for info in infos})
         if MANIFEST not in counts:
-            raise InputError(f"no {MANIFEST}, expected one; pack it with `sentbench contribute`")
+            raise InputError(f"no {MANIFEST}; pack it with `sentbench contribute`")
         self._write(MANIFEST)
         again = "pack it with `sentbench contribute`"
         found = read_object(folder / MANIFEST, again=again)
@@ -206,7 +206,7 @@ class Bundle:
                     digest.update(block)
                     file.write(block)
         except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-            raise InputError(f"not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+            raise InputError(f"not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
         return size, digest.hexdigest()
 
 
@@ -223,7 +223,7 @@ def opened(path: Path, folder: Path) -> Iterator[Bundle]:
     try:
         archive = zipfile.ZipFile(path)
     except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+        raise InputError(f"{path}: not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
     try:
         with archive:
             yield Bundle(archive, folder)

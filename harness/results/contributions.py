@@ -1,7 +1,7 @@
-"""Results that others ran: packed into a bundle there, accepted here, and read for tables.
+"""Results of others: packed into a bundle there, accepted here, and read for tables.
 
-Nothing in a bundle says how far it was checked: that is found out when it is accepted, and written beside its
-results in `acceptance.json`.
+A bundle does not state how far it was checked: `accept` determines that and writes it to `acceptance.json`
+next to the results.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CONTRIBUTION = Layout(
     {MANIFEST: ("contributor",), ACCEPTANCE: ("bundle", "runs")},
     (SIGNATURE, "scores/*.json", "curves/*.jsonl"),
 )
-"""What lies in the folder of an accepted bundle."""
+"""The content of the folder of an accepted bundle."""
 
 Level = Literal["scores only", "rescored here", "reproduced here"]
 """How far a score was checked: not against anything but other scores; computed again from the vectors of the
@@ -53,7 +53,7 @@ Reproduced = Literal["", "equal encoder bytes", "scores within bands"]
 
 
 class RunFiles(NamedTuple):
-    """The files of one run: its result file, and its curve and folder of vectors where they are there."""
+    """The files of one run: its result file, and its curve and folder of vectors if present."""
 
     scores: Path
     curve: Path | None

@@ -1,4 +1,4 @@
-"""The scores of another time: those of a git revision, or of any folder."""
+"""The scores of a git revision or of any folder."""
 
 from __future__ import annotations
 

@@ -67,15 +67,13 @@ def read_results(
 ) -> list[ResultFile]:
     """Returns the result files in the order of their names; two files of one run are an error.
 
-    kept: which of their scores are needed; thousands of files with all of theirs fill gigabytes.
+    kept: which of their scores are needed; all scores of thousands of files take gigabytes.
     """
     results = [_slim(read_result(path), kept) for path in sorted(paths)]
     seen: set[str] = set()
     for result in results:
         if result.run.key in seen:
-            raise InputError(
-                f"run {result.run.key!r} has two result files, expected one; delete the one that is stale"
-            )
+            raise InputError(f"run {result.run.key!r} has two result files; delete the one that is stale")
         seen.add(result.run.key)
     return results
 

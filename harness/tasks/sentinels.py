@@ -1,9 +1,9 @@
-"""Encoders whose scores theory knows: constant, random and oracle. They watch the scoring itself.
+"""Encoders with scores known from theory: constant, random and oracle. They test the scoring itself.
 
-The oracle. Sentences shared by several pairs rule out a plane for each pair, so cosines are planned as a
+The oracle. Pairs share sentences, so they cannot each have a plane; cosines are constructed from a
 graph: texts are nodes, pairs are edges with gold/scale as weight. Each edge gets a coordinate in which both
 its texts have the root of the weight; coordinates are reused where no two texts of a pair would meet in a
-second one. What is missing to unit length goes into a coordinate of the text's own, again reused where no
+second one. The remaining length goes into a separate coordinate of the text, again reused where no
 pair shares it. The cosine of every pair is then its weight: exact, in far fewer dimensions than pairs.
 No vectors can do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given
 twice with two gold scores (the oracle takes the mean): `attainable` says what the oracle must score.
@@ -86,7 +86,7 @@ def attainable(pairs: Sequence[ScoredPair]) -> float:
 
 
 def problems_of(task: Task) -> list[str]:
-    """Returns one line for every sentinel that an STS task does not score as theory says.
+    """Returns one line for every sentinel whose score on an STS task differs from theory.
 
     Constant: refused. Random: |Spearman| at most 4 / sqrt(n). Oracle: `attainable`.
     Errors: InputError for a task of another kind.
@@ -119,7 +119,7 @@ def _edge(pair: ScoredPair) -> Edge:
 
 
 def _edge_weights(pairs: Sequence[ScoredPair]) -> dict[Edge, float]:
-    """Returns a weight for each pair of different texts, so small that no text's weights exceed 1 in sum."""
+    """Returns a weight for each pair of different texts; the weights of a text sum to 1 at most."""
     gold: dict[Edge, list[float]] = defaultdict(list)
     for pair in pairs:
         if pair.first != pair.second:

@@ -92,7 +92,7 @@ class TrainingFolder:
     def commit(self, content: Mapping[str, Any]) -> None:
         """Makes `content`, the log so far and the best encoder what a killed training goes on from.
 
-        No random state is part of it, for every stream is keyed by the step.
+        No random state is part of it, because every stream is keyed by the step.
         """
         self.commit_beside(content)
         self.settle(wait=True)

@@ -107,7 +107,7 @@ def test_rates_of_products_are_of_a_machine_and_keep_its_figures(path: Path) -> 
     ],
 )
 def test_a_damaged_record_is_refused_and_stays_as_it_is(path: Path, write: Callable[[Path], None]) -> None:
-    """One digit is changed: sealed anew, the wrong figure would pass for a measured one."""
+    """One digit is changed: with a new checksum, the wrong figure would pass for a measured one."""
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"median": 3.0', '"median": 2.0'), encoding="utf-8")
     damaged = path.read_bytes()

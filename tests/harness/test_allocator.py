@@ -49,7 +49,7 @@ def pages(*words: str, **settings: str) -> int:
 
 @pytest.mark.skipif("glibc" not in os.confstr("CS_GNU_LIBC_VERSION"), reason="glibc's settings")
 def test_blocks_that_were_freed_are_used_again() -> None:
-    """The system gives pages anew without it, and hardly any with it unless a variable decides."""
+    """The system gives new pages without it, and hardly any with it unless a variable decides."""
     assert pages() > 100  # of 4 KiB more than 100,000
     assert pages("keep") < 20
     assert pages("keep", MALLOC_TRIM_THRESHOLD_="131072") > 100

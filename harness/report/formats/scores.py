@@ -99,7 +99,7 @@ def differences_to_text(found: SystemComparison) -> str:
     if found.mean is not None:
         rows.append(["Mean", "", *_difference(found.mean)])
     tally = tally_in_words(found.tally, found.first)
-    foot = "scores x 100; 95 % intervals of the difference; a task is won where every interval keeps off zero"
+    foot = "scores x 100; 95 % intervals of the difference; a task is won if every interval excludes zero"
     return "\n".join([*_lefts(rows, 2), "", tally, foot]) + "\n"
 
 

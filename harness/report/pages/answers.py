@@ -132,7 +132,7 @@ def known_words(found: Verification) -> str:
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
     if not parts:
-        parts.append("no run by others found" if found.others.searched else "nothing beside the print")
+        parts.append("no run by others found" if found.others.searched else "no other result known")
     return "; ".join(parts)
 
 

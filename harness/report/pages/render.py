@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -112,6 +113,7 @@ def _environment(templates: Path) -> Environment:
             "downloads": DOWNLOADS,
             "all_results": ALL_RESULTS,
             "report_entry": report_entry,
+            "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
         }

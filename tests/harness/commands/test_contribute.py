@@ -243,7 +243,7 @@ def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_i
     monkeypatch.setattr("harness.commands.contribute.git_state", lambda: ("b" * 40, False))
     made_by("0" * 64)
     assert main(CONTRIBUTE) == 2
-    assert "made by other code than is here" in capsys.readouterr().err
+    assert "made by other code; check out" in capsys.readouterr().err
     made_by(code)
     assert main(CONTRIBUTE) == 0
     with zipfile.ZipFile("bundle.zip") as bundle:

@@ -1,4 +1,4 @@
-"""The page of the recorded score folder; run as a module it writes the golden file anew.
+"""The page of the recorded score folder; run as a module it rewrites the golden file.
 
 `python -m tests.harness.report.golden` is for a wanted change of the templates: read the difference before it
 is committed. The numbers in it are those that test_renderers.py works out by hand.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import sentbench
 from harness.errors import InputError
 from harness.report.charts.chart import Chart
 from harness.report.formats.templates import TEMPLATES
@@ -22,6 +23,9 @@ from harness.report.tables.model import Cell, Column, Table, TableRow, reading_o
 from tests.harness.report.example_report import make_report
 from tests.harness.report.shown import show_index, show_paper
 
+ROOT = Path(__file__).parents[3]
+DOCUMENTS = ("../README.md", "../docs/index.md", "../docs/glossary.md")
+"""Links of the footer, as the main page has them."""
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
     75.107, 0.84, 3, 76.25, -1.143, "not settled", place=1.0, more=11,
@@ -190,6 +194,13 @@ def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(ind
     assert {name for value in page.all("aria-labelledby") for name in value.split()} <= set(ids)
 
 
+def test_the_footer_links_to_documents_of_the_checkout(index: str) -> None:
+    footer = index[index.index("<footer") : index.index("</footer>")]
+    assert all(f'href="{address}"' in footer for address in DOCUMENTS)
+    assert all((ROOT / "reports" / address).is_file() for address in DOCUMENTS)
+    assert sentbench.__version__ in footer
+
+
 def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str) -> None:
     page = Page(index)
     assert page.all("src") == []
@@ -197,6 +208,7 @@ def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str
         "data:,",
         "papers/dclr.html",
         "tables/results.csv",
+        *DOCUMENTS,
         *(f"tables/small-sts.{ending}" for ending in ("csv", "json", "tex", "md")),
     }
     style = index[index.index("<style>") : index.index("</style>")]

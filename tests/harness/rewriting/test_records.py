@@ -79,7 +79,7 @@ def test_a_part_that_does_not_belong_to_the_texts_is_refused(tmp_path: Path, spo
             records[3] = records[2]
 
     change(tmp_path / "000000000.json", edit)
-    with pytest.raises(InputError, match=r"1 of 10 rows without theirs.*remove the file"):
+    with pytest.raises(InputError, match=r"1 of 10 rows without a record.*remove the file"):
         rewrite_all(TEXTS, never, tmp_path, part=10)
 
 

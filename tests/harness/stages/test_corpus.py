@@ -214,7 +214,9 @@ def test_a_corpus_of_other_sentences_is_not_joined(place: Path) -> None:
     record = json.loads(path.with_name("corpus.json").read_text())
     record["files"] = {path.name: sha256_of(path)}
     path.with_name("corpus.json").write_text(json.dumps(sealed(record)))
-    with pytest.raises(InputError, match=r"corpora/words: its sentences are not those of the origin.*row 0"):
+    with pytest.raises(
+        InputError, match=r"corpora/words: its sentences differ from those of the origin.*row 0"
+    ):
         stage.derive(params, "both", device="cpu")
 
 

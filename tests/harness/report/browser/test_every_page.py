@@ -44,7 +44,7 @@ def test_nothing_overflows_the_page_and_no_chart_is_cut(open_page: Open, name: s
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
     for width in (1280, 390, 320):
         page.set_viewport_size({"width": width, "height": 844})
-        wait_until(page, f"document.documentElement.scrollWidth <= {width}")  # the script fits tables anew
+        wait_until(page, f"document.documentElement.scrollWidth <= {width}")  # the script refits tables
         right = page.locator("main svg").evaluate_all(
             "charts => Math.max(0, ...charts.map((chart) => chart.getBoundingClientRect().right))"
         )
