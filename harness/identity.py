@@ -85,9 +85,10 @@ def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict
     return {name: known[modules] for name, modules in roots.items()}
 
 
-def run_identity(params: Params, run: Run) -> str:
+def run_identity(params: Params, run: Run, arithmetic: str) -> str:
     """Returns the sha256 of everything that determines a run: code, settings, data, parents.
 
+    arithmetic: what the run was or will be trained with, as `arithmetic_used` says it.
     Errors: InputError if a folder that the run needs is missing.
     """
     needs = {run.backbone, run.corpus, run.parent, *params.folders_read(f"selection-{run.text}")}
@@ -96,7 +97,7 @@ def run_identity(params: Params, run: Run) -> str:
             "code": code_base().fingerprint(training_roots(run.method)),
             "entry": run.training_entry(),
             "inputs": {path: sha256_of_folder(existing_folder(path)) for path in sorted(needs)},
-            "arithmetic": arithmetic_used("cpu"),
+            "arithmetic": arithmetic,
         }
     )
 

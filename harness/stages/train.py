@@ -40,7 +40,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     run.read_settings()
     check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
     choose_products()
-    named = run_identity(params, run)
+    named = run_identity(params, run, arithmetic_used(device))
     check_needs(params, run)
     with alone(f"training {key}"), disk_errors(RESUME / named):
         return _train(run, key, folder, named, device=device, resume=resume)

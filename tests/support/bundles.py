@@ -17,7 +17,7 @@ from harness.results.bundles import MANIFEST, Contributor
 from harness.results.contributions import RunFiles, pack
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import ScoreName, ranges_of, values_of
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile
 from harness.results.store import write_result
 
 TASKS = tuple(f"T{number}" for number in range(6))
@@ -88,7 +88,7 @@ def a_result(seed: int = 7, *, scores: list[dict[str, Any]] | None = None, **cha
         "provenance": {
             "git_commit": "a" * 40, "git_dirty": False, "encoder_sha256": sha(f"encoder {seed}"),
             "data_sha256": {"sets": sha("sets")}, "versions": {"torch": "2"}, "device": "cuda",
-            "precision": "fp32", "text": "senteval",
+            "arithmetic": "native, products of training by torch", "precision": "fp32", "text": "senteval",
         },
     }  # fmt: skip
     for name, value in changes.items():
@@ -101,11 +101,11 @@ def expected(key: str) -> Expected | None:
     if key not in map(key_of, range(10)):
         return None
     record = a_result(int(key[-1])).run.model_dump(exclude={"identity"})
-    return Expected(record, TASKS, "senteval", ("best-dev",))
+    return Expected(record, TASKS, "senteval", ("best-dev",), "native")
 
 
-def identity(run: RunRecord) -> str:
-    return sha(f"identity {run.seed}")
+def identity(result: ResultFile) -> str:
+    return sha(f"identity {result.run.seed}")
 
 
 NAMES = list(values_of(a_result()))

@@ -70,7 +70,7 @@ def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) 
         "provenance": {
             "code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "git_dirty": False,
             "encoder_sha256": sha(f"encoder {seed}"), "data_sha256": {"stsb": sha("stsb")}, "versions": {},
-            "device": "cpu", "precision": "fp32", "text": "senteval",
+            "device": "cpu", "arithmetic": "portable", "precision": "fp32", "text": "senteval",
         },
     }  # fmt: skip
     write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))

@@ -145,6 +145,7 @@ def records() -> Iterator[tuple[str, Change]]:
         "git_dirty": [True],
         "git_commit": ["unknown", "", "g" * 40, None],
         "text": ["raw"],
+        "arithmetic": [None, "", "none"],
     }.items():
         for value in values:
             yield f"{name} {value!r}"[:60], put(SCORES, as_json(a_result(**{name: value})))
