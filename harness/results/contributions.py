@@ -20,7 +20,7 @@ from harness.errors import InputError
 from harness.files import sha256_of, write_json
 from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import STORE_RECORD
-from harness.records import read_object, sealed
+from harness.records import DIGEST, read_object, sealed
 from harness.results.bundles import (
     MANIFEST,
     SIGNATURE,
@@ -240,7 +240,7 @@ def check_bundle(
 def read_acceptance(folder: Path) -> Acceptance:
     """Returns what was found out about an accepted bundle. Errors: InputError if the file is not ours."""
     found = read_object(folder / ACCEPTANCE, again=AGAIN)
-    found.pop("digest", None)
+    found.pop(DIGEST, None)
     return validated(Acceptance, found, where=str(folder / ACCEPTANCE))
 
 
