@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.portable_operators import operators
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
 from harness.paths import ARTEFACTS
 from harness.process import compute_with, prepare
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measurement import Spread
-from harness.files import write_json
-from harness.records import sealed
+from harness.disk.files import write_json
+from harness.disk.records import sealed
 from harness.report.measurements import Measurements, load_measurements
 
 

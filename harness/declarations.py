@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from harness.disk.yaml_files import read_yaml
 from harness.errors import CONTROL, InputError
-from harness.yaml_files import read_yaml
 
 LEADERBOARDS = Path(__file__).resolve().parents[1] / "leaderboards"
 """The folder of published numbers, table specs and templates of this checkout."""

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.disk.files import sha256_of, sha256_of_folder
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import sha256_of, sha256_of_folder
 from harness.fingerprint import CodeBase
 from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
 from harness.process import X86_64, in_effect
-from harness.records import read_object
 from harness.results.provenance import library_versions
 from harness.tasks.registry import declaring_modules
 from methods.registry import METHODS

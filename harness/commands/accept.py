@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from harness.checkout import declared, need_checkout
 from harness.commands.contribute import code_fingerprints
 from harness.device import add_device_option
 from harness.errors import InputError
-from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES
+from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.results.acceptance import Checkout, Expected

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 
-from harness.checkout import need_checkout
-from harness.files import write_json
+from harness.disk.files import write_json
+from harness.disk.records import sealed
 from harness.identity import kept_products
-from harness.paths import CALIBRATION
+from harness.paths import CALIBRATION, need_checkout
 from harness.process import compute_with
-from harness.records import sealed
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

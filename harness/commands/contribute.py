@@ -11,10 +11,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.checkout import need_checkout
+from harness.disk.outputs import check_file
 from harness.errors import InputError, near_matches
-from harness.outputs import check_file
-from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
+from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.provenance import git_state

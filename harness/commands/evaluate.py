@@ -20,10 +20,10 @@ from harness.commands import (
     read_plan,
 )
 from harness.device import add_device_option
+from harness.disk.files import write_json
+from harness.disk.locks import alone
+from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.files import write_json
-from harness.locks import alone
-from harness.outputs import check_file
 from harness.process import compute_with
 
 if TYPE_CHECKING:

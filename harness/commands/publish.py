@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.disk.layouts import PUBLISHED
+from harness.disk.locks import alone
+from harness.disk.outputs import check_folder, new_folder, room_of
 from harness.errors import InputError, near_matches
-from harness.layouts import PUBLISHED
-from harness.locks import alone
-from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
 from harness.report.formats.card import licence_of, median_seed, render_card

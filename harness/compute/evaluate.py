@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.records import rounded
+from harness.disk.records import rounded
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task

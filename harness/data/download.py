@@ -15,12 +15,12 @@ from harness.data.lines import decoded_lines
 from harness.data.locks import LOCKS
 from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
+from harness.disk.files import discard, sha256_of, sha256_of_folder, write_json
+from harness.disk.locks import alone
+from harness.disk.outputs import Layout, check_folder, new_folder, room_of
+from harness.disk.records import check_files, read_object
 from harness.errors import InputError, near_matches
-from harness.files import discard, sha256_of, sha256_of_folder, write_json
-from harness.locks import alone
-from harness.outputs import Layout, check_folder, new_folder, room_of
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.records import check_files, read_object
 
 REPLACE: dict[TierName, str] = {
     "embedded": "name another version of the package there",

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from harness.disk.files import write_json
+from harness.disk.records import read_object, sealed
 from harness.errors import InputError
-from harness.files import write_json
 from harness.paths import made_texts
-from harness.records import read_object, sealed
 
 TEXTS = "texts"
 """Entry of a file of made texts."""

@@ -30,10 +30,10 @@ from harness.data.hub import (
     repository_folder,
 )
 from harness.data.sources import Tier, TierName
+from harness.disk.files import discard, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import discard, sha256_of
 from harness.paths import cache
-from harness.records import read_object
 
 WHEELS = "wheels"
 """Folder of the cache with downloaded wheels."""

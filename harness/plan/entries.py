@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from harness.checkout import need_checkout
 from harness.data.sources import TierName
 from harness.declarations import (
     Declaration,
@@ -22,7 +21,7 @@ from harness.declarations import (
     validated,
 )
 from harness.errors import InputError, near_matches
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100

@@ -28,9 +28,9 @@ from typing import Literal
 from pydantic import Field
 
 from harness.declarations import Declaration, Name, validated
+from harness.disk.files import atomic_path, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import atomic_path, sha256_of
-from harness.records import read_object
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
 RUN = r"[a-z0-9][a-z0-9_-]{0,120}"

@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from harness.declarations import Declaration, Name, validated
+from harness.disk.files import sha256_of, write_json
+from harness.disk.outputs import Layout, check_folder, new_folder
+from harness.disk.records import DIGEST, read_object, sealed
 from harness.errors import InputError
-from harness.files import sha256_of, write_json
-from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import STORE_RECORD
-from harness.records import DIGEST, read_object, sealed
 from harness.results.bundles import (
     MANIFEST,
     SIGNATURE,

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import ConfigDict, Field
 
 from harness.declarations import Declaration, validated
+from harness.disk.records import read_lines
 from harness.errors import InputError
-from harness.records import read_lines
 from harness.results.schema import Dev, Step
 
 EXPECTED = "an evaluation with step and score on each line"

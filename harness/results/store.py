@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from harness.declarations import validated
+from harness.disk.files import write_json
+from harness.disk.records import DIGEST, read_object, rounded, sealed
 from harness.errors import InputError
-from harness.files import write_json
-from harness.records import DIGEST, read_object, rounded, sealed
 from harness.results.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
 
 _SCORE_FIELDS = set(ScoreRecord.model_fields)

@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from tqdm import tqdm
 
+from harness.disk.files import write_json
+from harness.disk.records import DIGEST, read_object, sealed
 from harness.errors import InputError
-from harness.files import write_json
-from harness.records import DIGEST, read_object, sealed
 
 PART = 2048
 """Rows of one part: what a killed run loses at most, and the rows among which batches are formed."""

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.data.download import check_unchanged
+from harness.disk.files import sha256_of
+from harness.disk.records import check_files, check_plain, read_object
 from harness.errors import InputError
-from harness.files import sha256_of
 from harness.paths import (
     ARTEFACTS,
     BACKBONE_RECORD,
@@ -19,7 +20,6 @@ from harness.paths import (
     RUN_RECORD,
     SOURCE_RECORD,
 )
-from harness.records import check_files, check_plain, read_object
 
 FILES = "files"
 """Entry of a record: path of a file below the folder -> its sha256. Older records have none."""

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from harness.compute.backbone import write_backbone
 from harness.device import quiet
+from harness.disk.files import disk_errors, write_json
+from harness.disk.layouts import BACKBONE
+from harness.disk.outputs import check_folder, new_folder, room_of
+from harness.disk.records import sealed
 from harness.errors import InputError
-from harness.files import disk_errors, write_json
-from harness.layouts import BACKBONE
-from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params
-from harness.records import sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
 

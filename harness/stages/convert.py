@@ -14,8 +14,8 @@ from pathlib import Path
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, Absent, Unreachable, check_exists, commit_of, hub_file
 from harness.data.sources import Tier, source_named
 from harness.data.tiers import below, converted_weights
+from harness.disk.files import atomic_path, discard, sha256_of, write_json
 from harness.errors import InputError
-from harness.files import atomic_path, discard, sha256_of, write_json
 
 
 def convert(name: str, *, revision: str | None = None) -> Path:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
-from harness.files import write_text
+from harness.disk.files import write_text
 from harness.identity import code_base, report_roots
 from harness.paths import CURVES, LEADERBOARDS, SCORES, cache
 from harness.plan.entries import Params

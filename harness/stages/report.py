@@ -7,12 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from harness import layouts
-from harness.checkout import declared
 from harness.declarations import read_declarations
+from harness.disk import layouts
+from harness.disk.outputs import check_folder, new_outputs
+from harness.disk.records import check_plain, read_object
 from harness.errors import InputError
 from harness.identity import code_base, report_roots
-from harness.outputs import check_folder, new_outputs
 from harness.paths import (
     ARTEFACTS,
     CONTRIBUTED,
@@ -24,6 +24,7 @@ from harness.paths import (
     RUN_RECORD,
     SCORES,
     TABLES,
+    declared,
 )
 from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
@@ -31,7 +32,6 @@ from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import any_small_scale, recipes_of, table_runs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
-from harness.records import check_plain, read_object
 from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.citation import WORKS, Work
 from harness.report.formats.summary import text_files

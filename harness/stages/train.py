@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.device import quiet, resolve_device
-from harness.files import disk_errors, write_json
+from harness.disk.files import disk_errors, write_json
+from harness.disk.layouts import ARTEFACT
+from harness.disk.locks import alone
+from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
+from harness.disk.records import sealed
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
-from harness.layouts import ARTEFACT
-from harness.locks import alone
-from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.process import compute_with, device_for, in_effect
-from harness.records import sealed
 from harness.results.provenance import library_versions
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 from harness.stages.teacher import check_teacher

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from harness import outputs
 from harness.cli import main
+from harness.disk import outputs
+from harness.disk.layouts import ARTEFACT, BACKBONE
+from harness.disk.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
 from harness.errors import InputError
-from harness.layouts import ARTEFACT, BACKBONE
-from harness.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
 from tests.faults.trees import tree
 
 ROOT = Path(__file__).parents[2]
@@ -343,7 +343,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
 
 def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
     """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
-    from harness.layouts import TABLES
+    from harness.disk.layouts import TABLES
 
     shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
     assert outputs.is_written_by_us(tmp_path / "tables", TABLES)

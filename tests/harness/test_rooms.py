@@ -13,13 +13,9 @@ import yaml
 ROOT = Path(__file__).parents[2]
 ALWAYS = {
     "harness.declarations",
+    "harness.disk",
     "harness.errors",
-    "harness.files",
-    "harness.locks",
-    "harness.outputs",
     "harness.paths",
-    "harness.records",
-    "harness.yaml_files",
     "methods.core.errors",
 }
 ROOMS: dict[str, set[str]] = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from harness.disk.records import sealed
 from harness.errors import InputError
-from harness.records import sealed
 from harness.report.measurements import Measurements, headlines, load_measurements
 from harness.report.pages import speed
 from harness.report.pages.content import Paper, Report

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from harness.disk.records import sealed
 from harness.errors import InputError
-from harness.records import sealed
 from harness.rewriting.records import Record, Rewrite, count_outcomes, digest, judged, rewrite_all
 
 TEXTS = [f"text {index}" for index in range(10)]

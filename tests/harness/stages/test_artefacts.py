@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.disk.records import read_object, sealed
 from harness.errors import InputError
-from harness.records import read_object, sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes, read_artefact
 
 

@@ -13,14 +13,14 @@ import yaml
 from harness.compute.corpus import evenly_spaced
 from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
+from harness.disk.files import sha256_of
+from harness.disk.records import sealed
 from harness.errors import InputError
-from harness.files import sha256_of
 from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
 from harness.plan.inputs import add_corpus
 from harness.plan.recipes import load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.records import sealed
 from harness.rewriting import records
 from harness.stages import corpus as stage
 from tests.harness.data.tiny_wordnet import write_wordnet

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from harness.commands.accept import identity_here
+from harness.disk.files import sha256_of_folder
 from harness.errors import InputError
-from harness.files import sha256_of_folder
 from harness.identity import STAGES, arithmetic_used, run_identity
 from harness.paths import DATA_HASHES
 from harness.plan.entries import Params, Read, read_params

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.disk.files import sha256_of
 from harness.errors import InputError
-from harness.files import sha256_of
 
 FILE_ENDINGS = frozenset(
     {".csv", ".json", ".jsonl", ".model", ".npy", ".safetensors", ".tsv", ".txt", ".yaml"}
