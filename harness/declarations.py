@@ -154,7 +154,7 @@ def first_problem(error: ValidationError) -> str:
     if problem["type"] == "extra_forbidden":
         return f"unknown key {place}, expected only known keys; remove it or correct its spelling"
     if problem["type"] == "value_error" and not parts:
-        return message
+        return f"{message}; correct it"
     if problem["type"] == "missing":
         return f"key {place} is missing, expected it; add it"
     hint = "write 3.0e-5, YAML reads 3e-5 as text" if _is_number(found) else "correct it"

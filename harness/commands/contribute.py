@@ -70,7 +70,7 @@ def contributor_of(name: str, link: str, *, may_be_cited: bool) -> Contributor:
 
 def run_files(key: str, *, vectors: bool) -> RunFiles:
     """Returns the files of a run here. Errors: InputError without its scores, or its vectors if wanted."""
-    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.jsonl", EMBEDDINGS / key
+    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.json", EMBEDDINGS / key
     if not scores.is_file():
         known = [path.stem for path in SCORES.glob("*.json")]
         raise InputError(

@@ -1,16 +1,15 @@
-"""Reading what this project wrote: JSON objects and lines, and folders whose record has each file's hash."""
+"""Reading what this project wrote: JSON objects with their checksum and that of the files beside them."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.disk.files import sha256_of
 from harness.errors import InputError
+from methods.core.files import DIGEST, FILES, changed_file, file_hashes, has_own_digest, write_record
 
 FILE_ENDINGS = frozenset(
     {".csv", ".json", ".jsonl", ".model", ".npy", ".safetensors", ".tsv", ".txt", ".yaml"}
@@ -20,9 +19,6 @@ FILE_ENDINGS = frozenset(
 
 DIGITS = 10
 """Significant digits of a measured number in a file that is kept: the rest is the arithmetic of a machine."""
-
-DIGEST = "digest"
-"""Entry of a sealed record: the sha256 of all its other entries; of sealed lines: that of all behind it."""
 
 
 def rounded(value: Any) -> Any:
@@ -34,20 +30,11 @@ def rounded(value: Any) -> Any:
     return [rounded(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
-def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a record with its digest, so that whoever reads it sees a changed character."""
-    return {**record, DIGEST: _digest(record)}
-
-
-def _digest(record: Mapping[str, Any]) -> str:
-    rest = {key: value for key, value in record.items() if key != DIGEST}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
 def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
-    """Returns the JSON object in a file, which has at least these keys; a sealed one has its digest.
+    """Returns the JSON object in a file, which has at least these keys, without its checksum.
 
-    Errors: InputError in one line, which ends with `again`, what to do to have the file written once more.
+    Errors: InputError in one line, which ends with `again`, what to do to have the file written once more; so
+    for an object that differs from its checksum. One without a checksum is read as it is.
     """
     if not path.is_file():
         fault = "not a regular file" if os.path.lexists(path) else "no such file"
@@ -60,37 +47,34 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     if missing or not isinstance(found, dict):
         named = f" with {', '.join(missing)}" if missing else ""
         raise InputError(f"{path}: not a JSON object{named}, expected one; {again}")
-    if DIGEST in found and found[DIGEST] != _digest(found):
-        raise InputError(f"{path}: not the content that its digest states, the file is damaged; {again}")
-    return found
+    if DIGEST in found and not has_own_digest(found):
+        raise InputError(f"{path}: not the content that its checksum states, the file is damaged; {again}")
+    return {key: value for key, value in found.items() if key != DIGEST}
 
 
-def sealed_lines(lines: Iterable[str]) -> str:
-    """Returns a file's text: a line with the digest of the others, then these, each of which ends in one."""
-    text = "".join(lines)
-    return json.dumps({DIGEST: hashlib.sha256(text.encode()).hexdigest()}) + "\n" + text
+def write_manifest(path: Path, record: Mapping[str, Any]) -> None:
+    """Writes a JSON object with its checksum and that of every file beside it and below."""
+    path.unlink(missing_ok=True)
+    write_record(path, {**record, FILES: file_hashes(path.parent)})
 
 
-def read_lines(path: Path, *, expected: str, again: str) -> list[dict[str, Any]]:
-    """Returns the JSON objects in a file, one a line; sealed lines have their digest, which is left out.
+def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:
+    """Returns the JSON object in a file whose folder has all files that it states, each as it was written.
 
-    Errors: InputError in one line that names what was `expected` and ends with `again`. A file without any
-    object is an error, for then nothing tells what is lost.
+    Errors: InputError in one line, which ends with `again`, as of `read_object`, and for a file that is
+    missing or has other bytes.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: not a regular file, expected {expected}; {again}")
-    try:
-        text = path.read_text(encoding="utf-8")
-        found = [json.loads(line) for line in text.splitlines()]
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected {expected} ({error}); {again}") from None
-    if not found or not all(isinstance(entry, dict) for entry in found):
-        raise InputError(f"{path}: expected {expected}, a JSON object each; {again}")
-    if DIGEST not in found[0]:
-        return found
-    if found[0] != {DIGEST: hashlib.sha256(text.partition("\n")[2].encode()).hexdigest()}:
-        raise InputError(f"{path}: not the lines that its digest states, the file is damaged; {again}")
-    return found[1:]
+    record = read_object(path, *keys, again=again)
+    files = record.get(FILES, {})
+    hashes = files.values() if isinstance(files, dict) else [None]
+    hashes = [entry.get("sha256") if isinstance(entry, dict) else entry for entry in hashes]
+    if not all(isinstance(sha256, str) for sha256 in hashes):
+        raise InputError(f"{path}: `{FILES}` is no table of files, expected one; {again}")
+    changed = changed_file(path.parent, dict(zip(files, hashes, strict=True)))
+    if changed is not None:
+        fault = "other bytes than were written" if changed.is_file() else "no such file"
+        raise InputError(f"{changed}: {fault}, the file is damaged; {again}")
+    return record
 
 
 def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
@@ -105,13 +89,3 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
                 raise InputError(f"{path}: is a folder, expected a file; {again}")
         elif not path.is_file():
             raise InputError(f"{path}: is no plain file, expected one; {again}")
-
-
-def check_files(folder: Path, recorded: Mapping[str, str], *, again: str) -> None:
-    """Raises InputError, which ends with `again`, unless files of a folder have the recorded sha256."""
-    for name, sha256 in recorded.items():
-        path = folder / name
-        if not path.is_file():
-            raise InputError(f"{path}: no such file, expected it as it was written; {again}")
-        if sha256_of(path) != sha256:
-            raise InputError(f"{path}: other bytes than were written, the file is damaged; {again}")

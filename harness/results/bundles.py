@@ -6,7 +6,7 @@ its size and sha256; arrays are read without pickle; nothing is written outside 
     manifest.json            contributor, fingerprints of the methods' code, members
     manifest.json.sig        SSH signature of the manifest, optional (harness/results/signatures.py)
     scores/RUN.json          result files (harness/results/schema.py)
-    curves/RUN.jsonl         evaluations during training, optional
+    curves/RUN.json          evaluations during training, optional
     vectors/RUN/NAME.npy     stored vectors with their meta.json (harness/results/embeddings.py), optional
 """
 
@@ -38,7 +38,7 @@ MEMBERS = {
     re.compile(re.escape(MANIFEST)): 2**21,
     re.compile(re.escape(SIGNATURE)): 2**14,
     re.compile(rf"scores/{RUN}\.json"): 2**20,
-    re.compile(rf"curves/{RUN}\.jsonl"): 2**22,
+    re.compile(rf"curves/{RUN}\.json"): 2**22,
     re.compile(rf"vectors/{RUN}/meta\.json"): 2**16,
     re.compile(rf"vectors/{RUN}/[0-9a-f]{{16}}-[0-9a-f]{{64}}\.npy"): 2**30,
 }
@@ -87,7 +87,7 @@ def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
         if most is None:
             raise InputError(
                 f"{where}: member {name!r} has no place in a bundle, expected scores/RUN.json, "
-                "curves/RUN.jsonl or vectors/RUN/; remove it"
+                "curves/RUN.json or vectors/RUN/; remove it"
             )
         if size > most:
             raise InputError(f"{where}: member {name!r} has {size} bytes, expected at most {most}")

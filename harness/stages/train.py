@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.device import quiet, resolve_device
-from harness.disk.files import disk_errors, write_json
+from harness.disk.files import disk_errors, write_record
+from harness.disk.inputs import check_inputs
 from harness.disk.layouts import ARTEFACT
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
-from harness.disk.records import sealed
+from harness.disk.records import write_manifest
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
 from harness.process import compute_with, device_for, in_effect
 from harness.results.provenance import library_versions
-from harness.stages.artefacts import FILES, check_inputs, file_hashes
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
 
@@ -68,15 +68,14 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
         if run.weights != "best-dev" and trainer.plan.total:
             shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
         shutil.copy(state / RUN_LOG, part / RUN_LOG)
-        about = _description(run, key, named, trainer, len(rows), device)
-        write_json(part / RUN_RECORD, sealed({**about, FILES: file_hashes(part)}))
+        write_manifest(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
         cost = {
             "train_seconds": round(time.monotonic() - started, 1),
             "steps": trainer.record.step,
             "device": device,
             **card_memory(device),
         }
-        write_json(parts[cost_file], sealed(cost))
+        write_record(parts[cost_file], cost)
     shutil.rmtree(state, ignore_errors=True)
     return folder
 

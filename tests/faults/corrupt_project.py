@@ -106,7 +106,14 @@ READERS = {
     "stored vectors, completed": Reader(EVALUATE, below(f"embeddings/{RUN}", "meta.json", "*.npy"), True),
     "resume state": Reader(
         train(RUN, "--resume"),
-        below(".cache/resume/*", "state.pt", "train.jsonl", f"best-*/{WEIGHTS}", "best-*/config.json"),
+        below(
+            ".cache/resume/*",
+            "state.json",
+            "state-?.pt",
+            "train.jsonl",
+            f"best-*/{WEIGHTS}",
+            "best-*/config.json",
+        ),
         True,
         interrupted=True,
     ),
@@ -171,7 +178,7 @@ READERS = {
         ["report"],
         (
             f"artefacts/{RUN}/run.json",
-            f"reports/curves/{RUN}.jsonl",
+            f"reports/curves/{RUN}.json",
             f"reports/costs/{RUN}.train.json",
             "reports/benchmarks.json",
         ),

@@ -94,7 +94,7 @@ def test_a_file_is_hashed_again_when_it_changed_though_its_size_and_time_are_as_
 def test_a_settled_file_is_read_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a"
     path.write_text("one")
-    monkeypatch.setattr("harness.disk.files.SETTLED", -(10**18))
+    monkeypatch.setattr("methods.core.files.SETTLED", -(10**18))
     found = sha256_of(path)
     monkeypatch.setattr("hashlib.file_digest", None)  # whoever reads the file fails
     assert sha256_of(path) == found

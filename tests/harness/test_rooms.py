@@ -17,6 +17,7 @@ ALWAYS = {
     "harness.errors",
     "harness.paths",
     "methods.core.errors",
+    "methods.core.files",
 }
 ROOMS: dict[str, set[str]] = {
     "methods/core": {"methods.core"},

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.disk.files import write_record
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bundles import MANIFEST, Contributor
 from harness.results.contributions import RunFiles, pack
@@ -143,13 +144,13 @@ def files(folder: Path, result: ResultFile, *, vectors: bool = True) -> RunFiles
     key = result.run.key
     write_result(folder / f"{key}.json", result)
     lines = [{"step": 0, "score": 0.3}, {"step": 2, "score": 0.5}, {"step": 4, "score": 0.4}]
-    (folder / f"{key}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_record(folder / f"{key}-curve.json", {"evaluations": lines})
     if vectors:
         matrix = np.zeros((len(TEXTS), len(NAMES)), dtype=np.float32)
         matrix[0] = [values_of(result).get(name, 0.0) for name in NAMES]
         store = EmbeddingStore.open_or_create(folder / key, encoder=key, precision="float32")
         store.add(TEXTS, matrix)
-    return RunFiles(folder / f"{key}.json", folder / f"{key}.jsonl", folder / key if vectors else None)
+    return RunFiles(folder / f"{key}.json", folder / f"{key}-curve.json", folder / key if vectors else None)
 
 
 def bundle_of(out: Path, *results: ResultFile, vectors: bool = True) -> Path:

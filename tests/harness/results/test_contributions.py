@@ -60,7 +60,7 @@ def test_a_bundle_made_there_is_accepted_here_with_its_contributor_and_its_level
     assert (one.result, one.by, faults) == (HONEST, "Anna's lab (https://example.org/anna)", [])
     assert one.checked.level("T0", "best-dev") == "rescored here"
     assert one.checked.level("T0", "last") == one.checked.level("T5", "best-dev") == "scores only"
-    assert (place / "curves" / f"{KEY}.jsonl").is_file()
+    assert (place / "curves" / f"{KEY}.json").is_file()
     assert not (place / "vectors").exists()
 
 
