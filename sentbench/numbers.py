@@ -68,7 +68,7 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
     words. Our seeds are those of the checkout that the current folder is, and none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
-    from harness.stages.report import verifications
+    from harness.assembly.tables import verifications
 
     return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 

@@ -120,8 +120,8 @@ def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) ->
     stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
     if not all((store / STORE_RECORD).is_file() for store in stores):
         return {}
+    from harness.assembly.pairs import comparable_pairs, difference_interval
     from harness.results.embeddings import EmbeddingStore
-    from harness.stages.pairs import comparable_pairs, difference_interval
 
     encoders = [EmbeddingStore.load(store).encode for store in stores]
     found = {}

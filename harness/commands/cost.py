@@ -71,7 +71,7 @@ def cost_of_folder(
     """
     import torch
 
-    from harness.stages.encoders import read_encoder
+    from harness.compute.encoders import read_encoder
     from harness.tasks.cost import measure_cost
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.registry import build_tasks

@@ -119,8 +119,8 @@ def scores_of(
     intervals: bool = False,
 ) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
+    from harness.assembly.pairs import score_lines
     from harness.stages.evaluate import tasks_named, vectors_of
-    from harness.stages.pairs import score_lines
 
     tasks = tasks_named(names, text=text)
     with vectors_of(folder, tasks, pooling=pooling, from_store=from_store, device=device) as encode:

@@ -93,8 +93,8 @@ def run_folder(
     A task that the mirror has a copy of is scored on the copy and marked `local`; others take the hub's data.
     Errors: InputError for a bad folder, an unknown task, or data that cannot be had.
     """
+    from harness.compute.encoders import read_encoder
     from harness.data.tiers import mirror_folder
-    from harness.stages.encoders import read_encoder
     from harness.tasks.cost import count_parameters
     from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
 

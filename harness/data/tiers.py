@@ -204,7 +204,7 @@ def _on_hub(tier: Tier, commit: str, path: str) -> Path:
 
 
 def converted_weights(tier: Tier, commit: str) -> Path:
-    """Returns where the weights lie that `harness.stages.convert` made; their record lies beside."""
+    """Returns where the weights lie that `harness.data.convert` made; their record lies beside."""
     folder = repository_folder(str(tier.repo), tier.repo_type, commit)
     return folder / "converted" / tier.folder / WEIGHTS
 

@@ -30,7 +30,7 @@ def make_backbone(params: Params, name: str) -> Path:
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
-    from harness.stages.encoders import reading
+    from harness.compute.encoders import reading
 
     quiet()
     check_inputs(entry.origin)

@@ -106,7 +106,7 @@ def embedded(
     encoder = vectors_identity(folder, pooling=pooling, device=device) if keep or kept_shards else ""
 
     def load() -> Any:
-        from harness.stages.encoders import checked, reading
+        from harness.compute.encoders import checked, reading
 
         quiet()
         with reading(folder):

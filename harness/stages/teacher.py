@@ -21,8 +21,8 @@ from harness.process import compute_with, device_for
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
+    from harness.compute.encoders import read_encoder
     from harness.compute.teacher import read_rows, write_vectors
-    from harness.stages.encoders import read_encoder
 
     entry, folder = planned_teacher(params, name), TEACHERS / name
     compute_with(entry.arithmetic)

@@ -119,8 +119,8 @@ def check_needs(params: Params, run: Run) -> None:
 
 def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
     """Returns the trainer of a run; InputError if a folder of a network cannot be read."""
+    from harness.compute.encoders import CheckedNetworks
     from harness.compute.train import build_trainer
-    from harness.stages.encoders import CheckedNetworks
 
     quiet()
     method, config, settings = run.read_settings()

@@ -100,6 +100,8 @@ STALE: dict[str, str] = {
     "harness/compute/teacher": "teacher",
     "harness/compute/corpus": "corpus",
     "harness/compute/pairs": "",
+    "harness/compute/encoders": "",
+    "harness/compute/pickled": "",
     "harness/rewriting/*": "corpus",
     # Readers. What chooses, brings and converts data is not followed: the bytes it brings are hashed.
     "harness/data/lines": "train/* evaluate/* teacher corpus",
@@ -111,6 +113,7 @@ STALE: dict[str, str] = {
     "harness/data/reranking": "evaluate/reranking",
     "harness/data/wordnet": "corpus",
     "harness/data/archives": "",
+    "harness/data/convert": "",
     "harness/data/conversions": "",
     "harness/data/download": "",
     "harness/data/hub": "",
@@ -186,6 +189,7 @@ STALE: dict[str, str] = {
     "harness/plan/*": "",
     "harness/report/*": "",
     "harness/stages/*": "",
+    "harness/assembly/*": "",
     "harness/allocator": "",
     "harness/process": "",
 }
@@ -195,7 +199,7 @@ REPORT = (
     "harness/stages/report",
     "harness/report/*",
     # The pairs of test sets by the stored vectors.
-    "harness/stages/pair_sets",
+    "harness/assembly/*",
     "harness/compute/pairs",
     "harness/compute/__init__",
     "harness/data/lines",
@@ -263,6 +267,7 @@ REPORT = (
 )
 """Modules or rooms that the report is made by."""
 NOT_REPORT = (
+    "harness/assembly/pairs",
     "harness/report/bootstrap",
     "harness/report/formats/annotations",
     "harness/report/formats/scores",

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from harness.assembly.evidence import evidence_without_plan
+from harness.assembly.tables import verifications
 from harness.cli import main
 from harness.commands.check import read_bands
 from harness.identity import run_code
@@ -24,7 +26,6 @@ from harness.report.tables.model import Cell
 from harness.report.tables.spec import load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
-from harness.stages.report import evidence_without_plan, verifications
 
 ROOT = Path(__file__).parents[3]
 OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"

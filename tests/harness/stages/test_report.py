@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.assembly.content import unfilled
 from harness.cli import main
 from harness.plan.recipes import load_recipes
 from harness.report.formats import summary
 from harness.report.tables.model import Table
-from harness.stages.report import unfilled
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[3]

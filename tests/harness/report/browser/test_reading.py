@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.assembly.evidence import evidence_without_plan
+from harness.assembly.tables import build_tables
 from harness.declarations import LEADERBOARDS
 from harness.paths import CURVES, SCORES
 from harness.report.pages.content import Report
@@ -18,7 +20,6 @@ from harness.report.tables.leaderboard import SHOWN
 from harness.report.tables.published import load_published
 from harness.report.tables.spec import load_specs
 from harness.results.store import read_results
-from harness.stages.report import build_tables, evidence_without_plan
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show, show_index
