@@ -66,11 +66,12 @@ def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:
     """
     record = read_object(path, *keys, again=again)
     files = record.get(FILES, {})
-    hashes = files.values() if isinstance(files, dict) else [None]
-    hashes = [entry.get("sha256") if isinstance(entry, dict) else entry for entry in hashes]
-    if not all(isinstance(sha256, str) for sha256 in hashes):
+    hashes: dict[str, Any] = {"": None}
+    if isinstance(files, dict):  # that of a fetched source has more of each file than its checksum
+        hashes = {name: one.get("sha256") if isinstance(one, dict) else one for name, one in files.items()}
+    if not all(isinstance(sha256, str) for sha256 in hashes.values()):
         raise InputError(f"{path}: `{FILES}` is no table of files, expected one; {again}")
-    changed = changed_file(path.parent, dict(zip(files, hashes, strict=True)))
+    changed = changed_file(path.parent, hashes)
     if changed is not None:
         fault = "other bytes than were written" if changed.is_file() else "no such file"
         raise InputError(f"{changed}: {fault}, the file is damaged; {again}")
