@@ -1,4 +1,4 @@
-"""Which stages run again when one line of one module changes: those that need it, none that its room may not."""
+"""Which stages run again when a line of a module changes: those that need it, none that its room may not."""
 
 from __future__ import annotations
 
