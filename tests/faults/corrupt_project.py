@@ -240,7 +240,12 @@ def _params(folder: Path) -> dict[str, Any]:
     rewrites = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
     params["corpora"] = {"views": {**rewrites, "origin": "data/words", "tool": "data/words", "rows": None}}
     params["teachers"] = {
-        TEACHER: {"encoder": "backbones/minilm-l2", "corpus": "data/words", "pooling": "mean"}
+        TEACHER: {
+            "encoder": "backbones/minilm-l2",
+            "corpus": "data/words",
+            "pooling": "mean",
+            "arithmetic": "portable",
+        }
     }
     params["backbones"] |= {
         "copied": {"origin": "data/model", "layers": None},
