@@ -21,7 +21,7 @@ from benchmarks.processes import answer_of
 from benchmarks.steps import write_backbone
 from benchmarks.una import scaled
 from harness.compute.rows import read_rows
-from harness.files import sha256_of
+from harness.disk.files import sha256_of
 from harness.plan.step_times import Shape
 from methods.core.method import Method
 from methods.core.networks import Networks

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
+from harness.disk.files import write_record
 from harness.paths import CURVES, LEADERBOARDS, PARAMS, RECIPES, SCORES, TABLES
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, run_key, write_params
-from harness.records import sealed_lines
 from harness.report.tables.spec import load_specs
 from harness.results.schema import ScoreRecord
 from harness.results.store import write_result
@@ -88,13 +88,13 @@ def write_run(folder: Path, key: str, run: Run, shown: Collection[Score]) -> Non
     )
     write_result(folder / SCORES / f"{key}.json", made.model_copy(update={"scores": scores}))
     if run.train["steps"] != 0:
-        text = sealed_lines(evaluations(centre, rng))
-        (folder / CURVES / f"{key}.jsonl").write_text(text, encoding="utf-8")
+        curve = {"evaluations": list(evaluations(centre, rng))}
+        write_record(folder / CURVES / f"{key}.json", curve)
 
 
-def evaluations(centre: float, rng: random.Random) -> Iterator[str]:
-    """Yields the lines of a curve that rises towards a score."""
+def evaluations(centre: float, rng: random.Random) -> Iterator[dict[str, Any]]:
+    """Yields the evaluations of a curve that rises towards a score."""
     for number in range(EVALUATIONS):
         score = centre * (1 - 0.5 / (1 + number)) + rng.gauss(0, SD / 5)
         entry = {"step": number * INTERVAL, "evaluation": True, "score": score}
-        yield json.dumps({**entry, "alignment": 0.2, "uniformity": -2.0}) + "\n"
+        yield {**entry, "alignment": 0.2, "uniformity": -2.0}

@@ -23,8 +23,8 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
 
 PLANTED = Path(__file__).with_name("mutations.yaml")
 REPORT = Path("reports/mutations.md")

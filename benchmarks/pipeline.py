@@ -115,6 +115,6 @@ def _outputs(params: dict[str, Any]) -> list[str]:
             f"artefacts/{key}",
             f"embeddings/{key}",
             f"reports/scores/{key}.json",
-            f"reports/curves/{key}.jsonl",
+            f"reports/curves/{key}.json",
         ]
     return paths

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from benchmarks.portable_operators import operators
 from benchmarks.portable_results import Found
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
 from harness.paths import ARTEFACTS
 from harness.process import compute_with, prepare
 

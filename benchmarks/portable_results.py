@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from threading import Lock
 
-from harness.files import write_json
+from harness.disk.files import write_json
 from harness.paths import cache
 
 KEPT = "portability.json"

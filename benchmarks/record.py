@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measurement import Spread
-from harness.files import write_json
-from harness.records import sealed
+from harness.disk.files import write_record
 from harness.report.measurements import Measurements, load_measurements
 
 
@@ -55,4 +54,4 @@ def _machines(path: Path) -> dict[str, dict[str, Any]]:
 def _write(path: Path, machines: Mapping[str, dict[str, Any]]) -> None:
     record = {"machines": list(machines.values())}
     Measurements.model_validate_json(json.dumps(record))  # nothing is written that would be refused when read
-    write_json(path, sealed(record))
+    write_record(path, record)

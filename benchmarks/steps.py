@@ -27,7 +27,7 @@ from torch.profiler import record_function
 
 from benchmarks.machine import processor
 from harness.device import quiet
-from harness.files import write_text
+from harness.disk.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes

@@ -1,4 +1,7 @@
-"""Where everything of a project lies, relative to its folder; the one home of each of these paths."""
+"""Where everything of a project lies, relative to its folder; the one home of each of these paths.
+
+Declarations lie in the project that a command runs in, else in what was installed.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,11 @@ import os
 from pathlib import Path
 
 import platformdirs
+
+from harness.errors import InputError
+
+INSTALLED = Path(__file__).resolve().parents[1]
+"""The folder that holds this package: a checkout, or the site-packages of a wheel with its declarations."""
 
 PARAMS = Path("params.yaml")
 RECIPES = Path("recipes")
@@ -81,3 +89,23 @@ def data_roots() -> list[Path]:
     if named:
         return [Path(named)]
     return [DATA] if is_project() else [DATA, cache() / DATA]
+
+
+def is_checkout() -> bool:
+    """Returns whether the current folder has declarations of its own."""
+    return is_project() or (LEADERBOARDS.is_dir() and RECIPES.is_dir())
+
+
+def declared(path: Path) -> Path:
+    """Returns the path of a declaration: the project's here, else the installed one; others as they are."""
+    ours = path.parts[:1] in (LEADERBOARDS.parts, RECIPES.parts)
+    return INSTALLED / path if ours and not is_checkout() else path
+
+
+def need_checkout(work: str) -> None:
+    """Raises InputError, which names the work, unless the current folder is a project's."""
+    if not is_checkout():
+        raise InputError(
+            f"{work} needs a checkout of the project, and this folder is none (no plan, no declarations); "
+            "change to one, or clone the project"
+        )

@@ -40,8 +40,8 @@ def load(
     Shapes: its `encode(texts)` returns [N, d] in fp32.
     Errors: InputError if the folder is none of these, or a file of it cannot be read.
     """
+    from harness.compute.encoders import read_encoder
     from harness.device import quiet, resolve_device
-    from harness.stages.encoders import read_encoder
 
     path = folder_of(folder, "an encoder")
     place = resolve_device(text_of(device, "device"))
@@ -85,8 +85,8 @@ def evaluate(
     """
     import pandas as pd
 
+    from harness.assembly.pairs import score_lines
     from harness.stages.evaluate import tasks_named
-    from harness.stages.pairs import score_lines
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.vectors import encode_unique
 

@@ -25,8 +25,7 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
     text, value, n.
     Errors: InputError outside a checkout without a folder, or for a damaged file.
     """
-    from harness.checkout import need_checkout
-    from harness.paths import SCORES
+    from harness.paths import SCORES, need_checkout
     from harness.results.store import read_scores
 
     if folder is None:
@@ -44,8 +43,7 @@ def published(table: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from harness.checkout import declared
-    from harness.paths import PUBLISHED
+    from harness.paths import PUBLISHED, declared
     from harness.report.tables.published import known_name, load_published
 
     wanted = None if table is None else text_of(table, "table")
@@ -70,7 +68,7 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
     words. Our seeds are those of the current checkout; there are none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
-    from harness.stages.report import verifications
+    from harness.assembly.tables import verifications
 
     return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 

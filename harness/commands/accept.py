@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from harness.checkout import declared, need_checkout
 from harness.commands.contribute import code_fingerprints
 from harness.device import add_device_option
 from harness.errors import InputError
-from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES
+from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.results.acceptance import Checkout, Expected
@@ -24,7 +23,7 @@ from harness.results.bundles import Bundle
 from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import Range, ScoreName, ranges_of
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile
 from harness.results.signatures import signer_of
 from harness.results.store import read_results
 
@@ -142,16 +141,21 @@ def expected_run(known: KnownRuns, key: str) -> Expected | None:
     if run is None or record is None:
         return None
     selections = {"both": ("best-dev", "last")}.get(run.weights, (run.weights,))
-    return Expected(record, {task for name in run.tasks for task in members(name)}, run.text, selections)
+    tasks = {task for name in run.tasks for task in members(name)}
+    return Expected(record, tasks, run.text, selections, run.arithmetic)
 
 
-def identity_here(known: KnownRuns, record: RunRecord) -> str | None:
-    """Returns the identity of a run, None if a folder that it is computed from is not here."""
+def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
+    """Returns the identity of a run in the arithmetic that its result states.
+
+    None if a folder that it is computed from is not here.
+    """
     from harness.identity import run_identity
 
-    params = known.params(record.key)
+    key, arithmetic = result.run.key, result.provenance.arithmetic
+    params = known.params(key)
     try:
-        return None if params is None else run_identity(params, params.run(record.key))
+        return run_identity(params, params.run(key), arithmetic) if params and arithmetic else None
     except InputError:
         return None
 

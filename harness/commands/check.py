@@ -17,14 +17,13 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from harness.checkout import need_checkout
 from harness.commands import FORMATS, add_json_option
+from harness.disk.files import write_text
+from harness.disk.outputs import check_file
+from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.files import write_text
-from harness.outputs import check_file
-from harness.paths import BANDS, PROBES, SCORES
+from harness.paths import BANDS, PROBES, SCORES, need_checkout
 from harness.plan.entries import read_params
-from harness.records import check_plain
 from harness.results.bands import FLOOR, GROUP, SPREADS, Bands, band, outside, read_bands, watched
 from harness.results.store import read_scores
 from harness.stages.probe_file import differences, read_probes, with_tolerances, write_probes

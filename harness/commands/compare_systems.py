@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.checkout import need_checkout
 from harness.commands import add_json_option, name_list
+from harness.disk.records import check_plain
 from harness.errors import InputError, near_matches
-from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD
-from harness.records import check_plain
+from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 
 if TYPE_CHECKING:
     from harness.report.intervals import Interval
@@ -121,8 +120,8 @@ def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) ->
     stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
     if not all((store / STORE_RECORD).is_file() for store in stores):
         return {}
+    from harness.assembly.pairs import comparable_pairs, difference_interval
     from harness.results.embeddings import EmbeddingStore
-    from harness.stages.pairs import comparable_pairs, difference_interval
 
     encoders = [EmbeddingStore.load(store).encode for store in stores]
     found = {}

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.checkout import need_checkout
+from harness.disk.outputs import check_file
 from harness.errors import InputError, near_matches
-from harness.outputs import check_file
-from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
+from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.provenance import git_state
@@ -70,7 +69,7 @@ def contributor_of(name: str, link: str, *, may_be_cited: bool) -> Contributor:
 
 def run_files(key: str, *, vectors: bool) -> RunFiles:
     """Returns the files of a run here. Errors: InputError without its scores, or its vectors if wanted."""
-    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.jsonl", EMBEDDINGS / key
+    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.json", EMBEDDINGS / key
     if not scores.is_file():
         known = [path.stem for path in SCORES.glob("*.json")]
         raise InputError(

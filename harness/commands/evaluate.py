@@ -20,10 +20,10 @@ from harness.commands import (
     read_plan,
 )
 from harness.device import add_device_option
+from harness.disk.files import write_json
+from harness.disk.locks import alone
+from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.files import write_json
-from harness.locks import alone
-from harness.outputs import check_file
 from harness.process import compute_with
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def scores_of(
     intervals: bool = False,
 ) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
+    from harness.assembly.pairs import score_lines
     from harness.stages.evaluate import tasks_named, vectors_of
-    from harness.stages.pairs import score_lines
 
     tasks = tasks_named(names, text=text)
     with vectors_of(folder, tasks, pooling=pooling, from_store=from_store, device=device) as encode:

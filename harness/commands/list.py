@@ -10,9 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.checkout import declared
 from harness.errors import InputError
-from harness.paths import LEADERBOARDS, PUBLISHED, TABLES
+from harness.paths import LEADERBOARDS, PUBLISHED, TABLES, declared
 
 if TYPE_CHECKING:
     from harness.data.sources import Source

@@ -24,12 +24,12 @@ from urllib.request import Request, urlopen
 
 from harness.commands import add_json_option, add_pooling_option, check_encoder_folder, name_list
 from harness.device import add_device_option, quiet, resolve_device
+from harness.disk.files import sha256_of
+from harness.disk.outputs import check_addition
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import sha256_of
-from harness.outputs import check_addition
 from harness.paths import RUN_RECORD, cache
 from harness.process import compute_with
-from harness.records import read_object
 
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
@@ -94,8 +94,8 @@ def run_folder(
     A task that the mirror has a copy of is scored on the copy and marked `local`; others take the hub's data.
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
+    from harness.compute.encoders import read_encoder
     from harness.data.tiers import mirror_folder
-    from harness.stages.encoders import read_encoder
     from harness.tasks.cost import count_parameters
     from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
 

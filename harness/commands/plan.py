@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.checkout import need_checkout
+from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.paths import PARAMS, SCORES
+from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
@@ -23,7 +23,6 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 from harness.process import Arithmetic
-from harness.records import check_plain
 from harness.results.store import read_result
 
 EVALUATE_AGAIN = "delete it and evaluate the run again"

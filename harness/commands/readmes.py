@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.checkout import need_checkout
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
-from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE
+from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, need_checkout
 
 README = "README.md"
 

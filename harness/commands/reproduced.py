@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.checkout import need_checkout
 from harness.commands import add_json_option
 from harness.errors import InputError
-from harness.paths import EMBEDDINGS, REPORTS, SCORES
+from harness.paths import EMBEDDINGS, REPORTS, SCORES, need_checkout
 from harness.plan.entries import read_params
 from harness.results.agreement import (
     Averages,

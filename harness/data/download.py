@@ -15,12 +15,12 @@ from harness.data.lines import decoded_lines
 from harness.data.locks import LOCKS
 from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
+from harness.disk.files import discard, sha256_of, sha256_of_folder, write_json
+from harness.disk.locks import alone
+from harness.disk.outputs import Layout, check_folder, new_folder, room_of
+from harness.disk.records import read_manifest, read_object
 from harness.errors import InputError, near_matches
-from harness.files import discard, sha256_of, sha256_of_folder, write_json
-from harness.locks import alone
-from harness.outputs import Layout, check_folder, new_folder, room_of
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.records import check_files, read_object
 
 REPLACE: dict[TierName, str] = {
     "embedded": "name another version of the package there",
@@ -176,11 +176,8 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def check_unchanged(folder: Path) -> None:
     """Raises InputError unless the files of a fetched folder match its record."""
-    recorded = read_record(folder).get("files", {})
     again = f"remove {folder} and run `sentbench data fetch {folder.name}`"
-    if not isinstance(recorded, dict) or not all(isinstance(about, dict) for about in recorded.values()):
-        raise InputError(f"{folder / SOURCE_RECORD}: `files` is not a table of files; {again}")
-    check_files(folder, {name: str(about.get("sha256")) for name, about in recorded.items()}, again=again)
+    read_manifest(folder / SOURCE_RECORD, again=again)
 
 
 def layout_of(source: Source, folder: Path) -> Layout:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from harness.disk.files import discard, sha256_of, write_text
 from harness.errors import InputError
-from harness.files import discard, sha256_of, write_text
 from harness.paths import cache
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

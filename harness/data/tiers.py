@@ -30,10 +30,10 @@ from harness.data.hub import (
     repository_folder,
 )
 from harness.data.sources import Tier, TierName
+from harness.disk.files import discard, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import discard, sha256_of
 from harness.paths import cache
-from harness.records import read_object
 
 WHEELS = "wheels"
 """The cache folder of downloaded wheels."""
@@ -204,7 +204,7 @@ def _on_hub(tier: Tier, commit: str, path: str) -> Path:
 
 
 def converted_weights(tier: Tier, commit: str) -> Path:
-    """Returns the path of the weights that `harness.stages.convert` made; their record is next to them."""
+    """Returns the path of the weights that `harness.data.convert` made; their record is next to them."""
     folder = repository_folder(str(tier.repo), tier.repo_type, commit)
     return folder / "converted" / tier.folder / WEIGHTS
 

@@ -18,8 +18,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.files import write_json
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
 from harness.launch.work import Ended, Work

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from harness.checkout import declared
 from harness.errors import InputError, near_matches
-from harness.paths import TABLES
+from harness.paths import TABLES, declared
 from harness.plan.ladder import MARK, PREFIX, find_ladder
 from harness.plan.recipes import Recipe, System, declared_systems
 from harness.report.tables.run_choice import RunChoice

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.checkout import declared
-from harness.paths import LEADERBOARDS, PUBLISHED
+from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from harness.plan.entries import Params
 from harness.report import statistics
 from harness.report.evidence.ledger import load_ledger

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.checkout import declared
 from harness.data.sources import TIERS, TierName
 from harness.declarations import (
     Declaration,
@@ -19,7 +18,7 @@ from harness.declarations import (
     validated,
 )
 from harness.errors import InputError, near_matches
-from harness.paths import RECIPES
+from harness.paths import RECIPES, declared
 from harness.plan.entries import WordShape
 from harness.process import Arithmetic
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import model_validator
 
 from harness.declarations import Declaration, Name, read_record
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.records import read_object
 
 AGAIN = "measure again by `python -m benchmarks`"
 

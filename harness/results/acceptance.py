@@ -26,7 +26,7 @@ from harness.results.plausibility import (
     shown,
     values_of,
 )
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile
 
 SAME = 1e-6
 """How far a score that is computed again from stored vectors may be from the stated one, in raw units."""
@@ -37,27 +37,28 @@ DISTINCT = 6
 
 @dataclass(frozen=True)
 class Expected:
-    """A run as the recipes declare it: its record but for the identity, its tasks, text and weights."""
+    """A run as the recipes declare it; the record is without its identity."""
 
     record: Mapping[str, object]
     tasks: Collection[str]
     text: str
     selections: Collection[str]
+    arithmetic: str
 
 
 @dataclass(frozen=True)
 class Checkout:
     """What the accepting checkout knows.
 
-    expected: a run by key, None if no recipe declares it. identity: that of a run, None if what it is
-    computed from is not here. code: known fingerprints by method. ranges: where the scores of a result are
+    expected: a run by key, None if no recipe declares it. identity: that of a result's run, None if what it
+    is computed from is not here. code: known fingerprints by method. ranges: where the scores of a result are
     expected. rescore: the scores of a run computed from a folder of its vectors, of the tasks whose data are
     here. present: the results that are already here, own and contributed. reproduce: the run to train again
     here, and how: what it returns is the result of that training.
     """
 
     expected: Callable[[str], Expected | None]
-    identity: Callable[[RunRecord], str | None]
+    identity: Callable[[ResultFile], str | None]
     code: Mapping[str, Collection[str]]
     ranges: Callable[[ResultFile], Mapping[ScoreName, Range]]
     rescore: Callable[[ResultFile, Path], Mapping[ScoreName, float]]
@@ -108,6 +109,9 @@ class Checkout:
                 f"expected scores of text {expected.text} and weights {', '.join(expected.selections)}; "
                 "evaluate it by its recipe"
             )
+        stated = provenance.arithmetic or "none"
+        if not stated.startswith(("portable", expected.arithmetic)):
+            raise InputError(f"states {stated} arithmetic, expected {expected.arithmetic}; run it again")
         check_committed("its result", result)
         code = bundle.manifest.code.get(run.method, "none")
         if code not in self.code.get(run.method, ()):
@@ -118,7 +122,7 @@ class Checkout:
         for name, digest in {"identity": run.identity, "encoder_sha256": provenance.encoder_sha256}.items():
             if not SHA256.fullmatch(digest) or len(set(digest)) < DISTINCT:
                 raise InputError(f"{name} {digest[:16]!r} is not a sha256; run it again")
-        identity = self.identity(run)
+        identity = self.identity(result)
         if identity not in (None, run.identity):
             raise InputError(
                 f"identity {run.identity[:12]}, expected {identity[:12]}: other code, settings or data; run "

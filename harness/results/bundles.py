@@ -6,7 +6,7 @@ its size and sha256; arrays are read without pickle; nothing is written outside 
     manifest.json            contributor, fingerprints of the methods' code, members
     manifest.json.sig        SSH signature of the manifest, optional (harness/results/signatures.py)
     scores/RUN.json          result files (harness/results/schema.py)
-    curves/RUN.jsonl         evaluations during training, optional
+    curves/RUN.json          evaluations during training, optional
     vectors/RUN/NAME.npy     stored vectors with their meta.json (harness/results/embeddings.py), optional
 """
 
@@ -28,9 +28,9 @@ from typing import Literal
 from pydantic import Field
 
 from harness.declarations import Declaration, Name, validated
+from harness.disk.files import atomic_path, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import atomic_path, sha256_of
-from harness.records import read_object
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
 RUN = r"[a-z0-9][a-z0-9_-]{0,120}"
@@ -38,7 +38,7 @@ MEMBERS = {
     re.compile(re.escape(MANIFEST)): 2**21,
     re.compile(re.escape(SIGNATURE)): 2**14,
     re.compile(rf"scores/{RUN}\.json"): 2**20,
-    re.compile(rf"curves/{RUN}\.jsonl"): 2**22,
+    re.compile(rf"curves/{RUN}\.json"): 2**22,
     re.compile(rf"vectors/{RUN}/meta\.json"): 2**16,
     re.compile(rf"vectors/{RUN}/[0-9a-f]{{16}}-[0-9a-f]{{64}}\.npy"): 2**30,
 }
@@ -87,7 +87,7 @@ def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
         if most is None:
             raise InputError(
                 f"{where}: member {name!r} has no place in a bundle, expected scores/RUN.json, "
-                "curves/RUN.jsonl or vectors/RUN/; remove it"
+                "curves/RUN.json or vectors/RUN/; remove it"
             )
         if size > most:
             raise InputError(f"{where}: member {name!r} has {size} bytes, expected at most {most}")

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from harness.disk.files import write_json
+from harness.disk.outputs import LEAST_ROOM, check_addition
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import write_json
-from harness.outputs import LEAST_ROOM, check_addition
 from harness.paths import STORE_RECORD
-from harness.records import read_object
 from harness.results.kept_shards import KeptShards
 from harness.results.shards import DIGEST_BYTES, PRECISIONS, Shard, digests_of
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from harness.files import write_by_hash
+from harness.disk.files import write_by_hash
 from harness.results.shards import Shard, digests_of
 
 ROOM = 4 << 30

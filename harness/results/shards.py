@@ -14,8 +14,8 @@ from tokenize import TokenError
 import numpy as np
 from numpy.lib.format import open_memmap
 
+from harness.disk.files import sha256_of, write_by_hash
 from harness.errors import InputError
-from harness.files import sha256_of, write_by_hash
 
 DIGEST_BYTES = 16
 UNREADABLE = (

@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 
 from tqdm import tqdm
 
+from harness.disk.files import write_record
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import write_json
-from harness.records import DIGEST, read_object, sealed
+from methods.core.files import DIGEST
 
 PART = 2048
 """Rows of one part: the most that a killed run loses, and the rows that batches are formed from."""
@@ -101,7 +102,7 @@ def _write(path: Path, ids: Sequence[int], texts: Sequence[str], rewriter: Rewri
         Record(row, digest(text), *rewrite)._asdict()
         for row, text, rewrite in zip(ids, texts, made, strict=True)
     ]
-    write_json(path, sealed({RECORDS: records}))
+    write_record(path, {RECORDS: records})
 
 
 def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:

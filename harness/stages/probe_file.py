@@ -12,9 +12,9 @@ import yaml
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
+from harness.disk.files import write_text
+from harness.disk.records import rounded
 from harness.errors import InputError
-from harness.files import write_text
-from harness.records import rounded
 from harness.stages.probes import OF_VECTOR
 
 Numbers = Mapping[str, float]

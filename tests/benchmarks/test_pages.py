@@ -42,7 +42,7 @@ def test_made_runs_are_the_plans_and_have_every_score_that_a_table_shows_of_thei
         tasks = {task for name in run.tasks for task in members(name)}
         found = {(score.task, score.metric, score.setting) for score in result.scores}
         assert found == {score for score in shown if score[0] in tasks} != set()
-        curve = read_curve(tmp_path / CURVES / f"{result.run.key}.jsonl", run.seed)
+        curve = read_curve(tmp_path / CURVES / f"{result.run.key}.json", run.seed)
         assert len(curve) == (0 if run.train["steps"] == 0 else 21)
 
 

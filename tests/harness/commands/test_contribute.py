@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from harness.assembly.evidence import evidence_without_plan
+from harness.assembly.tables import verifications
 from harness.cli import main
 from harness.commands.check import read_bands
 from harness.identity import run_code
@@ -25,7 +27,6 @@ from harness.report.tables.model import Cell
 from harness.report.tables.spec import load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
-from harness.stages.report import evidence_without_plan, verifications
 
 ROOT = Path(__file__).parents[3]
 OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
@@ -71,7 +72,7 @@ def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) 
         "provenance": {
             "code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "git_dirty": False,
             "encoder_sha256": sha(f"encoder {seed}"), "data_sha256": {"stsb": sha("stsb")}, "versions": {},
-            "device": "cpu", "precision": "fp32", "text": "senteval",
+            "device": "cpu", "arithmetic": "portable", "precision": "fp32", "text": "senteval",
         },
     }  # fmt: skip
     write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))

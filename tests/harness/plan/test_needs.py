@@ -14,7 +14,7 @@ import torch
 from harness.cli import main
 from harness.data.sources import SOURCES
 from harness.data.tiers import converted_weights
-from harness.files import sha256_of, write_json, write_text
+from harness.disk.files import sha256_of, write_json, write_text
 from harness.plan import needs
 from harness.plan.estimate import Estimate
 from harness.plan.needs import Need, needs_of

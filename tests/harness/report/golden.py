@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.declarations import read_declaration
-from harness.files import write_text
+from harness.disk.files import write_text
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.files import write_json
 from harness.results import embeddings
 from harness.results.embeddings import EmbeddingStore
 from methods.core import encoder

@@ -1,12 +1,11 @@
 """`sentbench data convert`: weights that a repository has as a pickle only, written as safetensors.
 
-torch reads the pickle with `weights_only`, in a process of its own, and takes nothing but tensors from it.
-Run as `python -m harness.stages.convert PICKLE SAFETENSORS` it is that process.
+torch reads the pickle with `weights_only`, in a process of its own (`harness.compute.pickled`), and takes
+nothing but tensors from it.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +13,8 @@ from pathlib import Path
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, Absent, Unreachable, check_exists, commit_of, hub_file
 from harness.data.sources import Tier, source_named
 from harness.data.tiers import below, converted_weights
+from harness.disk.files import atomic_path, discard, sha256_of, write_json
 from harness.errors import InputError
-from harness.files import atomic_path, discard, sha256_of, write_json
 
 
 def convert(name: str, *, revision: str | None = None) -> Path:
@@ -41,7 +40,7 @@ def convert(name: str, *, revision: str | None = None) -> Path:
         if path.is_dir():
             discard(path)
     with atomic_path(made) as part:
-        command = [sys.executable, "-m", "harness.stages.convert", str(pickled), str(part)]
+        command = [sys.executable, "-m", "harness.compute.pickled", str(pickled), str(part)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
@@ -60,22 +59,3 @@ def _has_safetensors(tier: Tier, commit: str) -> bool:
     except Absent:
         return False
     return True
-
-
-def write_tensors(pickle: Path, target: Path) -> None:
-    """Writes the tensors of a pickled state dict as safetensors, by name, each with bytes of its own."""
-    import torch
-    from safetensors.torch import save_file
-
-    state = torch.load(pickle, map_location="cpu", weights_only=True)
-    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise InputError("it holds something else than named tensors")
-    tensors = {name: state[name].detach().contiguous().clone() for name in sorted(state)}
-    save_file(tensors, target, metadata={"format": "pt"})
-
-
-if __name__ == "__main__":
-    try:
-        write_tensors(Path(sys.argv[1]), Path(sys.argv[2]))
-    except Exception as error:  # noqa: BLE001  # whatever is wrong with the file, its first line is the answer
-        sys.exit(json.dumps(str(error).strip().splitlines()[0])[1:-1])

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.assembly.pair_sets import described, pair_sets
 from harness.compute.pairs import stored_cosines
 from harness.data.sources import source_named
 from harness.data.sts import ScoredPair
 from harness.plan.entries import Params, Run, read_params
 from harness.results.embeddings import EmbeddingStore
-from harness.stages.pair_sets import described, pair_sets
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
 from tests.harness.test_cli import write_stsb

@@ -18,10 +18,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from harness.disk.exchange import clear_leftovers, exchange, work_folders
 from harness.errors import InputError
-from harness.exchange import clear_leftovers, exchange, work_folders
+from harness.paths import INSTALLED
 
-CHECKOUT = Path(__file__).resolve().parents[1]
 LEAST_ROOM = 1 << 20
 """Bytes that must be free for any output, however small."""
 
@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
     """Returns where an output folder really lies, behind symbolic links.
 
-    Nothing is changed but what a killed process left of an exchange, see `harness.exchange`.
+    Nothing is changed but what a killed process left of an exchange, see `harness.disk.exchange`.
     room: the bytes that it is expected to take.
     Errors: InputError unless it can be made there, or what is there may be replaced.
     """
@@ -146,7 +146,7 @@ def _check_plain(path: Path, output: Path) -> None:
 def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
     for name, kept in {
         "the current folder": Path.cwd(),
-        "the project's folder": CHECKOUT,
+        "the project's folder": INSTALLED,
         "your home": Path.home(),
     }.items():
         if output == kept or output in kept.parents:

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.disk.files import discard
 from harness.errors import InputError
-from harness.files import discard
 
 SUFFIX = ".part"
 NEW, OLD = "new", "old"

@@ -1,10 +1,10 @@
-"""What lies in each folder that this project writes; harness/outputs.py replaces no other folder."""
+"""What lies in each folder that this project writes; harness/disk/outputs.py replaces no other folder."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.outputs import Layout
+from harness.disk.outputs import Layout
 from harness.paths import (
     CORPUS_RECORD,
     CORPUS_ROWS,

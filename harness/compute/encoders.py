@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.records import check_plain
 from methods.core.folders import load_encoder
 from methods.core.model_files import AGAIN, in_one_line
 from methods.core.networks import Networks
