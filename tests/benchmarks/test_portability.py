@@ -83,7 +83,7 @@ def test_after_each_part_the_report_shows_what_is_known_and_long_parts_start_las
         ("Haswell", "training"),
     ]
     assert len(written) == 4
-    assert "| Haswell | 1 of 1 | not run | not run |" in written[2]
+    assert "| Haswell | 1 of 1 | not run | 1 of 1 |" in written[3]
 
 
 def test_operators_computed_twice_have_the_same_bits_and_differ_from_each_other() -> None:
