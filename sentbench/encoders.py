@@ -40,7 +40,7 @@ def load(
     Shapes: its `encode(texts)` returns [N, d] in fp32.
     Errors: InputError if the folder is none of these, or a file of it cannot be read.
     """
-    from harness.device import quiet, resolve_device
+    from harness.process import quiet, resolve_device
     from harness.stages.encoders import read_encoder
 
     path = folder_of(folder, "an encoder")

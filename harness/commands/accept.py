@@ -13,11 +13,11 @@ from pathlib import Path
 
 from harness.checkout import declared, need_checkout
 from harness.commands.contribute import code_fingerprints
-from harness.device import add_device_option
 from harness.errors import InputError
 from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
+from harness.process import add_device_option
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bands import read_bands
 from harness.results.bundles import Bundle

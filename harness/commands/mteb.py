@@ -22,12 +22,11 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from harness.commands import add_json_option, add_pooling_option, check_encoder_folder, name_list
-from harness.device import add_device_option, quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of
 from harness.outputs import check_addition
 from harness.paths import RUN_RECORD, cache
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with, quiet, resolve_device
 from harness.records import read_object
 
 if TYPE_CHECKING:

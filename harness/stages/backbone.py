@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.compute.backbone import write_backbone
-from harness.device import quiet
 from harness.errors import InputError
 from harness.files import disk_errors, write_json
 from harness.layouts import BACKBONE
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params
+from harness.process import quiet
 from harness.records import sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.compute.corpus import Derived, derive_rows, write_rows
-from harness.device import resolve_device
 from harness.errors import InputError, near_matches
 from harness.files import sha256_of_folder, write_json
 from harness.identity import corpus_identity
@@ -16,7 +15,7 @@ from harness.layouts import CORPUS
 from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
-from harness.process import compute_with, device_for
+from harness.process import compute_with, device_for, resolve_device
 from harness.records import check_plain, read_object, sealed
 from harness.rewriting.views import View, needs_tool, read_views
 from harness.stages.artefacts import FILES, check_inputs, file_hashes

@@ -10,14 +10,13 @@ from typing import Any
 
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import curve_lines, load_model
-from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of, sha256_of_folder, write_json
 from harness.identity import run_code, vectors_identity
 from harness.outputs import check_addition, check_file, new_outputs
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for
+from harness.process import compute_with, device_for, quiet, resolve_device
 from harness.records import check_plain, sealed, sealed_lines
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.device import quiet
 from harness.identity import existing_folder
 from harness.paths import ARTEFACTS
 from harness.plan.entries import Params, Run
+from harness.process import quiet
 from harness.results.schema import ResultFile
 from harness.tasks.registry import build_tasks
 

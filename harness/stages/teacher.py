@@ -7,14 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from harness.device import quiet, resolve_device
 from harness.errors import InputError
 from harness.files import sha256_of_folder, write_json
 from harness.layouts import TEACHER
 from harness.outputs import check_folder, new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
-from harness.process import compute_with, device_for
+from harness.process import compute_with, device_for, quiet, resolve_device
 from harness.records import check_files, read_object, sealed
 from harness.stages.artefacts import FILES, check_inputs, file_hashes
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.device import quiet, resolve_device
 from harness.files import disk_errors, write_json
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
 from harness.layouts import ARTEFACT
@@ -17,7 +16,7 @@ from harness.locks import alone
 from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for, in_effect
+from harness.process import compute_with, device_for, in_effect, quiet, resolve_device
 from harness.records import sealed
 from harness.results.provenance import library_versions
 from harness.stages.artefacts import FILES, check_inputs, file_hashes

@@ -176,7 +176,6 @@ STALE: dict[str, str] = {
     "harness/cli": "",
     "harness/checkout": "",
     "harness/commands/*": "",
-    "harness/device": "",
     "harness/fingerprint": "",
     "harness/identity": "",
     "harness/launch/*": "",
@@ -185,7 +184,6 @@ STALE: dict[str, str] = {
     "harness/plan/*": "",
     "harness/report/*": "",
     "harness/stages/*": "",
-    "harness/allocator": "",
     "harness/process": "",
 }
 """Module or room -> what must run again, the report left out; the longest pattern that fits counts."""

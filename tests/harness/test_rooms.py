@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "harness/results": {"harness.results"},
     "harness/report": {"harness.report", "harness.results"},
-    "harness/launch": {"harness.launch", "harness.cli", "harness.allocator", "harness.process"},
+    "harness/launch": {"harness.launch", "harness.cli", "harness.process"},
 }
 """Room -> the packages of this repository that it may import, besides ALWAYS."""
 NO_TORCH = ("harness/data", "harness/results", "harness/report", "harness/launch")
