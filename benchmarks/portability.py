@@ -104,10 +104,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parts_of(*, short: bool) -> list[Part]:
     """Returns what every processor computes, in few processes: the emulator imports torch in minutes."""
+    from harness.check.reference_losses import compared_runs
     from harness.plan.entries import read_params
-    from harness.stages.probes import probed_runs
 
-    keys = list(FEW) if short else probed_runs(read_params())
+    keys = list(FEW) if short else compared_runs(read_params())
     half = -(-len(keys) // 2)
     losses = [Part("losses", ",".join(some)) for some in (keys[:half], keys[half:])]
     return [Part("operator"), *losses]
@@ -145,11 +145,11 @@ def computed(part: Part) -> dict[str, str]:
     if part.kind == "operator":
         return {f"operator {name}": digest for name, digest in operators().items()}
     if part.kind == "losses":
+        from harness.check.reference_losses import measure_run
         from harness.plan.entries import read_params
-        from harness.stages.probes import measure_probe
 
         params = read_params()
-        measured = {key: json.dumps(measure_probe(params, key)) for key in part.keys.split(",")}
+        measured = {key: json.dumps(measure_run(params, key)) for key in part.keys.split(",")}
         return {f"losses {key}": sha256(numbers.encode()) for key, numbers in measured.items()}
     return trained(part.keys)
 

@@ -93,7 +93,7 @@ STALE: dict[str, str] = {
     "harness/compute/train": TRAINING,
     "harness/compute/evaluate": "evaluate/*",
     "harness/compute/backbone": "backbone",
-    "harness/compute/probe": "",
+    "harness/check/*": "",
     "harness/compute/products": "",
     "harness/results/agreement": "",
     "harness/results/bands": "",
@@ -150,7 +150,6 @@ STALE: dict[str, str] = {
     "harness/tasks/registry": "",
     "harness/tasks/cost": "",
     "harness/tasks/mteb_adapter": "",
-    "harness/tasks/sentinels": "",
     # What evaluation writes.
     "harness/declarations": "evaluate/* corpus",
     "harness/yaml_files": "evaluate/* corpus",
