@@ -141,7 +141,10 @@ READERS = {
     "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
     "recipes": Reader(
         ["plan", "small", "--dry-run"],
-        (*below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml"), "leaderboards/step-times.yaml"),
+        (
+            *below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml", "blocks.yaml"),
+            "leaderboards/step-times.yaml",
+        ),
     ),
     "tables": Reader(
         ["list", "tables", "--coverage"],

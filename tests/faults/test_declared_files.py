@@ -21,6 +21,7 @@ FILES: dict[str, list[str]] = {
     "recipes/small.yaml": PLAN,
     "recipes/backbones.yaml": PLAN,
     "recipes/corpora.yaml": PLAN,
+    "recipes/blocks.yaml": PLAN,
     "leaderboards/step-times.yaml": PLAN,
     "leaderboards/tables/una-table1.yaml": VERIFY,
     "leaderboards/published/una.yaml": VERIFY,
