@@ -104,7 +104,7 @@ class Recipe(Declaration):
 
 
 class RecipeFile(Declaration):
-    """A recipe as it is written: a run or a block is merged from the blocks that it uses; its own keys win."""
+    """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win."""
 
     name: Name
     presets: list[Name] = Field(default_factory=list)

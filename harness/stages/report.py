@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from harness import layouts
@@ -122,8 +122,11 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
 
 
-def evidence_without_plan(results: list[ResultFile]) -> Evidence:
-    """Returns what tables are built from; the order of systems is that of the scores."""
+def evidence_without_plan(results: list[ResultFile], priced: Collection[str] | None = None) -> Evidence:
+    """Returns what tables are built from; the order of systems is that of the scores.
+
+    priced: the systems whose seeds are given a price; by default all.
+    """
     published, recipes = load_published(declared(PUBLISHED)), load_recipes()
     contributed, faults = usable(*read_contributions(declared(CONTRIBUTED)), results, KnownRuns(recipes))
     for fault in faults:
@@ -132,7 +135,7 @@ def evidence_without_plan(results: list[ResultFile]) -> Evidence:
         results=results,
         published=published,
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
-        prices=seed_prices(recipes),
+        prices=seed_prices(recipes, priced),
         contributed=contributed,
         set_aside=faults,
         recipes=recipes_of((result.run.id for result in results), recipes),
@@ -181,7 +184,8 @@ def build_one_table(key: str) -> Table:
     def kept(run: RunRecord, score: ScoreRecord) -> bool:
         return score.task in tasks and (spec.rows_from == "runs" or run.id in systems)
 
-    return build_table(spec, evidence_without_plan(read_results(SCORES.glob("*.json"), kept=kept)))
+    priced = None if spec.rows_from == "runs" else systems
+    return build_table(spec, evidence_without_plan(read_results(SCORES.glob("*.json"), kept=kept), priced))
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
