@@ -29,7 +29,7 @@ help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
-	@echo "make check       compare the scores with leaderboards/bands.yaml"
+	@echo "make check       compare losses and scores with the committed ones"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make bench       speed measurements; never part of a test"

@@ -11,7 +11,6 @@ BENCHMARKS = (
     "training",
     "methods",
     "memory",
-    "loaded",
     "pcl",
     "dclr",
     "ptbert",

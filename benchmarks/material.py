@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
-from harness.device import quiet
+from harness.process import quiet
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
 from tests.support import tiny

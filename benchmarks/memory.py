@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from ctypes.util import find_library
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,7 +23,7 @@ import numpy as np
 
 from benchmarks.measurement import Disagreement, Result, Spread
 from benchmarks.processes import answer_of, forget_peak, resident
-from harness.allocator import allocator_settings, keep_freed_memory
+from harness.process import keep_freed_memory
 
 if TYPE_CHECKING:
     from harness.tasks.interface import Task
@@ -72,14 +73,14 @@ def measure(rounds: int, short: bool) -> list[Result]:
 
 
 def training_result(rounds: int, short: bool) -> Result:
-    """Returns the peak of a step as `launch` runs it: with tcmalloc where it is installed, else with glibc's.
+    """Returns the peak of a step with glibc's allocator, as every command sets it.
 
     The note has that of each allocator and its processor time.
     """
     short_or_not = ["--short"] if short else []
     sides = {"glibc": {}, "glibc that gives freed memory back": RETURNED}
-    if allocator_settings():
-        sides["tcmalloc"] = allocator_settings()
+    if tcmalloc := find_library("tcmalloc_minimal") or find_library("tcmalloc"):
+        sides["tcmalloc"] = {"LD_PRELOAD": tcmalloc}
     found: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
     for turn in range(rounds):
         for name in list(sides)[:: 1 if turn % 2 == 0 else -1]:
@@ -95,10 +96,10 @@ def training_result(rounds: int, short: bool) -> Result:
     return Result(
         "memory of SimCSE's step, batch 64",
         "MB",
-        peaks.get("tcmalloc", peaks["glibc"]),
+        peaks["glibc"],
         limit=None if short else TRAINING_LIMIT * counted,
         note=f"{counted:.0f} MB counted, {plain[0]['activations'] / MB:.0f} MB of it kept by autograd; with "
-        f"{', '.join(allocators)}; `launch` takes tcmalloc where it is installed",
+        f"{', '.join(allocators)}",
     )
 
 

@@ -105,10 +105,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parts_of(*, short: bool) -> list[Part]:
     """Returns what every processor computes, in few processes: the emulator imports torch in minutes."""
+    from harness.check.reference_losses import compared_runs
     from harness.plan.entries import read_params
-    from harness.stages.probes import probed_runs
 
-    keys = list(FEW) if short else probed_runs(read_params())
+    keys = list(FEW) if short else compared_runs(read_params())
     half = -(-len(keys) // 2)
     losses = [Part("losses", ",".join(some)) for some in (keys[:half], keys[half:])]
     return [Part("operator"), *losses]
@@ -187,12 +187,12 @@ def computed(part: Part) -> Iterator[tuple[str, str]]:
     if part.kind == "operator":
         yield from ((f"operator {name}", digest) for name, digest in operators().items())
     elif part.kind == "losses":
+        from harness.check.reference_losses import measure_run
         from harness.plan.entries import read_params
-        from harness.stages.probes import measure_probe
 
         params = read_params()
         for key in part.keys.split(","):
-            yield f"losses {key}", sha256(json.dumps(measure_probe(params, key)).encode())
+            yield f"losses {key}", sha256(json.dumps(measure_run(params, key)).encode())
     else:
         yield from trained(part.keys).items()
 

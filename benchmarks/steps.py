@@ -26,13 +26,13 @@ import yaml
 from torch.profiler import record_function
 
 from benchmarks.machine import processor
-from harness.device import quiet
 from harness.disk.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
+from harness.process import quiet
 from methods.core import streams
 from methods.core.method import Method
 from methods.core.networks import Networks

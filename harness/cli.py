@@ -13,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from harness.allocator import keep_freed_memory
 from harness.errors import CONTROL, InputError, near_matches
 from harness.process import prepare
 
@@ -52,7 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
     prepare()
-    keep_freed_memory()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold bytes that are no characters
     try:

@@ -41,7 +41,7 @@ def load(
     Errors: InputError if the folder is none of these, or a file of it cannot be read.
     """
     from harness.compute.encoders import read_encoder
-    from harness.device import quiet, resolve_device
+    from harness.process import quiet, resolve_device
 
     path = folder_of(folder, "an encoder")
     place = resolve_device(text_of(device, "device"))

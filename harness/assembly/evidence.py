@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from harness.errors import InputError
@@ -39,8 +39,11 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
 
 
-def evidence_without_plan(results: list[ResultFile]) -> Evidence:
-    """Returns what tables are built from; the order of systems is that of the scores."""
+def evidence_without_plan(results: list[ResultFile], priced: Collection[str] | None = None) -> Evidence:
+    """Returns what tables are built from; the order of systems is that of the scores.
+
+    priced: the systems whose seeds are given a price; by default all.
+    """
     published, recipes = load_published(declared(PUBLISHED)), load_recipes()
     contributed, faults = usable(*read_contributions(declared(CONTRIBUTED)), results, KnownRuns(recipes))
     for fault in faults:
@@ -49,7 +52,7 @@ def evidence_without_plan(results: list[ResultFile]) -> Evidence:
         results=results,
         published=published,
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
-        prices=seed_prices(recipes),
+        prices=seed_prices(recipes, priced),
         contributed=contributed,
         set_aside=faults,
         recipes=recipes_of((result.run.id for result in results), recipes),

@@ -61,7 +61,8 @@ def build_one_table(key: str) -> Table:
     def kept(run: RunRecord, score: ScoreRecord) -> bool:
         return score.task in tasks and (spec.rows_from == "runs" or run.id in systems)
 
-    return build_table(spec, evidence_without_plan(read_results(SCORES.glob("*.json"), kept=kept)))
+    priced = None if spec.rows_from == "runs" else systems
+    return build_table(spec, evidence_without_plan(read_results(SCORES.glob("*.json"), kept=kept), priced))
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:

@@ -12,13 +12,12 @@ from functools import partial
 from pathlib import Path
 
 from harness.commands.contribute import code_fingerprints
-from harness.device import add_device_option
 from harness.errors import InputError
-from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
+from harness.paths import CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
+from harness.process import add_device_option
 from harness.results.acceptance import Checkout, Expected
-from harness.results.bands import read_bands
 from harness.results.bundles import Bundle
 from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore
@@ -125,7 +124,7 @@ def check_results(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
         code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
-        ranges=partial(ranges_of, ours=ours, bands=bands_here(), printed=printed_ranges()),
+        ranges=partial(ranges_of, ours=ours, printed=printed_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
         reproduce=None if chosen is None else (chosen, partial(repeated, known, device=device)),
@@ -168,16 +167,6 @@ def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile
     if params is None:
         raise InputError(f"{result.run.key}: has no recipe here")
     return repeat_run(params, result.run.key, device=device)
-
-
-def bands_here() -> dict[tuple[str, str, ScoreName], Range]:
-    """Returns the bands of `sentbench check` in raw units."""
-    return {
-        (band.id, band.backbone, ScoreName(band.task, band.metric, band.setting, band.selection)): Range(
-            band.low / 100, band.high / 100
-        )
-        for band in read_bands(BANDS)
-    }
 
 
 def printed_ranges() -> dict[tuple[str, str], Range]:

@@ -25,12 +25,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the rates and writes the choice; keeps an earlier one unless `--again`."""
     need_checkout("calibrating")
-    compute_with("native")
-    from harness.compute.products import training_rates
-
     if CALIBRATION.is_file() and not arguments.again:
         print(f"{CALIBRATION}: native training multiplies by {kept_products()}; measure again with --again")
         return
+    compute_with("native")
+    from harness.compute.products import training_rates
+
     rates = training_rates()
     chosen = max(rates, key=lambda library: rates[library])
     write_record(CALIBRATION, {"training_products": chosen, "gflops": rates})

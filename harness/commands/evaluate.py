@@ -19,12 +19,11 @@ from harness.commands import (
     name_list,
     read_plan,
 )
-from harness.device import add_device_option
 from harness.disk.files import write_json
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with
 
 if TYPE_CHECKING:
     from harness.report.formats.scores import ScoreLine

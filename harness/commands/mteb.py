@@ -23,13 +23,12 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from harness.commands import add_json_option, add_pooling_option, check_encoder_folder, name_list
-from harness.device import add_device_option, quiet, resolve_device
 from harness.disk.files import sha256_of
 from harness.disk.outputs import check_addition
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import RUN_RECORD, cache
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with, quiet, resolve_device
 
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore

@@ -138,6 +138,9 @@ def describe(params: Params) -> str:
         lines.append(
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
         )
+    if params.corpora:
+        disk = _shown(estimate.corpora())[-1]
+        lines.append(_line("derived corpora", "", len(params.corpora), "", "", "?", "?", disk))
     lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
     missing = [f"missing {need.line}" for need in needs_of(params, estimate) if not need.met]
     return "\n".join([*lines, *_totals(params, estimate, found), *missing])
@@ -168,7 +171,7 @@ def is_done(key: str, run: Run) -> bool:
 
 def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:
     """Returns the closing lines: the sums, what is left to do, and where the numbers come from."""
-    fixed = [estimate.teachers() or Cost(), estimate.data()]
+    fixed = [estimate.teachers() or Cost(), estimate.corpora(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
     done = sum(system.done for system in found)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from harness.results.bands import GROUP, Band, band, watched
+from harness.results.bands import GROUP, Band, bands_of, watched
 from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import to_frame
 
@@ -81,7 +81,7 @@ def is_identical(pair: Pair) -> bool:
 def differences(pairs: Iterable[Pair]) -> list[Difference]:
     """Returns every score that is not the committed one, in the order of the runs and then of the names."""
     pairs = list(pairs)
-    bands = _bands(old for old, _ in pairs)
+    bands = bands_of(old for old, _ in pairs)
     found = []
     for old, new in pairs:
         before, after = _scores(old), _scores(new)
@@ -154,12 +154,6 @@ def _limits(
         return 100 * score.value - ROUNDING, 100 * score.value + ROUNDING
     found = bands.get((old.run.id, old.run.backbone, *_name(score)))
     return (found.low, found.high) if found else (None, None)
-
-
-def _bands(results: Iterable[ResultFile]) -> dict[tuple[str, ...], Band]:
-    groups = watched(to_frame(results)).groupby(GROUP)
-    keyed: list[tuple[Any, pd.DataFrame]] = list(groups)
-    return {key: band(dict(zip(GROUP, key, strict=True)), group) for key, group in keyed}
 
 
 def _points(score: ScoreRecord | None) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.compute.backbone import write_backbone
-from harness.device import quiet
 from harness.disk.files import disk_errors
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import BACKBONE
@@ -14,6 +13,7 @@ from harness.disk.records import write_manifest
 from harness.errors import InputError
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params
+from harness.process import quiet
 
 
 def make_backbone(params: Params, name: str) -> Path:

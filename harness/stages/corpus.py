@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.compute.corpus import Derived, derive_rows, write_rows
-from harness.device import resolve_device
 from harness.disk.files import sha256_of_folder
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import CORPUS
@@ -18,7 +17,7 @@ from harness.errors import InputError, near_matches
 from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
-from harness.process import compute_with, device_for
+from harness.process import compute_with, device_for, resolve_device
 from harness.rewriting.views import View, needs_tool, read_views
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations, load_model
-from harness.device import quiet, resolve_device
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
 from harness.disk.inputs import read_artefact
 from harness.disk.outputs import check_addition, check_file, new_outputs
@@ -19,7 +18,7 @@ from harness.errors import InputError
 from harness.identity import run_code, vectors_identity
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for
+from harness.process import compute_with, device_for, quiet, resolve_device
 from harness.results.curves import EVALUATIONS
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection

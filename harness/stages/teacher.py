@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from harness.device import quiet, resolve_device
 from harness.disk.files import sha256_of_folder
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import TEACHER
@@ -16,7 +15,7 @@ from harness.disk.records import read_manifest, write_manifest
 from harness.errors import InputError
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
-from harness.process import compute_with, device_for
+from harness.process import compute_with, device_for, quiet, resolve_device
 
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.device import quiet, resolve_device
 from harness.disk.files import disk_errors, write_record
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import ARTEFACT
@@ -19,7 +18,7 @@ from harness.disk.records import write_manifest
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for, in_effect
+from harness.process import compute_with, device_for, in_effect, quiet, resolve_device
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError

@@ -138,15 +138,20 @@ READERS = {
         True,
     ),
     "scores, published": Reader(["publish", RUN, "--out", "card"], SCORES, True),
-    "scores, checked": Reader(["check"], SCORES, True),
+    "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True),
-    "bands": Reader(["check"], ("leaderboards/bands.yaml",)),
+    "reference losses": Reader(
+        ["check", "--against", "reports/scores"], ("leaderboards/reference_losses.yaml",)
+    ),
     "plan": Reader(["list", "runs"], ("params.yaml",)),
     "plan, trained": Reader(train(RUN), ("params.yaml",)),
     "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
     "recipes": Reader(
         ["plan", "small", "--dry-run"],
-        (*below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml"), "leaderboards/step-times.yaml"),
+        (
+            *below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml", "blocks.yaml"),
+            "leaderboards/step-times.yaml",
+        ),
     ),
     "tables": Reader(
         ["list", "tables", "--coverage"],

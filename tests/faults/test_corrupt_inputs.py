@@ -92,7 +92,7 @@ def workshop(
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
     source = made_up_source({"mirror": {}})
     monkeypatch.setitem(SOURCES, "tiny", source)
-    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)  # they read the whole of STS-B
+    monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
     return Workshop(original, tmp_path, capsys)
 
 

@@ -89,7 +89,7 @@ RUN = "simcse-small__words-50d__s0"
         (["evaluate", "bert", "--tasks", "STSB", "--pooling", "men"], "did you mean mean"),
         (["evaluate", "encoder", "--tasks", "STSB", "--from-store"], "embeddings"),
         (["plan", "smal"], "recipes has no"),
-        (["check"], "bands"),
+        (["check"], "reference losses"),
         (["report"], "no scores of the plan"),
         (["data", "fetch", "stbs"], "did you mean stsb"),
         (["backbone", "minilm"], "not in params.yaml"),

@@ -54,6 +54,13 @@ def test_the_cost_shown_is_what_the_dry_run_of_the_command_prints(
     )
 
 
+@pytest.mark.parametrize("systems", [{"una"}, {"dclr", "sct-distill-bert-tiny"}, {"no-such-system"}])
+def test_the_price_of_a_few_systems_is_the_one_among_all(systems: set[str]) -> None:
+    found = seed_prices(RECIPES, systems)
+    assert {key for key in PRICES if key[0] in systems} <= found.keys()
+    assert all(PRICES[key] == price for key, price in found.items() if key[0] in systems)
+
+
 def test_what_all_seeds_share_is_paid_once() -> None:
     """Vectors of a teacher are made once, the parent of a seed with each: DCLR's seed is two runs."""
     dclr, simcse = PRICES["dclr", "bert-base-uncased"], PRICES["simcse", "bert-base-uncased"]

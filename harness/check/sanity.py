@@ -86,13 +86,13 @@ def attainable(pairs: Sequence[ScoredPair]) -> float:
 
 
 def problems_of(task: Task) -> list[str]:
-    """Returns one line for every sentinel whose score on an STS task differs from theory.
+    """Returns one line for every such encoder whose score on an STS task differs from theory.
 
     Constant: refused. Random: |Spearman| at most 4 / sqrt(n). Oracle: `attainable`.
     Errors: InputError for a task of another kind.
     """
     if not isinstance(task, StsTask):
-        raise InputError(f"task {task.name}: sentinels are for STS tasks; give one of the suite sts")
+        raise InputError(f"task {task.name}: its scoring is checked for STS tasks only")
     problems = []
     try:
         value = _spearman_of(task, constant)

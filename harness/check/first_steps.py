@@ -1,8 +1,8 @@
 """What a run does in its first steps, as a few numbers: a changed meaning shows there within seconds.
 
-A probe is the run itself on the first rows of its corpus, for STEPS small batches, with the encoding of eight
-fixed sentences in the place of its evaluations, of which the last is not the best. Its schedule is that of a
-whole training, in STEPS steps.
+The run is trained on the first rows of its corpus, for STEPS small batches. Eight fixed sentences are
+encoded in place of its evaluations, of which the last is not the best. Its schedule is that of a whole
+training, in STEPS steps.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ STEPS, BATCH = 3, 16
 SCORES = (0.0, 1.0, 3.0, 2.0)
 """What the evaluation after each number of steps says: the weights before the last step are the best."""
 ROWS = 640
-"""Rows of the corpus that a probe reads at most."""
+"""Rows of the corpus that are read at most."""
 QUEUE = 512
-"""Keys that a queue holds at most in a probe, so that rows are left to train on where it is filled first."""
+"""Keys that a queue holds at most, so that rows are left to train on where it is filled first."""
 
 SENTENCES = (
     "A man is playing a guitar.",
@@ -43,12 +43,12 @@ SENTENCES = (
     "Photosynthesis turns light into sugar; respiration turns sugar into carbon dioxide.",
 )
 FIRST = 3
-"""Numbers of each vector that a probe keeps."""
+"""Numbers of each vector that are kept."""
 LOGGED = ("step", "evaluation")
 """Entries of a log that are no measurement."""
 
 
-def probe(
+def first_steps(
     method: type[Method],
     config: Any,
     settings: TrainConfig,
@@ -59,7 +59,7 @@ def probe(
     state: Path,
     nudge: float = 0.0,
 ) -> dict[str, float]:
-    """Returns the probe of a run by what each number is: parts of the loss at each step, and of vectors.
+    """Returns what each number is -> the number: parts of the loss at each step, and of vectors.
 
     Of each sentence's vector: its length, its first numbers and its cosine with the next sentence's; before
     training from the method's own encoder, after it from the folder that was kept as the best.

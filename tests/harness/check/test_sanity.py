@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.check.sanity import attainable, constant, oracle, problems_of, random
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
-from harness.tasks.sentinels import attainable, constant, oracle, problems_of, random
 from harness.tasks.sts import StsTask, cosines_of_pairs
 
 
@@ -98,7 +98,7 @@ def test_problems_of_reports_a_task_that_leaks_its_gold(monkeypatch: pytest.Monk
 
 @pytest.mark.mirror
 @pytest.mark.parametrize("form", ["senteval", "raw"])
-def test_sentinels_hold_on_every_sts_task(
+def test_encoders_of_known_score_hold_on_every_sts_task(
     form: str, mirror: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from harness.tasks.registry import build_tasks
