@@ -66,10 +66,19 @@ ROOMS: dict[str, set[str]] = {
         "harness.rewriting",
         "methods.core",
     },
+    "harness/check": {
+        *DATA_AND_TASKS,
+        "harness.compute",
+        "harness.plan",
+        "harness.process",
+        "harness.stages",
+        "methods.core",
+    },
     "harness/launch": {"harness.cli", "harness.process"},
     "harness/commands": {
         *DATA_AND_TASKS,
         "harness.assembly",
+        "harness.check",
         "harness.compute",
         "harness.identity",
         "harness.launch",
@@ -84,6 +93,7 @@ ROOMS: dict[str, set[str]] = {
     "sentbench": {
         "harness.assembly",
         "harness.compute.encoders",
+        "harness.process",
         "harness.report",
         "harness.results",
         "harness.stages",

@@ -1,22 +1,34 @@
-"""The record of all machines: what one measuring replaces, what it keeps, and what it refuses to touch."""
+"""How sides alternate, what a ratio is, when a target is met; what a measuring replaces in the record."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from benchmarks import __main__
-from benchmarks.machine import machine, machine_id, product_rates
-from benchmarks.measurement import Result, Spread
-from benchmarks.record import write_figures, write_rates
+from benchmarks import BENCHMARKS, __main__, queue_losses
+from benchmarks.machine import machine, machine_id
+from benchmarks.runner import (
+    Disagreement,
+    Runs,
+    agree,
+    figure,
+    fresh,
+    output_of,
+    product_rates,
+    run,
+    write_figures,
+    write_rates,
+)
 from harness.errors import InputError
-from harness.report.measurements import Machine, Measurement, load_measurements
+from harness.report.measurements import Machine, Measurement, MedianRange, load_measurements
 
 ORDER = ("one", "two")
 HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
@@ -25,9 +37,9 @@ THERE = {**HERE, "id": "there", "cores": 4}
 
 def measured(cost: float, rounds: int = 5) -> dict[str, Any]:
     """One result that may cost 2 s, as a benchmark hands it over."""
-    result = Result("x", "s", Spread(cost, cost, cost), limit=2.0)
+    result = figure("x", "s", [cost], limit=2.0)
     software = {"python": "3.11", "versions": {"torch": "2.13"}}
-    return {"rounds": rounds, "threads": 1, **software, "results": [asdict(result)]}
+    return {"rounds": rounds, "threads": 1, **software, "results": [result.model_dump()]}
 
 
 def machines_of(path: Path) -> dict[str, Machine]:
@@ -38,6 +50,89 @@ def machines_of(path: Path) -> dict[str, Machine]:
 
 def costs(measurement: Measurement | None) -> list[float]:
     return [result.ours.median for result in measurement.results] if measurement else []
+
+
+def spread(median: float, low: float, high: float) -> MedianRange:
+    return MedianRange(median=median, low=low, high=high)
+
+
+def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
+    """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; that of the medians 4 / 2."""
+    runs = Runs({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {}, [180.0])
+    result = runs.result("x", "ours", "other", targets={"other": 2.5}, unit="s")
+    assert result.ours == spread(2.0, 1.0, 4.0)
+    (peer,) = result.peers
+    assert (peer.cost, peer.ratio, peer.target) == (spread(4.0, 2.0, 6.0), spread(2.0, 1.0, 3.0), 2.5)
+    assert result.met is False
+    assert "NOT MET" in result.lines()[0]
+
+
+def test_a_limit_and_every_target_must_hold() -> None:
+    runs = Runs({"ours": [1.0], "other": [2.0]}, {}, [180.0])
+    for target, limit, met in ((1.5, 1000, True), (1.5, 999, False), (2.1, None, False), (2.0, None, True)):
+        assert runs.result("x", "ours", "other", targets={"other": target}, limit=limit).met is met
+    assert runs.result("x", "ours", "other").met is None
+
+
+def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -> None:
+    ran: list[str] = []
+    runs = run({"a": lambda: ran.append("a"), "b": lambda: ran.append("b") or len(ran)}, rounds=3)
+    assert ran == ["a", "b", "a", "b", "b", "a", "a", "b"]
+    assert [len(taken) for taken in runs.times.values()] == [3, 3]
+    assert len(runs.rates) == 4
+    assert min(runs.rates) > 0
+    assert runs.values == {"a": None, "b": 8}
+
+
+def test_without_a_clock_a_side_returns_its_own_seconds() -> None:
+    taken = iter([1.0, 2.5])
+    assert run({"a": lambda: next(taken)}, rounds=2, clock=None, warm=False).times == {"a": [1.0, 2.5]}
+
+
+def test_sides_that_differ_stop_the_benchmark() -> None:
+    one = torch.tensor([1.0, 10.0])
+    assert "agree" in agree([one], [one + 1e-6], tolerance=1e-6, what="values")
+    with pytest.raises(Disagreement, match=r"values differ by 0\.1 of the largest entry"):
+        agree([torch.tensor([1.0, 9.0])], [one], tolerance=0.05, what="values")
+    with pytest.raises(Disagreement):
+        agree([one], [torch.tensor([1.0, float("nan")])], tolerance=0.1, what="values")
+
+
+def test_a_command_that_fails_is_reported_with_all_it_wrote() -> None:
+    words = "the cause\n" + "detail " * 100
+    with pytest.raises(Disagreement) as told:
+        output_of([sys.executable, "-c", f"import sys; sys.exit({words!r})"], Path())
+    assert words.strip() in str(told.value)
+    assert "ended with 1" in str(told.value)
+
+
+def test_a_new_process_has_the_variables_and_this_one_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", "mine")
+    monkeypatch.delenv("ADDED", raising=False)
+    assert fresh(os.getenv, "KEPT", KEPT="other", ADDED="x") == "other"
+    assert (os.getenv("KEPT"), os.getenv("ADDED")) == ("mine", None)
+
+
+def test_every_benchmark_is_a_function_that_measures() -> None:
+    folder = Path(__main__.__file__).parent
+    for place in BENCHMARKS.values():
+        module, _, function = place.partition(":")
+        text = (folder / f"{module}.py").read_text(encoding="utf-8")
+        assert f"\ndef {function}(rounds: int, short: bool" in text, place
+
+
+@pytest.mark.parametrize("name", ["dclr", "ptbert", "pcl"])
+def test_fast_forms_agree_with_plain_ones(name: str) -> None:
+    losses, *_ = __main__.measured(name, 1, True, "cpu")
+    assert "agree within" in losses.agreement
+
+
+def test_a_queue_loss_that_differs_from_float64_stops_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = queue_losses.ckd_ours
+    wrong = queue_losses.QUEUED["CKD"]._replace(ours=lambda *given: lambda x: 1.01 * ours(*given)(x))
+    monkeypatch.setitem(queue_losses.QUEUED, "CKD", wrong)
+    with pytest.raises(Disagreement, match="loss and gradient in fp32 and fp64 differ"):
+        queue_losses.queued("CKD", 64, 512, 1, "cpu", {})
 
 
 @pytest.fixture
@@ -88,7 +183,7 @@ def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(path: Path) ->
 
 
 def test_rates_of_products_are_of_a_machine_and_keep_its_figures(path: Path) -> None:
-    rates = {"onednn": Spread(400.0, 390.0, 410.0), "torch": Spread(200.0, 190.0, 210.0)}
+    rates = {"onednn": spread(400.0, 390.0, 410.0), "torch": spread(200.0, 190.0, 210.0)}
     write_rates(path, HERE, rates, threads=2)
     write_rates(path, THERE, rates, threads=4)
     write_figures(path, THERE, "one", measured(1.0), order=ORDER)
