@@ -71,7 +71,7 @@ ROOMS: dict[str, set[str]] = {
         "harness.compute",
         "harness.plan",
         "harness.process",
-        "harness.stages",
+        "harness.identity",
         "methods.core",
     },
     "harness/launch": {"harness.cli", "harness.process"},
