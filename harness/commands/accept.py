@@ -18,6 +18,7 @@ from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.process import add_device_option
 from harness.results.acceptance import Checkout, Expected
+from harness.results.bands import bands_of
 from harness.results.bundles import Bundle
 from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore
@@ -124,7 +125,7 @@ def check_results(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
         code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
-        ranges=partial(ranges_of, ours=ours, printed=printed_ranges()),
+        ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), printed=printed_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
         reproduce=None if chosen is None else (chosen, partial(repeated, known, device=device)),

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.errors import InputError
-from harness.results.bands import bands_of
 from harness.results.schema import ResultFile, ScoreRecord
 
 COPY = 1e-3
@@ -77,11 +76,13 @@ def shown(name: ScoreName) -> str:
 def ranges_of(
     result: ResultFile,
     ours: Sequence[ResultFile],
+    bands: Mapping[tuple[str, ...], tuple[float, float]],
     printed: Mapping[tuple[str, str], Range],
 ) -> dict[ScoreName, Range]:
     """Returns the expected ranges of a result's scores, where a range is known.
 
-    ours: the results of this project. printed: what papers print of a task and metric, lowest and highest.
+    ours: the results of this project; bands: theirs, as `harness.results.bands` computes them, in points.
+    printed: what papers print of a task and metric, lowest and highest.
     """
     system = result.run.id, result.run.backbone
     seeds: dict[ScoreName, list[float]] = {}
@@ -91,7 +92,7 @@ def ranges_of(
             everything.setdefault(name_of(score), []).append(score.value)
             if (other.run.id, other.run.backbone) == system:
                 seeds.setdefault(name_of(score), []).append(score.value)
-    spreads, bands = _pooled_spreads(seeds), bands_of(ours)
+    spreads = _pooled_spreads(seeds)
     found = {}
     for name in map(name_of, result.scores):
         if name.metric not in COMPARABLE:
@@ -100,7 +101,7 @@ def ranges_of(
         values, band = seeds.get(name, ()), bands.get((*system, *name))
         if band is not None or len(values) > 1:
             middle = float(np.mean(values))
-            banded = 0.0 if band is None else (band.high - band.low) / 100
+            banded = 0.0 if band is None else (band[1] - band[0]) / 100
             reach = max(banded, SPREADS * spreads.get(name.metric, 0.0), LEAST_REACH)
             found[name] = Range(middle - reach, middle + reach)
         elif known:

@@ -128,7 +128,7 @@ CHECKOUT = Checkout(
     expected=expected,
     identity=identity,
     code={"simcse": {CODE}},
-    ranges=partial(ranges_of, ours=OURS, printed={}),
+    ranges=partial(ranges_of, ours=OURS, bands={}, printed={}),
     rescore=rescore,
     present=OURS,
 )
