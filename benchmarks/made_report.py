@@ -7,12 +7,12 @@ import random
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from harness.facts.spec import load_specs
 from harness.paths import CURVES, LEADERBOARDS, PARAMS, RECIPES, SCORES, TABLES
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, run_key, write_params
 from harness.records import sealed_lines
-from harness.report.tables.spec import load_specs
 from harness.results.schema import ScoreRecord
 from harness.results.store import write_result
 from harness.tasks.registry import members

@@ -45,8 +45,8 @@ def published(table: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     from harness.checkout import declared
+    from harness.facts.published import known_name, load_published
     from harness.paths import PUBLISHED
-    from harness.report.tables.published import known_name, load_published
 
     wanted = None if table is None else text_of(table, "table")
     tables = load_published(declared(PUBLISHED)).tables

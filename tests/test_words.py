@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 HOMES: dict[str, tuple[str, ...]] = {
-    "place": ("harness/report/statistics.py", "methods/core/"),
+    "place": ("harness/facts/statistics.py", "methods/core/"),
     "view": ("methods/", "harness/rewriting/"),
     "paraphrase": (),
     "elsewhere": ("harness/report/tables/elsewhere.py",),

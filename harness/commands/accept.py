@@ -178,7 +178,7 @@ def bands_here() -> dict[tuple[str, str, ScoreName], Range]:
 
 def printed_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
-    from harness.report.tables.published import load_published
+    from harness.facts.published import load_published
 
     printed: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():

@@ -18,7 +18,7 @@ from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD
 from harness.records import check_plain
 
 if TYPE_CHECKING:
-    from harness.report.intervals import Interval
+    from harness.facts.intervals import Interval
     from harness.report.system_pairs import TaskName
     from harness.results.schema import ResultFile
 

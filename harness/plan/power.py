@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.checkout import declared
+from harness.facts import statistics
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.evidence.others import backbone_spread
+from harness.facts.published import load_published
+from harness.facts.statistics import KnownSpread
 from harness.paths import LEADERBOARDS, PUBLISHED
 from harness.plan.entries import Params
-from harness.report import statistics
-from harness.report.evidence.ledger import load_ledger
-from harness.report.evidence.others import backbone_spread
-from harness.report.statistics import KnownSpread
-from harness.report.tables.published import load_published
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.report import statistics
-from harness.report.verdicts import Typicality
+from harness.facts import statistics
+from harness.facts.verdicts import Typicality
 from harness.results.contributions import Level
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
-from harness.report import statistics
-from harness.report.intervals import Interval, student
+from harness.facts import statistics
+from harness.facts.intervals import Interval, student
 from harness.results.schema import ResultFile
 
 Outcome = Literal["won", "lost", "open", "equal"]
@@ -133,7 +133,7 @@ def compare_systems(
 ) -> SystemComparison:
     """Returns a difference for every task that both systems have, in the order of the first, and their mean.
 
-    pairs: intervals over pairs of sentences, where they are known (see `harness.report.bootstrap`).
+    pairs: intervals over pairs of sentences, where they are known (see `harness.facts.bootstrap`).
     """
     shared = [name for name in first.tasks if name in second.tasks]
     found = {}

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from harness.report import statistics
-from harness.report.contributed import Contributed, contributed_text, seeds_text
-from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
-from harness.report.settling import LIKELY, MOST_SEEDS, seeds_to_settle
-from harness.report.statistics import BestByDev, KnownSpread
-from harness.report.verdicts import (
+from harness.facts import statistics
+from harness.facts.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
+from harness.facts.settling import LIKELY, MOST_SEEDS, seeds_to_settle
+from harness.facts.statistics import BestByDev, KnownSpread
+from harness.facts.verdicts import (
     MARGIN,
     OURS,
     Draw,
@@ -24,6 +23,7 @@ from harness.report.verdicts import (
     finding,
     typical,
 )
+from harness.report.contributed import Contributed, contributed_text, seeds_text
 
 
 class Price(NamedTuple):

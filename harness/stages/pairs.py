@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.facts.bootstrap import RESAMPLES, percentile_interval, resampled_correlations
+from harness.facts.intervals import Interval
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.report.bootstrap import RESAMPLES, percentile_interval, resampled_correlations
 from harness.report.formats.scores import ScoreLine
-from harness.report.intervals import Interval
 from harness.report.system_pairs import TaskName, headline_scores
 from harness.results.schema import ResultFile
 from harness.tasks.evaluation import evaluate_stored

@@ -143,12 +143,12 @@ def word_hashes(texts: Sequence[str]) -> np.ndarray:
 
 def probe_statistics() -> dict[str, float]:
     """Returns the cells of the small leaderboard for made results of two systems."""
+    from harness.facts.evidence.ledger import Ledger
+    from harness.facts.evidence.model import Scope
+    from harness.facts.published import Published
+    from harness.facts.spec import load_specs
     from harness.paths import TABLES
-    from harness.report.evidence.ledger import Ledger
-    from harness.report.evidence.model import Scope
     from harness.report.tables.build import Evidence, build_table
-    from harness.report.tables.published import Published
-    from harness.report.tables.spec import load_specs
 
     spec = load_specs(TABLES)["small"]
     made = [_made(system, seed) for system in ("simcse", "distill") for seed in range(SEEDS)]

@@ -11,6 +11,10 @@ from harness import layouts
 from harness.checkout import declared
 from harness.declarations import read_declarations
 from harness.errors import InputError
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.published import Published, known_name, load_published
+from harness.facts.run_choice import RunSystem
+from harness.facts.spec import TableSpec, check_spec, load_specs
 from harness.identity import code_base, report_roots
 from harness.outputs import check_folder, new_outputs
 from harness.paths import (
@@ -32,7 +36,6 @@ from harness.plan.names import any_small_scale, recipes_of, table_runs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.records import check_plain, read_object
-from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.citation import WORKS, Work
 from harness.report.formats.summary import text_files
 from harness.report.pages.content import Ladder, Report, Step
@@ -53,9 +56,6 @@ from harness.report.tables.leaderboard import (
 )
 from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Table
-from harness.report.tables.published import Published, known_name, load_published
-from harness.report.tables.run_choice import RunSystem
-from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.report.verification import Verification
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.plausibility import values_of

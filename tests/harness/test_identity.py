@@ -182,6 +182,7 @@ STALE: dict[str, str] = {
     "harness/launch/*": "",
     "harness/layouts": "",
     "harness/locks": "",
+    "harness/facts/*": "",
     "harness/plan/*": "",
     "harness/report/*": "",
     "harness/stages/*": "",
@@ -192,6 +193,7 @@ STALE: dict[str, str] = {
 
 REPORT = (
     "harness/stages/report",
+    "harness/facts/*",
     "harness/report/*",
     # The pairs of test sets by the stored vectors.
     "harness/stages/pair_sets",
@@ -261,7 +263,7 @@ REPORT = (
 )
 """Modules or rooms that the report is made by."""
 NOT_REPORT = (
-    "harness/report/bootstrap",
+    "harness/facts/bootstrap",
     "harness/report/formats/annotations",
     "harness/report/formats/scores",
     "harness/report/formats/card",

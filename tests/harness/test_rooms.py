@@ -36,11 +36,12 @@ ROOMS: dict[str, set[str]] = {
         "methods.core",
     },
     "harness/results": {"harness.results"},
-    "harness/report": {"harness.report", "harness.results"},
+    "harness/facts": {"harness.facts", "harness.results"},
+    "harness/report": {"harness.report", "harness.facts", "harness.results"},
     "harness/launch": {"harness.launch", "harness.cli", "harness.allocator", "harness.process"},
 }
 """Room -> the packages of this repository that it may import, besides ALWAYS."""
-NO_TORCH = ("harness/data", "harness/results", "harness/report", "harness/launch")
+NO_TORCH = ("harness/data", "harness/results", "harness/facts", "harness/report", "harness/launch")
 METHOD_PACKAGES = sorted(p for p in (ROOT / "methods").iterdir() if (p / "method.py").is_file())
 
 

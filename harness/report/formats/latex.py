@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.facts.verdicts import Finding
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
 from harness.report.formats.text import MEANINGS, SETTING_MARKS, format_number, is_cited, more_seeds, outline
 from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
-from harness.report.verdicts import Finding
 
 MARKS: dict[Finding, str] = {
     "confirmed": "=",

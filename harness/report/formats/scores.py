@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.intervals import Interval
 from harness.report.formats.markdown import DASH
 from harness.report.formats.terminal import align
-from harness.report.intervals import Interval
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
 
 PLAIN = ("alignment", "uniformity", "anisotropy")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
+from harness.facts.verdicts import MARGIN, Finding
 from harness.report.contributed import contributed_text
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verdicts import MARGIN, Finding
 
 MARKS: dict[Finding, str] = {
     "confirmed": "=",

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.verdicts import Finding
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import finding_counts
 from harness.report.pages.content import Report
@@ -18,7 +19,6 @@ from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
 from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Cell, Table, TableRow, reading_order, row_label
-from harness.report.verdicts import Finding
 from harness.report.verification import Verification, counted, draw_words, median
 
 MOST = 3

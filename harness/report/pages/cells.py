@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+from harness.facts.evidence.others import Relation
+from harness.facts.verdicts import FINDINGS, Finding
 from harness.report.contributed import contributed_text
-from harness.report.evidence.others import Relation
 from harness.report.formats.text import (
     MARKS,
     SETTING_MARKS,
@@ -18,7 +19,6 @@ from harness.report.formats.text import (
 )
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verdicts import FINDINGS, Finding
 from harness.report.verification import Verification, counted, draw_words, median
 
 Facts = list[tuple[str, str]]

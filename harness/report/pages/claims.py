@@ -16,11 +16,11 @@ from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.statistics import Comparison
 from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
-from harness.report.statistics import Comparison
 from harness.report.tables.model import Cell, Table, TableRow
 
 Finding = Literal["supported", "contradicted", "not settled", "untested", "no verdict"]

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.facts.verdicts import FINDINGS
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.report.verdicts import FINDINGS
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.declarations import check_link
 from harness.errors import InputError
+from harness.facts.verdicts import MARGIN
 from harness.report.charts.palette import css_variables
 from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
@@ -32,7 +33,6 @@ from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page, declared_pages
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow, row_label
-from harness.report.verdicts import MARGIN
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from harness.errors import InputError
-from harness.report.evidence.ledger import Ledger
-from harness.report.evidence.others import (
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.others import (
     any_number,
     backbone_spread,
     known_spread,
@@ -17,17 +17,17 @@ from harness.report.evidence.others import (
     others_of,
     printed_number,
 )
+from harness.facts.published import Published, PublishedRow
+from harness.facts.run_choice import RunChoice, RunSystem
+from harness.facts.spec import ColumnSpec, RowSpec, Statistic, TableSpec
+from harness.facts.statistics import KnownSpread
 from harness.report.formats.text import TASKS
-from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.contributed import contributed_scores
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import group_of, order_of, untrained
-from harness.report.tables.published import Published, PublishedRow
 from harness.report.tables.ranks import rank_rows
-from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
-from harness.report.tables.spec import ColumnSpec, RowSpec, Statistic, TableSpec
 from harness.report.verification import NO_PRICE, Price
 from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile

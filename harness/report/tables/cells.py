@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.evidence.others import Others, PrintedNumber
+from harness.facts.spec import Statistic
+from harness.facts.statistics import KnownSpread
+from harness.facts.verdicts import finding, typical
 from harness.report.contributed import Contributed
-from harness.report.evidence.others import Others, PrintedNumber
-from harness.report.statistics import KnownSpread
 from harness.report.tables.model import Cell
 from harness.report.tables.seeds import SeedScore
-from harness.report.tables.spec import Statistic
-from harness.report.verdicts import finding, typical
 from harness.report.verification import NO_PRICE, Plan, Price, Verification, verify
 from harness.results.contributions import Level
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.facts.verdicts import Finding
 from harness.report.contributed import Contributed
-from harness.report.verdicts import Finding
 from harness.report.verification import Verification
 
 Rank = Literal["best", "second", ""]
@@ -19,7 +19,7 @@ class Cell:
     contributed: what others ran and contributed, in points; no other part of a cell takes it in.
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     place: share of our seeds below the published value, in [0, 1]; None without both.
-    finding: what is known of the published value (harness/report/verdicts.py decides), None where none is;
+    finding: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
     more: seeds to add so that the number is settled, None where they are not known or none are needed.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
 from harness.report.tables.model import Rank, TableRow
-from harness.report.tables.spec import ColumnSpec, RowSpec, TableSpec
 
 
 def rank_rows(spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow]) -> list[TableRow]:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from harness.facts.statistics import KnownSpread
 from harness.plan.names import table_runs
 from harness.plan.power import mean_correlation, pooled_sd, pooled_spreads, propose_seeds, seeds_for
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.report.statistics import KnownSpread
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 

@@ -7,13 +7,13 @@ import random
 import statistics
 from dataclasses import replace
 
+from harness.facts.verdicts import Finding
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
-from harness.report.verdicts import Finding
 from harness.results.schema import Selection
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")

@@ -9,16 +9,16 @@ from collections import Counter
 import pytest
 
 from harness.declarations import LEADERBOARDS
+from harness.facts.evidence.ledger import Ledger, load_ledger
+from harness.facts.evidence.model import Range, Summary
+from harness.facts.published import Published
+from harness.facts.spec import TableSpec
 from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.evidence.ledger import Ledger, load_ledger
-from harness.report.evidence.model import Range, Summary
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
 from harness.report.pages.cells import finding_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.sources import score_words, sources_of
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import Published
-from harness.report.tables.spec import TableSpec
 from harness.report.verification import Price
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.made_results import result

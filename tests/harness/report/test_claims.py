@@ -9,9 +9,11 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.published import Published
+from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
-from harness.report.evidence.ledger import load_ledger
 from harness.report.pages import claims as claims_page
 from harness.report.pages.claims import (
     Claim,
@@ -27,8 +29,6 @@ from harness.report.pages.claims import (
 from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import Published
-from harness.report.tables.spec import TableSpec
 from tests.harness.report.shown import show
 
 CLAIM = Claim(

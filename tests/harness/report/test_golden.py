@@ -6,7 +6,7 @@ import html
 import json
 import re
 
-from harness.report.settling import seeds_to_settle
+from harness.facts.settling import seeds_to_settle
 from tests.harness.report.golden import GOLDEN, render_recorded
 
 

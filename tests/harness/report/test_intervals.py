@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.report.intervals import clopper_pearson, half_width, percentile, prediction_interval
-from harness.report.statistics import KnownSpread
+from harness.facts.intervals import clopper_pearson, half_width, percentile, prediction_interval
+from harness.facts.statistics import KnownSpread
 
 CLOSE = [75.0, 75.2, 75.4]
 """Mean 75.2, sd 0.2, standard error 0.11547; t(0.95, 2) = 2.91999 gives 0.33717."""

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import LEADERBOARDS
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.published import Published
+from harness.facts.spec import CellSpec, TableSpec
 from harness.plan.recipes import Recipe, declared_systems, load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.markdown import to_markdown
 from harness.report.pages.cells import show_cell
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import Published
-from harness.report.tables.spec import CellSpec, TableSpec
 from harness.report.verification import Price
 from tests.harness.report.conftest import NO_STUDIES
 

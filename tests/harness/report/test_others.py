@@ -8,19 +8,19 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report import statistics
-from harness.report.evidence.ledger import Ledger, load_ledger, runs_of
-from harness.report.evidence.model import Range, Scope, Settings, Study, Summary
-from harness.report.evidence.others import (
+from harness.facts import statistics
+from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
+from harness.facts.evidence.model import Range, Scope, Settings, Study, Summary
+from harness.facts.evidence.others import (
     Others,
     known_spread,
     others_of,
     pool,
     printed_number,
 )
-from harness.report.intervals import percentile
-from harness.report.tables.published import Published
-from harness.report.verdicts import by_others, drawn
+from harness.facts.intervals import percentile
+from harness.facts.published import Published
+from harness.facts.verdicts import by_others, drawn
 from harness.report.verification import median
 
 ROOT = Path(__file__).parents[3]

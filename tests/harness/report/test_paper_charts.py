@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from harness.facts.evidence.others import PrintedNumber, nothing_known
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of, tick_names
 from harness.report.charts.scatter import within
-from harness.report.evidence.others import PrintedNumber, nothing_known
 from harness.report.pages.index import geometry_figure
 from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail

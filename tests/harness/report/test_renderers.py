@@ -33,14 +33,14 @@ import pytest
 
 from harness.declarations import read_declaration
 from harness.errors import InputError
+from harness.facts.published import load_published
+from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.terminal import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 

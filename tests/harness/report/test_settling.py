@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.report.settling import LIKELY, MOST_SEEDS, answer_chances, seeds_to_settle
-from harness.report.statistics import KnownSpread
-from harness.report.verdicts import MARGIN, Typical, typical
+from harness.facts.settling import LIKELY, MOST_SEEDS, answer_chances, seeds_to_settle
+from harness.facts.statistics import KnownSpread
+from harness.facts.verdicts import MARGIN, Typical, typical
 
 
 @pytest.mark.parametrize(

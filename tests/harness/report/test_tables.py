@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import InputError
-from harness.report.evidence.ledger import Ledger
-from harness.report.evidence.model import Study
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.model import Study
+from harness.facts.run_choice import RunSystem
+from harness.facts.spec import TableSpec
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
-from harness.report.tables.run_choice import RunSystem
-from harness.report.tables.spec import TableSpec
 from tests.harness.report.conftest import NO_STUDIES, rescored
 
 PCL = "pcl/released@bert-base-uncased"

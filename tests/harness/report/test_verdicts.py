@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.report.intervals import Interval
-from harness.report.settling import answer_chances
-from harness.report.statistics import KnownSpread
-from harness.report.verdicts import (
+from harness.facts.intervals import Interval
+from harness.facts.settling import answer_chances
+from harness.facts.statistics import KnownSpread
+from harness.facts.verdicts import (
     FINDINGS,
     LEVEL,
     MARGIN,

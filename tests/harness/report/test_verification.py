@@ -7,8 +7,8 @@ import json
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.report.evidence.ledger import Ledger, load_ledger
-from harness.report.evidence.others import (
+from harness.facts.evidence.ledger import Ledger, load_ledger
+from harness.facts.evidence.others import (
     Others,
     PrintedNumber,
     known_spread,
@@ -16,9 +16,9 @@ from harness.report.evidence.others import (
     pool,
     printed_number,
 )
-from harness.report.settling import seeds_to_settle
-from harness.report.statistics import KnownSpread
-from harness.report.tables.published import Published
+from harness.facts.published import Published
+from harness.facts.settling import seeds_to_settle
+from harness.facts.statistics import KnownSpread
 from harness.report.verification import Price, Verification, median, to_json, to_text, verify
 
 STUDY = KnownSpread(0.84, 50)

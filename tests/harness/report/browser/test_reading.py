@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.declarations import LEADERBOARDS
+from harness.facts.published import load_published
+from harness.facts.spec import load_specs
 from harness.paths import CURVES, SCORES
 from harness.report.pages.content import Report
 from harness.report.pages.paper import page_of, papers_of
@@ -15,8 +17,6 @@ from harness.report.runs import run_details
 from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SHOWN
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import load_specs
 from harness.results.store import read_results
 from harness.stages.report import build_tables, evidence_without_plan
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until

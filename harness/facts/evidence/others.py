@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.report import statistics
-from harness.report.evidence.ledger import Ledger, runs_of
-from harness.report.evidence.model import COLUMNS, Range, Study, Summary
-from harness.report.tables.published import Published
+from harness.facts import statistics
+from harness.facts.evidence.ledger import Ledger, runs_of
+from harness.facts.evidence.model import COLUMNS, Range, Study, Summary
+from harness.facts.published import Published
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
 """How a study stands to a printed number: others trained the system by its recipe, those who printed it

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from harness.report import statistics
-from harness.report.intervals import Interval, Share, half_width, percentile, prediction_interval
-from harness.report.statistics import KnownSpread
+from harness.facts import statistics
+from harness.facts.intervals import Interval, Share, half_width, percentile, prediction_interval
+from harness.facts.statistics import KnownSpread
 
 MARGIN = 0.5
 """Points within which two scores count as the same."""

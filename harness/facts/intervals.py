@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from harness.report import statistics
-from harness.report.statistics import KnownSpread
+from harness.facts import statistics
+from harness.facts.statistics import KnownSpread
 
 
 class Interval(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.report.intervals import Interval
+from harness.facts.intervals import Interval
 
 RESAMPLES = 1000
 """Draws behind an interval: its ends then move by about a twentieth of its width with another seed."""

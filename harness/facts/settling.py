@@ -7,10 +7,10 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from harness.report import statistics
-from harness.report.intervals import student
-from harness.report.statistics import KnownSpread
-from harness.report.verdicts import LEVEL, MARGIN, Typical
+from harness.facts import statistics
+from harness.facts.intervals import student
+from harness.facts.statistics import KnownSpread
+from harness.facts.verdicts import LEVEL, MARGIN, Typical
 
 MOST_SEEDS = 1000
 """Beyond this many seeds a number counts as one that seeds do not settle."""
