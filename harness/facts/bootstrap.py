@@ -66,6 +66,17 @@ class _Column:
         return np.asarray(values - counts @ values / counts.sum())
 
 
+def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndarray:
+    """Returns the mean difference in each draw of both seeds and pairs; [resamples].
+
+    differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
+    have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds.
+    """
+    seeds, resamples = differences.shape
+    drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
+    return np.asarray(differences[drawn, np.arange(resamples)].mean(axis=0))
+
+
 def percentile_interval(draws: np.ndarray, *, confidence: float = CONFIDENCE) -> Interval | None:
     """Returns the middle part of the draws that are defined; None where fewer than half of them are."""
     known = draws[np.isfinite(draws)]

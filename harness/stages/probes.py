@@ -161,7 +161,7 @@ def probe_statistics() -> dict[str, float]:
             place = f"of {row.title} {column.key}"
             found |= {f"mean {place}": cell.value, f"seeds {place}": float(cell.n)}  # type: ignore[dict-item]
             found[f"spread {place}"] = cell.sd or 0.0
-            found[f"rank {place}"] = float(("", "second", "best").index(cell.rank))
+            found[f"rank {place}"] = float(cell.leads)
     return found
 
 

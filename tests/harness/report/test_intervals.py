@@ -32,11 +32,6 @@ def test_ten_seeds_speak_for_themselves() -> None:
     assert half_width(ten, known=STUDY, confidence=0.9) == half_width(ten, known=None, confidence=0.9)
 
 
-def test_a_printed_mean_of_five_adds_its_own_error() -> None:
-    """sqrt(1/3 + 1/5) = 0.730297, times 0.2 and 2.91999."""
-    assert half_width(CLOSE, known=None, confidence=0.9, printed_seeds=5) == pytest.approx(0.42650, abs=1e-5)
-
-
 def test_one_seed_without_a_study_has_no_interval_and_a_deterministic_system_no_width() -> None:
     assert half_width([75.0], known=None, confidence=0.9) is None
     assert half_width([75.0], known=KnownSpread(0.0, 0), confidence=0.9) == 0.0

@@ -20,7 +20,7 @@ from tests.harness.report.made_results import result
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 
-BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "not settled", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
 COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
     "p/fig1", "Figure 1", COLUMNS,
