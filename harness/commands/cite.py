@@ -26,9 +26,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the value to cite for every distinct number that is reported of the system."""
+    from harness.assembly.tables import citations, reported_systems
     from harness.report.cite import to_text
     from harness.report.formats.citation import project_entry
-    from harness.assembly.tables import citations, reported_systems
 
     known = reported_systems()
     wanted = f"{arguments.system}@{arguments.backbone}".lower()
