@@ -120,7 +120,6 @@ class Judgement:
     """What our seeds say. difference: our mean minus the reported number; interval: of that difference with
     confidence INTERVAL, None where the standard deviation is not known. seeds: how many were used, those of
     the last look. p: of "does not replicate", adjusted for looks; 1 where no verdict is due.
-    not replicate", adjusted for looks; 1 where no verdict is due.
     """
 
     verdict: ByOurs
@@ -177,8 +176,7 @@ def p_values(
     """Returns the p-values of the tests at one look, for one study or an array of them.
 
     difference: our mean minus the reported number; sd: our sample standard deviation; both of any shape.
-    Below
-    `SMALL_SAMPLE` seeds the larger of two p-values counts, by our sd and by that of a larger study. The
+    Below `SMALL_SAMPLE` seeds the larger of two p-values counts, by our sd and by that of a larger study. The
     reported number may be off by `rounding` in the direction that is unfavourable to the test.
     """
     laws = [(np.maximum(sd, 1e-12), seeds - 1)] if seeds > 1 else []
