@@ -18,12 +18,12 @@ from typing import Any
 
 from benchmarks.runner import Disagreement, figure, output_of, run
 from harness.disk.files import write_record
+from harness.facts.spec import load_specs
 from harness.paths import CURVES, LEADERBOARDS, PARAMS, RECIPES, REPORTS, SCORES, TABLES
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, run_key, write_params
 from harness.report.measurements import BenchmarkResult
-from harness.report.tables.spec import load_specs
 from harness.results.schema import ScoreRecord
 from harness.results.store import write_result
 from harness.tasks.registry import members

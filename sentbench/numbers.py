@@ -43,8 +43,8 @@ def published(table: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
+    from harness.facts.published import known_name, load_published
     from harness.paths import PUBLISHED, declared
-    from harness.report.tables.published import known_name, load_published
 
     wanted = None if table is None else text_of(table, "table")
     tables = load_published(declared(PUBLISHED)).tables
@@ -63,7 +63,7 @@ def published(table: str | None = None) -> pd.DataFrame:
 def verify(table: str, row: str, column: str) -> list[Verification]:
     """Returns what is known of a printed number, for every row of this name (one for each backbone).
 
-    Each has `printed`, `finding` (the answer in words), `values` (our seeds in points), `others` (who
+    Each has `printed`, `verdict` (the answer in words), `values` (our seeds in points), `others` (who
     measured it) and `plan` (the seeds, GPU hours and command that would settle it); `describe` puts one into
     words. Our seeds are those of the current checkout; there are none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.

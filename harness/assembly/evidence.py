@@ -7,6 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from harness.errors import InputError
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.published import load_published
+from harness.facts.run_choice import RunSystem
 from harness.paths import (
     CONTRIBUTED,
     LEADERBOARDS,
@@ -18,10 +21,7 @@ from harness.plan.known_runs import KnownRuns
 from harness.plan.names import recipes_of
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.evidence.ledger import load_ledger
 from harness.report.tables.build import Evidence
-from harness.report.tables.published import load_published
-from harness.report.tables.run_choice import RunSystem
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.plausibility import values_of
 from harness.results.schema import ResultFile

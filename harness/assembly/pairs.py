@@ -7,11 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.facts.bootstrap import (
+    RESAMPLES,
+    multibootstrap,
+    percentile_interval,
+    resampled_correlations,
+)
+from harness.facts.intervals import Interval
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.report.bootstrap import RESAMPLES, percentile_interval, resampled_correlations
 from harness.report.formats.scores import ScoreLine
-from harness.report.intervals import Interval
-from harness.report.system_pairs import TaskName, headline_scores
+from harness.report.system_pairs import OverItems, TaskName, headline_scores
 from harness.results.schema import ResultFile
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
@@ -67,18 +72,25 @@ def difference_interval(
     first: Sequence[Encode],
     second: Sequence[Encode],
     *,
+    paired: Sequence[tuple[int, int]] = (),
     seed: int = SEED,
     resamples: int = RESAMPLES,
-) -> Interval | None:
-    """Returns the bootstrap interval of the difference in Spearman's correlation of two systems on one task.
+) -> OverItems:
+    """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
 
     first, second: the encoders of each system's seeds; the mean over seeds is compared, on the same draws.
+    paired: positions of the encoders that share a seed; with two of them the joint interval is known.
     """
     cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in (*first, *second)]
     draws = resampled_correlations(
         gold_of(task), cosines, ranked=True, stream=stream_of(seed, task.name), resamples=resamples
     )
-    return percentile_interval(draws[: len(first)].mean(axis=0) - draws[len(first) :].mean(axis=0))
+    ours, theirs = draws[: len(first)], draws[len(first) :]
+    joint = None
+    if len(paired) > 1:
+        differences = np.stack([ours[one] - theirs[other] for one, other in paired])
+        joint = percentile_interval(multibootstrap(differences, stream=stream_of(seed, task.name)))
+    return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0)), joint)
 
 
 def comparable_pairs(

@@ -172,7 +172,7 @@ def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile
 
 def printed_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
-    from harness.report.tables.published import load_published
+    from harness.facts.published import load_published
 
     printed: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.facts.price import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
 from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
@@ -14,7 +15,6 @@ from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import Recipe
 from harness.plan.resolve import resolve
 from harness.plan.step_times import Cost, read_step_times
-from harness.report.verification import Price
 
 
 def seed_prices(

@@ -34,11 +34,11 @@ ROOMS: dict[str, set[str]] = {
         "harness.rewriting",
         "methods.core",
     },
-    "harness/report": {"harness.results"},
+    "harness/report": {"harness.facts", "harness.results"},
     "harness/plan": {
         *DATA_AND_TASKS,
         "harness.process",
-        "harness.report",
+        "harness.facts",
         "harness.results",
         "harness.rewriting",
         "methods.core.pooling",
@@ -51,6 +51,7 @@ ROOMS: dict[str, set[str]] = {
         "harness.compute.pairs",
         "harness.identity",
         "harness.plan",
+        "harness.facts",
         "harness.report",
         "harness.results",
     },
@@ -84,6 +85,7 @@ ROOMS: dict[str, set[str]] = {
         "harness.launch",
         "harness.plan",
         "harness.process",
+        "harness.facts",
         "harness.report",
         "harness.results",
         "harness.stages",
@@ -94,16 +96,18 @@ ROOMS: dict[str, set[str]] = {
         "harness.assembly",
         "harness.compute.encoders",
         "harness.process",
+        "harness.facts",
         "harness.report",
         "harness.results",
         "harness.stages",
         "harness.tasks",
         "methods.core",
     },
+    "harness/facts": set(),
 }
 """Room -> what of this repository it may import besides itself and, but for `methods/core`, EVERYBODY."""
 BELOW_DISK = {"harness.errors", "harness.paths", "methods.core.errors", "methods.core.files"}
-NO_TORCH = ("harness/data", "harness/results", "harness/report", "harness/launch")
+NO_TORCH = ("harness/data", "harness/results", "harness/facts", "harness/report", "harness/launch")
 METHOD_PACKAGES = sorted(p for p in (ROOT / "methods").iterdir() if (p / "method.py").is_file())
 
 

@@ -17,13 +17,13 @@ import pytest
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import verifications
 from harness.cli import main
+from harness.facts.spec import load_specs
 from harness.identity import run_code
 from harness.paths import SCORES
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
-from harness.report.tables.spec import load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from harness.declarations import read_declaration
 from harness.disk.files import write_text
+from harness.facts.published import load_published
+from harness.facts.spec import TableSpec
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper

@@ -16,7 +16,7 @@ import pytest
 
 from harness.check.sanity import constant, problems_of, random
 from harness.errors import InputError
-from harness.report.tables.spec import load_specs
+from harness.facts.spec import load_specs
 from harness.tasks.batch_cosines import BatchCosines
 from harness.tasks.geometry import POSITIVES, GeometryTask
 from harness.tasks.interface import Encode, Score

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.declarations import LEADERBOARDS
+from harness.facts.published import load_published
+from harness.facts.spec import load_specs
 from harness.report.pages.content import Report
 from harness.report.pages.paper import page_of, papers_of
 from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import load_specs
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.example_report import make_report
@@ -89,7 +89,7 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
     page = open_page("paper.html").page
     rows = partial(page.locator("tr.system:visible th").all_inner_texts)
     assert len(rows()) == 3
-    page.locator("[name=finding]").select_option("only-its-authors")
+    page.locator("[name=verdict]").select_option("authors-only")
     assert rows() == ["DCLR"]
     page.locator(".finder button").click()
     wait_until(page, "document.querySelectorAll('tr.system:not([hidden])').length === 3")
@@ -121,7 +121,7 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
         outcomes |= {one.outcome for one in named.values()}
         words = page.locator("#pick-words").inner_text()
         assert words == tally_in_words(found.tally, systems[found.first].label)
-    assert outcomes == {"won", "lost", "open", "equal"}
+    assert outcomes == {"won", "lost", "inconclusive", "equal"}
     assert page.url.endswith("#first=same%40b&second=fixed%40b")
     page.reload()
     assert page.locator("[name=second]").input_value() == "fixed@b"

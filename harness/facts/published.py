@@ -31,6 +31,7 @@ class Erratum(Declaration):
 class PublishedRow(Declaration):
     """One printed row. `seeds` is the number behind each value, None if the paper does not say.
 
+    picked: how many runs a value was chosen from on the development set, None if the paper does not say.
     source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
     `cited` for numbers they took from `work` (a key of the paper's `works`).
     """
@@ -41,6 +42,7 @@ class PublishedRow(Declaration):
     source: Literal["this-paper", "re-run", "cited"]
     work: str | None = None
     seeds: int | None = Field(default=None, ge=1)
+    picked: int | None = Field(default=None, ge=1)
     seed_values: list[int] = Field(default_factory=list)
     values: list[float | None]
     errata: list[Erratum] = Field(default_factory=list)

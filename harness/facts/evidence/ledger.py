@@ -7,8 +7,8 @@ from pathlib import Path
 
 from harness.declarations import list_declarations, read_declaration
 from harness.errors import InputError
-from harness.report.evidence.model import Printed, Scope, Score, Study, StudyFile, Summary, check_score
-from harness.report.tables.published import Published, known_name
+from harness.facts.evidence.model import Printed, Scope, Score, Study, StudyFile, Summary, check_score
+from harness.facts.published import Published, known_name
 
 SCOPE_FILE = "scope.yaml"
 

@@ -15,13 +15,6 @@ SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""
 
 
-class Spread(NamedTuple):
-    """A standard deviation between seeds; `known` if a larger study gave it rather than our own seeds."""
-
-    sd: float
-    known: bool
-
-
 class KnownSpread(NamedTuple):
     """A standard deviation between seeds by a study of n seeds; n 0 and sd 0 where no seed plays a part."""
 
@@ -30,7 +23,8 @@ class KnownSpread(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A comparison of two sets of seeds: difference of the means, its 95 % interval, two-sided p."""
+    """A comparison of two sets of seeds: difference of the means, its interval (95 % unless
+    another confidence was asked for), two-sided p."""
 
     difference: float
     low: float
@@ -59,18 +53,6 @@ def sample_sd(values: Sequence[float]) -> float | None:
         return None
     centre = mean(values)
     return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
-
-
-def spread(values: Sequence[float], known_sd: float | None = None) -> Spread | None:
-    """Returns the standard deviation to judge by, None if neither our seeds nor a study gives one.
-
-    It is our sample's, unless fewer than `SMALL_SAMPLE` seeds show less than `known_sd`: three seeds that
-    happen to lie close together do not make a method stable.
-    """
-    own = sample_sd(values)
-    if known_sd is not None and len(values) < SMALL_SAMPLE and (own is None or own < known_sd):
-        return Spread(known_sd, known=True)
-    return None if own is None else Spread(own, known=False)
 
 
 def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -107,23 +89,25 @@ def best_by_dev(values: Sequence[float], dev: Sequence[float], k: int, published
     )
 
 
-def welch_test(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
+def welch_test(ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95) -> Comparison:
     """Returns Welch's test for two sets of independent seeds (unequal variances)."""
     found = stats.ttest_ind(ours, theirs, equal_var=False)
-    interval = found.confidence_interval(0.95)
+    interval = found.confidence_interval(confidence)
     return Comparison(
         mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
     )
 
 
-def compare_seeds(ours: Sequence[float], theirs: Sequence[float]) -> Comparison | None:
+def compare_seeds(
+    ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95
+) -> Comparison | None:
     """Returns Welch's test, or the exact difference if neither side varies; None below two seeds a side."""
     if min(len(ours), len(theirs)) < 2:
         return None
     if len(set(ours)) == len(set(theirs)) == 1:
         difference = ours[0] - theirs[0]
         return Comparison(difference, difference, difference, float(difference == 0))
-    return welch_test(ours, theirs)
+    return welch_test(ours, theirs, confidence=confidence)
 
 
 def power(difference: float, sd: float, n: int, *, samples: int = 2, level: float = 0.05) -> float:

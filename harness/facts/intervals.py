@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from harness.report import statistics
-from harness.report.statistics import KnownSpread
+from harness.facts import statistics
+from harness.facts.statistics import KnownSpread
 
 
 class Interval(NamedTuple):
@@ -37,28 +37,24 @@ def student(freedom: int, confidence: float) -> float:
     return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
-def half_width(
-    values: Sequence[float], *, known: KnownSpread | None, confidence: float, printed_seeds: int = 0
-) -> float | None:
-    """Returns half the width of the interval of our expected score minus a printed value; None if not known.
+def half_width(values: Sequence[float], *, known: KnownSpread | None, confidence: float) -> float | None:
+    """Returns half the width of the interval of our expected score; None if not known.
 
     Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees
     of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's spread, t
     with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study that does
-    not fit our runs never makes an interval narrower. A printed mean of k = `printed_seeds` seeds adds s^2
-    / k to the squared error, its seeds being taken to spread like ours; 0 stands for a printed number
-    without error. A study of n = 0 has no error: the system is deterministic.
+    not fit our runs never makes an interval narrower. A study of n = 0 has no error: the system is
+    deterministic.
     """
     count = len(values)
-    root = math.sqrt(1 / count + (1 / printed_seeds if printed_seeds else 0))
     widths = []
     sd = statistics.sample_sd(values)
     if known is not None and known.n == 0:
         return 0.0
     if sd is not None:
-        widths.append(student(count - 1, confidence) * sd * root)
+        widths.append(student(count - 1, confidence) * sd / math.sqrt(count))
     if known is not None and count < statistics.SMALL_SAMPLE:
-        widths.append(student(known.n - 1, confidence) * known.sd * root)
+        widths.append(student(known.n - 1, confidence) * known.sd / math.sqrt(count))
     return max(widths, default=None)
 
 
@@ -95,12 +91,10 @@ def percentile(draws: Sequence[Sequence[float]], printed: float, *, rounding: fl
 def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
     """Returns the exact binomial interval of a chance of which `trials` showed `successes`.
 
-    Source: Clopper and Pearson 1934, as quantiles of the beta law.
+    Source: Clopper and Pearson 1934.
     Errors: ValueError unless 0 <= successes <= trials and trials >= 1.
     """
     if not (trials >= 1 and 0 <= successes <= trials):
         raise ValueError(f"{successes} of {trials}: expected 0 <= successes <= trials and a trial")
-    tail = (1 - confidence) / 2
-    low = 0.0 if successes == 0 else float(stats.beta.ppf(tail, successes, trials - successes + 1))
-    high = 1.0 if successes == trials else float(stats.beta.ppf(1 - tail, successes + 1, trials - successes))
-    return Interval(low, high)
+    found = stats.binomtest(successes, trials).proportion_ci(confidence, method="exact")
+    return Interval(float(found.low), float(found.high))

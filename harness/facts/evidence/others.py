@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.report import statistics
-from harness.report.evidence.ledger import Ledger, runs_of
-from harness.report.evidence.model import COLUMNS, Range, Study, Summary
-from harness.report.tables.published import Published
+from harness.facts import statistics
+from harness.facts.evidence.ledger import Ledger, runs_of
+from harness.facts.evidence.model import COLUMNS, Range, Study, Summary
+from harness.facts.published import Published
+from harness.facts.verdicts import Origin, origin_of
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
 """How a study stands to a printed number: others trained the system by its recipe, those who printed it
@@ -25,7 +26,8 @@ SEVEN = 7
 class PrintedNumber:
     """One published number in points.
 
-    by: who stands behind it; seeds: runs behind it, None if not stated; rounding: half a printed digit.
+    by: who stands behind it; seeds: runs behind it, picked: runs it was chosen from, None if
+    not stated; rounding: half a reported digit.
     system: its row's system and backbone under their first name, by which tables that quote it agree.
     """
 
@@ -37,6 +39,12 @@ class PrintedNumber:
     seeds: int | None
     rounding: float
     system: str = ""
+    picked: int | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """How the number came about, for the prediction interval."""
+        return origin_of(self.seeds, self.picked)
 
     @property
     def fact(self) -> tuple[str, str, float]:
@@ -122,6 +130,7 @@ def any_number(
         seeds=line.seeds,
         rounding=0.5 * 10.0**-found.decimals * points,
         system=ledger.plain(row),
+        picked=line.picked,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.report.intervals import Interval
+from harness.facts.intervals import Interval
 
 RESAMPLES = 1000
 """Draws behind an interval: its ends then move by about a twentieth of its width with another seed."""
@@ -64,6 +64,17 @@ class _Column:
             sizes = np.bincount(self.groups, weights=counts, minlength=self.distinct)
             values = (np.cumsum(sizes) - sizes / 2 + 0.5)[self.groups]
         return np.asarray(values - counts @ values / counts.sum())
+
+
+def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndarray:
+    """Returns the mean difference in each draw of both seeds and pairs; [resamples].
+
+    differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
+    have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds.
+    """
+    seeds, resamples = differences.shape
+    drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
+    return np.asarray(differences[drawn, np.arange(resamples)].mean(axis=0))
 
 
 def percentile_interval(draws: np.ndarray, *, confidence: float = CONFIDENCE) -> Interval | None:

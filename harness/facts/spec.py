@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 
 from harness.declarations import Declaration, Name, TableKey, list_declarations, read_declaration
 from harness.errors import InputError
-from harness.report.tables.published import Published, known_name
-from harness.report.tables.run_choice import RunChoice, RunText, split_run
+from harness.facts.published import Published, known_name
+from harness.facts.run_choice import RunChoice, RunText, split_run
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
