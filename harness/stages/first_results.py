@@ -53,8 +53,15 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
         ),
         leaderboards=LEADERBOARDS,
     )
-    shown = {**answer_values(report, []), "figures": [], "curves": {}, "records_at": "", "protocol": PROTOCOL}
     folder = cache() / "first"
+    shown = {
+        **answer_values(report, []),
+        "figures": [],
+        "curves": {},
+        "records_at": "",
+        "protocol": PROTOCOL,
+        "checkout": "../" * len(folder.parts),
+    }
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in {**text_files(tables, []), PAGE.file: fill_page(PAGE, report, shown)}.items():
         write_text(folder / name, text)

@@ -162,7 +162,7 @@ READERS = {
         (
             "leaderboards/audit/pcl.yaml",
             "methods/pcl/README.md",
-            "README.md",
+            "docs/speed.md",
         ),
     ),
     "declarations of the report": Reader(
@@ -228,6 +228,8 @@ def write_everything(folder: Path) -> Path:
     shutil.copytree(folder / "reports/scores", folder / "before")
     shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
     shutil.copy(ROOT / "README.md", folder)
+    (folder / "docs").mkdir()
+    shutil.copy(ROOT / "docs/speed.md", folder / "docs")
     return folder
 
 

@@ -61,7 +61,12 @@ def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "words", [["check"], ["backbone", "minilm-l2"], ["evaluate", ".", "--arithmetic", "portable"]]
+    "words",
+    [
+        ["check"],
+        ["compare-systems", "simcse-small", "pcl-small", "--no-pairs"],
+        ["evaluate", ".", "--arithmetic", "portable"],
+    ],
 )
 def test_a_command_is_portable_before_the_libraries_load(words: list[str]) -> None:
     seen = seen_by_libraries(*words, OMP_NUM_THREADS="4")

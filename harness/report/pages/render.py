@@ -80,6 +80,7 @@ def fill_page(
         "root": page.root,
         "main": MAIN,
         "records_at": "",
+        "checkout": "",
     }
     text = fill(_environment, templates, page.template, {**around, **values})
     return re.sub(r"\n\s*\n+", "\n", text)

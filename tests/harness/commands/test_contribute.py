@@ -109,7 +109,7 @@ def test_a_bundle_of_one_project_is_shown_by_another_and_leaves_its_own_numbers_
     assert replace(after, contributed=()) == before
     (group,) = after.contributed
     assert (group.level, group.runs, group.by) == ("scores only", (KEY,), ("Anna's lab",))
-    assert group.typical is None
+    assert group.judgement is None
     assert main(["accept", str(there / "bundle.zip"), "--recheck"]) == 0
     assert "1 results checked again, 0 problems" in capsys.readouterr().out
 
@@ -186,7 +186,7 @@ def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
         (folder / "acceptance.json").write_text(json.dumps(acceptance))
         (found,) = verifications("pcl/table2", "simcse@bert-base-uncased", "Avg")
         assert replace(found, contributed=()) == replace(before, contributed=())
-        assert (found.contributed[0].typical is None) == (rescored != names)
+        assert (found.contributed[0].judgement is None) == (rescored != names)
         assert main(["verify", "pcl/table2", "simcse@bert-base-uncased", "Avg"]) == 0
         shown = capsys.readouterr().out
         assert "our seeds  none\n" in shown

@@ -67,7 +67,7 @@ def test_the_pipeline_leaves_the_former_report_to_the_stage() -> None:
 
 def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
     found = sorted(built.rglob("*.html"))
-    assert len(found) == 12
+    assert len(found) == 13
     followed = 0
     ids = {
         page.resolve(): set(re.findall(r' id="([^"]+)"', page.read_text(encoding="utf-8"))) for page in found

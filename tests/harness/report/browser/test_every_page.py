@@ -111,7 +111,7 @@ def test_a_missed_target_is_explained_in_view_and_in_full_ink(
     assert told.all_inner_texts() == ["Why not met: no explanation is recorded."]
     ink = "element => getComputedStyle(element).color"
     assert told.evaluate(ink) == page.locator("body").evaluate(ink)
-    for place in (told, page.locator("tr.peer td").nth(2), page.locator(".verdict", has_text="not met").last):
+    for place in (told, page.locator("tr.peer td").nth(2), page.locator(".finding", has_text="not met").last):
         box = place.bounding_box()
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= width
