@@ -100,7 +100,7 @@ def pcl_config(positives: int) -> PCLConfig:
 
 
 def released_pcl(main: Tensor, peer: Tensor) -> Tensor:
-    """Returns the released preset's loss, every distribution and cosine computed anew where it is used."""
+    """Returns the released preset's loss, every distribution and cosine computed again where it is used."""
     size, views, _ = main.shape
     total = main.new_zeros(())
     for network in (main, peer):

@@ -150,7 +150,16 @@ def test_the_first_leaderboard_is_marked_as_partial_and_leaves_reports_as_they_a
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("leaderboards", "recipes", "methods", "harness", "params.yaml", "reports"):
+    for name in (
+        "README.md",
+        "docs",
+        "leaderboards",
+        "recipes",
+        "methods",
+        "harness",
+        "params.yaml",
+        "reports",
+    ):
         (tmp_path / name).symlink_to(ROOT / name)
     before = {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")}
     keys = [key for key in yaml.safe_load(Path("params.yaml").read_text())["runs"] if key.endswith("__s0")]
