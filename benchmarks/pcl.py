@@ -13,7 +13,7 @@ from benchmarks.measurement import Form, Result, agree, compare
 from methods.core.encoder import SentenceEncoder
 from methods.core.grouping import LENGTH_GROUPS, encode_in_groups, pad_in_groups
 from methods.core.heads import TanhHead
-from methods.core.trainer import to_device
+from methods.core.transfers import to_device
 from methods.pcl.config import PCLConfig
 from methods.pcl.objective import pcl_loss
 

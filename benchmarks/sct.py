@@ -60,8 +60,7 @@ class Closed:
     def __init__(self, queues: list[Tensor]) -> None:
         self.queues = [VectorQueue(len(rows), rows.shape[1]).to(rows) for rows in queues]
         for queue, rows in zip(self.queues, queues, strict=True):
-            queue.ring = rows
-            queue.count.fill_(len(rows))
+            queue.push(rows)
 
     def step(self, online: Tensor, references: Tensor) -> tuple[Tensor, Tensor]:
         match = cross_view_loss(

@@ -11,6 +11,7 @@ from methods.core.heads import training_head
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
+from methods.core.transfers import mask_on_host
 from methods.core.types import Batch, Loss
 from methods.modals.augmentation import AUGMENTATIONS, jitter
 from methods.modals.config import ModalsConfig
@@ -49,7 +50,7 @@ class Modals(Method):
         first, second = embedded.chunk(2)
         noise = jitter(
             second,
-            twice["attention_mask"].chunk(2)[1],
+            mask_on_host(twice)[len(first) :],
             magnitude=self.config.magnitude,
             directions=self.config.directions or 0,
         )
