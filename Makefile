@@ -10,6 +10,9 @@ export OMP_WAIT_POLICY ?= PASSIVE
 # Python keeps what it compiled: a process that trains would compile two thousand modules each time it starts.
 unexport PYTHONDONTWRITEBYTECODE
 
+# What codespell reads: every folder and file that people write.
+PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentbench benchmarks tests recipes leaderboards
+
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
 FAST_INSTALL = $(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 \
@@ -24,13 +27,13 @@ FAST_INSTALL = $(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 \
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
-	@echo "make test        lint, types and the default tests (CPU, offline)"
+	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
-	@echo "make check       compare the scores with leaderboards/bands.yaml"
-	@echo "make docs        the documents as pages, in docs/_build"
+	@echo "make check       compare losses and scores with the committed ones"
+	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make bench       speed measurements; never part of a test"
-	@echo "make bench-short the same at small sizes: do all sides agree?"
+	@echo "make bench-short the same at small sizes: do all tools agree?"
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$($(PYTHON) -V 2>&1), \
@@ -51,6 +54,7 @@ reproduce: $(READY)
 test: $(READY)
 	@ruff check .
 	@ruff format --check .
+	@codespell $(PROSE)
 	@mypy
 	@mkdir -p .cache
 	@python -m pytest -m "not slow and not mirror and not cluster" -n 2 --dist worksteal --junitxml=.cache/tests.xml
@@ -66,7 +70,7 @@ check: $(READY)
 
 docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
-	@python -m sphinx -q -W -b html docs docs/_build
+	@python -m sphinx -q -W -n -b html docs docs/_build
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 pictures: $(READY)

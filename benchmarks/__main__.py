@@ -7,7 +7,6 @@ import inspect
 import json
 import sys
 import time
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,11 @@ from typing import Any
 import torch
 
 from benchmarks import BENCHMARKS
-from benchmarks.machine import machine, product_rates, software
-from benchmarks.measurement import Disagreement, Result
-from benchmarks.record import write_figures, write_rates
+from benchmarks.machine import machine, software
+from benchmarks.runner import Disagreement, product_rates, write_figures, write_rates
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
+from harness.report.measurements import BenchmarkResult
 
 SHORT_ROUNDS = 1
 
@@ -31,20 +30,21 @@ def main() -> int:
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}, expected {', '.join(BENCHMARKS)}")
-    torch.set_num_threads(arguments.threads)
+    threads = arguments.threads or (1 if arguments.short else torch.get_num_threads())
+    torch.set_num_threads(threads)
     rounds = SHORT_ROUNDS if arguments.short else arguments.rounds
-    settings = {"rounds": rounds, "threads": arguments.threads, **software()}
+    settings = {"rounds": rounds, "threads": threads, **software()}
     print(json.dumps({**machine(arguments.device), **settings}), flush=True)
     out = arguments.out or (None if arguments.short else MEASUREMENTS)
     try:
         if out is not None:
             _keep_rates(out, arguments, rounds)
         for name in arguments.names or BENCHMARKS:
-            results = _measured(name, rounds, arguments.short, arguments.device)
+            results = measured(name, rounds, arguments.short, arguments.device)
             if out is not None and results:
-                measured = {**settings, "results": [asdict(result) for result in results]}
+                found = {**settings, "results": [result.model_dump() for result in results]}
                 about = machine(arguments.device)
-                write_figures(out, about, name, measured, order=BENCHMARKS, again=arguments.again)
+                write_figures(out, about, name, found, order=list(BENCHMARKS), again=arguments.again)
     except (Disagreement, InputError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="drop the figures that are replaced, and leave those before them beside the new ones",
     )
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, help="default: those of torch; with --short one")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     return parser
 
@@ -77,17 +77,19 @@ def _keep_rates(out: Path, arguments: argparse.Namespace, rounds: int) -> None:
     rates = product_rates(arguments.device, rounds)
     for name, rate in rates.items():
         print(f"products by {name}: {rate.median:.0f} GFLOP/s ({rate.low:.0f} to {rate.high:.0f})")
-    write_rates(out, machine(arguments.device), rates, threads=arguments.threads)
+    write_rates(out, machine(arguments.device), rates, threads=torch.get_num_threads())
 
 
-def _measured(name: str, rounds: int, short: bool, device: str) -> list[Result]:
-    measure = import_module(f"benchmarks.{name}").measure
+def measured(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:
+    """Runs a benchmark, prints and returns its results; none where it cannot use the device."""
+    module, _, function = BENCHMARKS[name].partition(":")
+    measure = getattr(import_module(f"benchmarks.{module}"), function)
     given: dict[str, Any] = {"device": device} if "device" in inspect.signature(measure).parameters else {}
     if device != "cpu" and not given:
         print(f"{name}: runs on a CPU only, left out")
         return []
     started = time.monotonic()
-    results: list[Result] = measure(rounds, short, **given)
+    results: list[BenchmarkResult] = measure(rounds, short, **given)
     for result in results:
         print("\n".join(result.lines()), flush=True)
     print(f"-- {name}: {time.monotonic() - started:.0f} s in all", flush=True)

@@ -6,81 +6,72 @@ papers' seven sets, without one STS-B and the parts of the others that it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import torch
 
-from benchmarks.evaluation_peers import Scorer, mteb_evaluation, pair_loop, sentence_transformers_loop
-from benchmarks.material import backbone, encoder
-from benchmarks.measurement import Disagreement, Result, alternate, share_of_rates, summarised
+from benchmarks.inputs import backbone, encoder
+from benchmarks.runner import Disagreement, run
 from harness.data.sts import ScoredPair
 from harness.data.tiers import mirror_folder
+from harness.report.measurements import BenchmarkResult
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import build_tasks
-from harness.tasks.sts import StsTask
+from harness.tasks.sts import StsTask, spearman, unit_rows
 from methods.core.batching import unique
 from methods.core.encoder import SentenceEncoder
+from methods.core.pooling import masked_mean
 from tests.support import tiny
 
 SETS = ("STSB", "STS16", "STS13", "STS12", "STS15", "SICKR", "STS14")
 EMBEDDED = ("STSB", "STS12-part", "STS14-part", "STS13-part", "STS15-part", "STS16-part")
-MADE_UP_PAIRS = 60
+MADE_UP_PAIRS, SENTEVAL_BATCH, PEER_BATCH = 60, 128, 64
 TOLERANCE = 1e-4
 """Largest difference allowed between the correlations of two sides in fp32: 0.01 points."""
-FLOOR_SHARE = 0.8
 TARGETS = {"SentEval's loop": 2.6, "sentence-transformers": 2.3, "mteb": 2.3}
 HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.7, "mteb": 3.7}
 """For processors on which oneDNN's product in fp32 is no faster than MKL's, which the peers use."""
 OURS, HALF = "ours", "ours, bf16"
-PROFILE = (
-    "in a profile of torch's operators, one thread of an Intel processor under tcmalloc: products with GELU "
-    "87 %, attention 6 %, layer norm 2 %, selecting rows for attention 2 %, residuals 1 %; tokenising takes "
-    "another 1 %"
-)
-HALF_PROFILE = (
-    "in a profile of torch's operators, one thread of a processor with bf16 matrix units, under tcmalloc: "
-    "products 41 %, attention over short sentences 22 %, casts 12 %, layer norm and residuals 12 %, GELU "
-    "8 %, selecting rows 3 %; tokenising takes another 2 %"
-)
+Scorer = Callable[[Sequence[StsTask]], list[float]]
+"""Encodes and scores the pairs of some sets; returns Spearman's correlation over all of each, in [-1, 1]."""
 
 
-def measure(rounds: int, short: bool, device: str = "cpu") -> list[Result]:
+def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
     """Returns our time in fp32 and in bf16, each against the peers in fp32."""
     ours, sides = _sides(short, device)
-    tasks = [made_up()] if short else test_sets()
+    tasks = [made_up()] if short else _test_sets()
     for score in sides.values():
         score([made_up()])
-    counts, operations = _work(ours, tasks)  # reads the sets before anything is timed
-    scores: dict[str, list[float]] = {name: [] for name in sides}
-    times, rates = alternate(
-        {name: partial(_keep, scores[name], score, tasks) for name, score in sides.items()},
-        rounds=rounds,
-        device=device,
-    )
-    peers = {name: taken for name, taken in times.items() if name not in (OURS, HALF)}
-    summary = partial(summarised, rates=rates, unit="s")
-    full = summary(
-        "STS evaluation, fp32",
-        {OURS: times[OURS], **peers},
-        targets=TARGETS,
-        agreement=_agreement(scores),
-        note=f"{counts}; {share_of_rates(operations, times[OURS], rates, device)}, "
-        f"target {FLOOR_SHARE:.0%} of the second; {PROFILE}",
-    )
-    apart = max(abs(one - other) for one, other in zip(scores[OURS], scores[HALF], strict=True))
-    half = summary(
-        "STS evaluation, bf16 against fp32",
-        {OURS: times[HALF], **peers},
-        targets=HALF_TARGETS,
-        agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's: no result is recorded in bf16",
-        note=HALF_PROFILE,
-    )
-    return [full, half]
+    counts = _counts(ours, tasks)  # reads the sets before anything is timed
+    forms = {name: partial(score, tasks) for name, score in sides.items()}
+    runs = run(forms, rounds=rounds, device=device, warm=False)
+    apart = max(abs(one - half) for one, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
+    return [
+        runs.result(
+            "STS evaluation, fp32",
+            OURS,
+            *TARGETS,
+            targets=TARGETS,
+            unit="s",
+            agreement=agreement(runs.values),
+            note=counts,
+        ),
+        runs.result(
+            "STS evaluation, bf16 against fp32",
+            HALF,
+            *HALF_TARGETS,
+            targets=HALF_TARGETS,
+            unit="s",
+            agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's",
+            note="no result is recorded in bf16",
+        ),
+    ]
 
 
 def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]]:
@@ -91,38 +82,87 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
     transformer: Any = Transformer(str(backbone(short)))
     pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
     peer = SentenceTransformer(modules=[transformer, pooling], device=device, trust_remote_code=False)
-    sides: dict[str, Scorer] = {
+    return ours, {
         OURS: partial(our_scores, ours),
         HALF: partial(our_scores, ours, half=True),
         "SentEval's loop": pair_loop(ours),
         "sentence-transformers": sentence_transformers_loop(peer),
         "mteb": mteb_evaluation(peer),
     }
-    return ours, sides
-
-
-def _keep(scores: list[float], score: Scorer, tasks: Sequence[StsTask]) -> None:
-    """Scores the tasks once more and adds what was found, so that every round is compared."""
-    scores += score(tasks)
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
-    """What selection does in training: unique texts once, batches of equal length, cosines in float64.
-
-    `sentbench evaluate` does the same and keeps the vectors in files.
-    """
+    """What selection does in training: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
-        found = evaluate_tasks(list(tasks), model.encode)  # type: ignore[arg-type]
+        found = evaluate_tasks(list(tasks), model.encode)
     pooled = {
         score.task: score.value for score in found if (score.metric, score.setting) == ("spearman", "all")
     }
     return [pooled[task.name] for task in tasks]
 
 
-def test_sets() -> list[StsTask]:
+def pair_loop(model: SentenceEncoder) -> Scorer:
+    """Batches of pairs as in SentEval: both sides of a batch padded, all layers kept, a cosine per pair."""
+
+    def embed(texts: list[str]) -> np.ndarray:
+        tokens = {name: ids.to(model.device) for name, ids in model.tokenize(texts).items()}
+        states = model.backbone(**tokens, output_hidden_states=True).hidden_states
+        return masked_mean(states[-1], tokens["attention_mask"]).cpu().numpy()
+
+    @torch.no_grad()
+    def score_set(task: StsTask) -> float:
+        model.eval()
+        pairs = sorted(task.pairs, key=lambda pair: (len(pair.first.split()), len(pair.second.split())))
+        similarities = []
+        for start in range(0, len(pairs), SENTEVAL_BATCH):
+            batch = pairs[start : start + SENTEVAL_BATCH]
+            sides = embed([pair.first for pair in batch]), embed([pair.second for pair in batch])
+            for one, other in zip(*sides, strict=True):
+                similarities.append(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+        return spearman(np.array([pair.score for pair in pairs]), np.array(similarities))
+
+    return lambda tasks: [score_set(task) for task in tasks]
+
+
+def sentence_transformers_loop(model: Any) -> Scorer:
+    """`SentenceTransformer.encode` on both sides; cosines in float64."""
+
+    def score_set(task: StsTask) -> float:
+        sides = (
+            unit_rows(model.encode(texts, batch_size=PEER_BATCH, show_progress_bar=False))
+            for texts in ([pair.first for pair in task.pairs], [pair.second for pair in task.pairs])
+        )
+        return spearman(np.array([pair.score for pair in task.pairs]), np.einsum("nd,nd->n", *sides))
+
+    return lambda tasks: [score_set(task) for task in tasks]
+
+
+def mteb_evaluation(model: Any) -> Scorer:
+    """`mteb.evaluate` of an STS task of mteb that was given our pairs, with mteb's own batch size."""
+    import mteb
+    from datasets import Dataset, DatasetDict
+    from mteb.models import SentenceTransformerEncoderWrapper
+
+    wrapped = SentenceTransformerEncoderWrapper(model)
+
+    def score_set(task: StsTask) -> float:
+        given = mteb.get_task("STSBenchmark")
+        columns = zip(*task.pairs, strict=True)
+        rows = dict(zip(("sentence1", "sentence2", "score"), map(list, columns), strict=True))
+        given.dataset, given.data_loaded = DatasetDict({"test": Dataset.from_dict(rows)}), True
+        with TemporaryDirectory() as folder:
+            cache = mteb.ResultCache(Path(folder))
+            results = mteb.evaluate(
+                wrapped, [given], cache=cache, overwrite_strategy="always", show_progress_bar=False
+            )
+        return float(results[0].get_score())
+
+    return lambda tasks: [score_set(task) for task in tasks]
+
+
+def _test_sets() -> list[StsTask]:
     """Returns the papers' seven sets, or without a mirror what STS-B holds of them."""
-    names = SETS if mirror_folder() is not None else EMBEDDED
-    return build_tasks(names, text="senteval")  # type: ignore[return-value]
+    return build_tasks(SETS if mirror_folder() is not None else EMBEDDED, text="senteval")  # type: ignore[return-value]
 
 
 def made_up() -> StsTask:
@@ -131,20 +171,12 @@ def made_up() -> StsTask:
     rng = np.random.default_rng(0)
     every = list(combinations(texts, 2))  # no pair twice: rounding would break its tie
     drawn = rng.choice(len(every), MADE_UP_PAIRS, replace=False)
-    pairs = [ScoredPair(every[place][0], every[place][1], float(rng.integers(6))) for place in drawn]
+    pairs = [ScoredPair(*every[place], float(rng.integers(6))) for place in drawn]
     return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
 
 
-def flops(model: SentenceEncoder, texts: Sequence[str]) -> float:
-    """Returns the multiplications and additions of the linear layers and attention on the texts' tokens."""
-    lengths = np.array([len(ids) for ids in model.token_ids(texts)], dtype=np.float64)
-    config: Any = model.backbone.config
-    width, inner = config.hidden_size, config.intermediate_size
-    linear = 2 * width * (4 * width + 2 * inner) * lengths.sum()
-    return float(config.num_hidden_layers * (linear + 4 * width * (lengths**2).sum()))
-
-
-def _agreement(scores: dict[str, list[float]]) -> str:
+def agreement(scores: Mapping[str, list[float]]) -> str:
+    """Returns how closely the sides in fp32 agree. Errors: Disagreement above TOLERANCE."""
     single = {name: found for name, found in scores.items() if name != HALF}
     apart = max(np.ptp(found) for found in zip(*single.values(), strict=True))
     if not apart <= TOLERANCE:
@@ -154,11 +186,10 @@ def _agreement(scores: dict[str, list[float]]) -> str:
     return f"Spearman of all sides agrees within {100 * apart:.1g} points"
 
 
-def _work(model: SentenceEncoder, tasks: Sequence[StsTask]) -> tuple[str, float]:
-    """Returns what there is to compute in words, and the floating-point operations of it."""
+def _counts(model: SentenceEncoder, tasks: Sequence[StsTask]) -> str:
+    """Returns what there is to compute, in words."""
     texts = [text for task in tasks for text in task.texts()]
     once, _ = unique(texts)
     tokens, fewer = (sum(len(ids) for ids in model.token_ids(some)) for some in (texts, once))
     names = ", ".join(task.name for task in tasks)
-    counts = f"{names}: {len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"
-    return counts, flops(model, once)
+    return f"{names}: {len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"

@@ -1,4 +1,4 @@
-"""What figures are measured on: the machine, the packages, and how fast it multiplies matrices."""
+"""What figures are measured on: the machine and the packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from benchmarks.measurement import Spread, gemm_rate, product_rate
 from harness.report.runs import slug
 
 CPU_LIST = Path("/proc/cpuinfo")
@@ -62,14 +61,3 @@ def software() -> dict[str, Any]:
         except PackageNotFoundError:
             found[library] = "not installed"
     return {"python": platform.python_version(), "versions": found}
-
-
-def product_rates(device: str, rounds: int) -> dict[str, Spread]:
-    """Returns the GFLOP/s of fp32 products of 1024 x 1024 matrices, by oneDNN and by torch's own way.
-
-    The two take turns. On a graphics card linear layers are torch's own, so both are the same product.
-    """
-    gemm_rate(device)
-    pairs = [(product_rate(device, tries=1), gemm_rate(device)) for _ in range(rounds)]
-    onednn, own = zip(*pairs, strict=True)
-    return {"onednn": Spread.of(onednn), "torch": Spread.of(own)}

@@ -1,98 +1,121 @@
-"""A step of every trained method against its number of passes times SimCSE's step.
+"""A step of every trained method against its products of matrices at the rate of SimCSE's step.
 
 Both train the same sentences in batches of equal size, with the same pooling, on six layers of width 384;
 settings are those of the method's run in a recipe, cut to length 32. A step is everything from collating to
-what follows the optimiser. The passes are those of `passes.PASSES`, checked by counting in real steps and
-weighed by the tokens of their views: SimCSE's step times that is what the passes alone may take. Where a
-loss multiplies with the keys of a queue, the specification's products are added at the rate of SimCSE's whole
-step. Last comes what a step may take: all its products of matrices, with those of heads, queues and further
-networks, counted in real steps of both and weighed the same way.
-Rewritten views are the sentence's words in another order. Times are those of the processor, so that other
-work on the machine does not count.
+what follows the optimiser. How often it encodes a sentence is counted in real steps and must be what the
+specification says; SimCSE's step times that is what the passes alone would take. What a step may take is all
+its products, with those of heads, queues and further networks, counted in real steps of both. Augmented views
+are the sentence's words in another order. Times are those of the processor, so that other work on the
+machine does not count.
 
-Forward-only passes draw dropout masks too: they were 6 % of SimCSE's step and 7 % of DCLR's, half of whose
-passes are forward only, before an element took 16 bits of the generator (methods/core/fast/dropout.py).
+Unit: SimCSE's step, which encodes each of B sentences twice, forward and backward. A backward pass counts as
+two forward passes, so with t rows a sentence that are trained and f that are only read, a step costs
+(3 t + f) / 6; the same formula is taken over tokens, for views of unequal length.
 """
 
 from __future__ import annotations
 
-import os
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from torch import nn
-from torch.autograd import profiler
+import torch
+from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch.profiler import record_function
+from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.material import backbone, encoder, sentences
-from benchmarks.measurement import Form, Peer, Result, Spread, alternate
-from benchmarks.passes import PASSES, Count, Passes, check_passes, counting
+from benchmarks.inputs import backbone, encoder, sentences
+from benchmarks.runner import Disagreement, against, figure, run
 from benchmarks.steps import build, chosen_runs, fitting, stepper
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import BASELINE
+from harness.report.measurements import BenchmarkResult, MedianRange
 from methods.core.encoder import SentenceEncoder
-from methods.core.method import Method
 from methods.core.types import Row
 
 LIMIT = 1.05
 """The most that a step may cost, in what its products of matrices cost at the rate of SimCSE's step."""
-
 LENGTH, BATCH, SMALL_BATCH = 32, 64, 4
 BATCHES = {"pcl": 16}
 """Methods whose step is too long at BATCH: 640 rows in each of two networks for PCL."""
-
 CORPUS, SMALL_CORPUS = 2048, 24
 QUEUE_IN_SHORT = 64
 TEACHER_WIDTH, RECIPE_WIDTH = 1024, 768
 """Width of the teachers of the distilled runs, BERT-large; that of BERT-base, to which recipes fit a head."""
-
-PHASES = {
-    "collate": "collating",
-    "encoder": "encoders forward",
-    "loss": "rest of the loss",
-    "backward": "backward",
-    "optimizer": "optimiser",
-    "after_step": "after it",
-}
-"""Name in a profile -> words; `encoder` lies inside `loss`."""
-
-KINDS = {
-    "linear layers and other products": ("aten::mm", "aten::addmm", "mkldnn::_linear_pointwise"),
-    "attention": (
-        "aten::bmm",
-        "aten::baddbmm",
-        "aten::_softmax",
-        "aten::_safe_softmax",
-        "scaled_dot_product",
-    ),
-    "dropout": ("dropout", "_Dropped", "bernoulli", "random_"),
-}
-"""Kind of work -> what its operations' names contain."""
+TRAINED_PASS = 3
+"""A forward and a backward pass in forward passes."""
 
 Step = Callable[[int], None]
 """Trains on the batch; receives the number of the step."""
 
 
-def measure(rounds: int, short: bool) -> list[Result]:
-    """Returns for every method its step beside SimCSE's times its passes."""
+class Passes(NamedTuple):
+    """Rows that a step encodes for each sentence of its batch, the mean over a cycle of steps.
+
+    trained: forward and backward. frozen: forward only. source: where the specification counts them.
+    cycle: steps after which the pattern repeats. beside: forward passes in networks that are no sentence
+    encoders, and so are not counted in a real step.
+    """
+
+    trained: float
+    frozen: float
+    source: str
+    cycle: int = 1
+    beside: float = 0
+
+    @property
+    def cost(self) -> float:
+        """The step in units of SimCSE's, all views of one length."""
+        return (TRAINED_PASS * self.trained + self.frozen + self.beside) / (TRAINED_PASS * 2)
+
+
+PASSES = {
+    "simcse": Passes(2, 0, "PT-BERT i: 2B forward and backward"),
+    "moco": Passes(1, 1, "PT-BERT i and g: its passes without the block"),
+    "pt-bert": Passes(1, 1, "PT-BERT i: B forward and backward, B forward"),
+    "pcl": Passes(20, 0, "PCL i: K = 9, separate, 2 x 10B"),
+    "dclr": Passes(2, 2, "DCLR i: as released, 2F more for a complement of equal size"),
+    "sct-bert-small": Passes(2, 2, "SCT i: stage 1, two with and two without gradient"),
+    "sct-distill-bert-small": Passes(2, 0, "SCT i: stage 2"),
+    "congen-bert-small": Passes(2, 0, "SCT i: ConGen"),
+    "ckd-bert-small": Passes(1, 0, "SCT i: CKD, rerun style"),
+    "mse-distill-bert-small": Passes(2, 0, "SCT g: squared error over both views"),
+    "una": Passes(2.4, 0, "UNA i: 2B (1 + 1 / alpha), alpha = 5", cycle=5),
+    "diffcse": Passes(
+        2, 0, "DiffCSE i: encoder 2 forward and backward", beside=2 * TRAINED_PASS + 2 * 0.5
+    ),  # discriminator, and a generator of half the layers
+    "mirror-bert-roberta": Passes(2, 0, "Mirror-BERT i: 2 forward and backward"),
+    "ct-paper": Passes(2, 0, "CT i: 2 a pair, one in each network; anchored, as many pairs as sentences"),
+    "scd": Passes(2, 0, "SCD i: as SimCSE"),
+    "modals-interpolation": Passes(2, 0, "UNA, table of positives: the second of two passes is moved"),
+    "sg-opt": Passes(1, 1, "SG-OPT i: the tuned and the frozen copy"),
+    "consert": Passes(2, 0, "ConSERT j: two views"),
+    "bert-flow": Passes(0, 2, "BERT-flow j: one pass without graph of both sides"),
+    "bt-contrastive": Passes(2, 0, "back-translation e: both texts through the tuned copy"),
+}
+"""Run of a recipe -> what its specification counts. A letter names the section of the specification."""
+
+
+def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
+    """Returns for every method its step next to SimCSE's times its passes and its products."""
     recipes = load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
     simcse, *others = chosen_runs(params, [system for system in PASSES if system != BASELINE])
     rows = corpus(short)
-    return [step_result(run, simcse, rows, rounds, short) for run in others]
+    return [step_result(other, simcse, rows, rounds, short) for other in others]
 
 
 def corpus(short: bool) -> list[Row]:
-    """Returns sentences, each with two rewritten forms of the same words."""
+    """Returns sentences, each with two augmented forms of the same words."""
     rng = np.random.default_rng(0)
     texts = sentences(SMALL_CORPUS if short else CORPUS, short)
     return [
@@ -101,68 +124,50 @@ def corpus(short: bool) -> list[Row]:
     ]
 
 
-def step_result(run: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> Result:
+def step_result(chosen: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> BenchmarkResult:
     """Returns one method's step, after its passes were counted."""
-    passes, size = PASSES[run.id], SMALL_BATCH if short else BATCHES.get(run.method, BATCH)
-    run, baseline = (
-        fitted(fitting(side, size), short)
-        for side in (run, simcse.model_copy(update={"pooling": run.pooling}))
-    )
+    passes, size = PASSES[chosen.id], SMALL_BATCH if short else BATCHES.get(chosen.method, BATCH)
+    baseline = simcse.model_copy(update={"pooling": chosen.pooling})
     with TemporaryDirectory() as place:
-        ours, theirs = (step_on(side, Path(place) / side.id, rows, size, short) for side in (run, baseline))
+        ours, theirs = (
+            step_on(fitted(fitting(side, size), short), Path(place) / side.id, rows, size, short)
+            for side in (chosen, baseline)
+        )
         count, unit = counted(ours, passes.cycle), counted(theirs, 1)
         check_passes(simcse.id, PASSES[simcse.id], unit, sentences=size)
-        agreement = check_passes(run.id, passes, count, sentences=size * passes.cycle)
-        forms: dict[str, Form] = {"ours": partial(cycle, ours, passes.cycle), "theirs": partial(theirs, 0)}
-        times, rates = alternate(forms, rounds=rounds, clock=time.process_time)
-        note = told(passes, shares(partial(cycle, ours, passes.cycle)), shares(partial(theirs, 0)))
-    taken = [seconds / passes.cycle for seconds in times["ours"]]
-    cost = count.cost / passes.cycle / unit.cost + passes.cost_beside
-    peers = [against("passes", cost, taken, times["theirs"])]
-    if passes.products:
-        cost += size * key_products(passes, run, short) / simcse_products(unit, short)
-        peers.append(against("passes and products with a queue", cost, taken, times["theirs"]))
-    cost = count.operations / passes.cycle / unit.operations
-    peers.append(against("all products", cost, taken, times["theirs"], target=1 / LIMIT))
-    return Result(
-        f"{run.id}: a step of {size} sentences",
+        agreement = check_passes(chosen.id, passes, count, sentences=size * passes.cycle)
+        sides = {"ours": partial(cycle, ours, passes.cycle), "theirs": partial(theirs, 0)}
+        runs = run(sides, rounds=rounds, clock=time.process_time, warm=False)
+    taken = [seconds / passes.cycle for seconds in runs.times["ours"]]
+    by_passes = count.cost / passes.cycle / unit.cost + passes.beside / (TRAINED_PASS * 2)
+    by_products = count.operations / passes.cycle / unit.operations
+    peers = tuple(
+        against(
+            f"SimCSE's step x {cost:.3f} ({what})",
+            [cost * seconds for seconds in runs.times["theirs"]],
+            taken,
+            1e3,
+            target,
+        )
+        for what, cost, target in (("passes", by_passes, None), ("all products", by_products, 1 / LIMIT))
+    )
+    return figure(
+        f"{chosen.id}: a step of {size} sentences",
         "ms",
-        milliseconds(taken),
-        tuple(peers),
+        [1e3 * seconds for seconds in taken],
+        peers,
         agreement=agreement,
-        note=note,
-        gemm=Spread.of(rates),
+        note=f"{passes.cost:.3f} by the specification, views of equal length",
+        gemm=MedianRange.of(runs.rates),
     )
 
 
-def against(
-    what: str, cost: float, ours: Sequence[float], simcse: Sequence[float], *, target: float | None = None
-) -> Peer:
-    """Returns SimCSE's step times `cost` beside ours, round by round."""
-    allowed = [cost * seconds for seconds in simcse]
-    ratio = Spread.of([theirs / own for theirs, own in zip(allowed, ours, strict=True)])
-    return Peer(f"SimCSE's step x {cost:.3f} ({what})", milliseconds(allowed), ratio, target)
-
-
-def key_products(passes: Passes, run: Run, short: bool) -> float:
-    """Returns the multiplications of one sentence's vectors with the keys of the queues."""
-    width = TEACHER_WIDTH if run.parent.startswith("teachers/") else encoder(short, "cls").width
-    return float(passes.products * run.config["queue_size"] * width)
-
-
-def simcse_products(unit: Count, short: bool) -> float:
-    """Returns the multiplications in the linear layers of SimCSE's step, all tokens through all layers."""
-    sizes: Any = encoder(short, "cls").backbone.config
-    weights = 4 * sizes.hidden_size**2 + 2 * sizes.hidden_size * sizes.intermediate_size
-    return float(sizes.num_hidden_layers * weights * unit.cost)
-
-
-def fitted(run: Run, short: bool) -> Run:
+def fitted(chosen: Run, short: bool) -> Run:
     """Returns the run with its settings at this benchmark's sizes."""
-    config = {**run.config, "max_length": LENGTH}
+    config = {**chosen.config, "max_length": LENGTH}
     if config.get("queue_start") == "corpus":  # costs as much as one that starts at random
         config |= {"queue_start": "random", "queue_seed": None}
-    if "head_width" in config:  # as wide beside this encoder as beside that of the recipe
+    if "head_width" in config:  # as wide in proportion to this encoder as to that of the recipe
         config["head_width"] = config["head_width"] * encoder(short, "cls").width // RECIPE_WIDTH
     if config.get("recompute"):  # a pass that is made again is no pass of the method
         config["recompute"] = False
@@ -173,16 +178,15 @@ def fitted(run: Run, short: bool) -> Run:
         config["pseudo_heads"] = heads.num_attention_heads
     if short and config.get("queue_size"):
         config["queue_size"] = QUEUE_IN_SHORT
-    return run.model_copy(update={"config": config})
+    return chosen.model_copy(update={"config": config})
 
 
-def step_on(run: Run, folder: Path, rows: Sequence[Row], size: int, short: bool) -> Step:
+def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, short: bool) -> Step:
     """Returns the training step of a run on one batch of the corpus."""
     folder.mkdir()
-    method: Method = build(run, backbone(short), folder, rows, TEACHER_WIDTH)
-    chosen = method.prepare(rows)[:size]
-    train = stepper(method.train(), run.train, device="cpu", precision="fp32")
-    return partial(train, chosen)
+    method = build(chosen, backbone(short), folder, rows, TEACHER_WIDTH)
+    batch = method.prepare(rows)[:size]
+    return partial(stepper(method.train(), chosen.train, device="cpu", precision="fp32"), batch)
 
 
 def cycle(step: Step, steps: int) -> None:
@@ -198,52 +202,108 @@ def counted(step: Step, steps: int) -> Count:
     return count
 
 
-def shares(run: Callable[[], None]) -> dict[str, float]:
-    """Returns the share of the time that each phase and each kind of operation takes."""
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it prints a line at both ends
-    with named_encoders(), profiler.profile(use_kineto=False) as found:
-        run()
-    events = found.key_averages()
-    phases = {event.key: event.cpu_time_total for event in events if event.key in PHASES}
-    total = sum(phases.values()) - phases["encoder"]
-    phases["loss"] -= phases["encoder"]
-    kinds = {
-        kind: sum(event.self_cpu_time_total for event in events if any(name in event.key for name in names))
-        for kind, names in KINDS.items()
-    }
-    return {name: taken / total for name, taken in {**phases, **kinds}.items()}
+@dataclass
+class Count:
+    """What went through the encoders: rows and attended tokens, forward with and without gradient.
+
+    computed: tokens that an encoder worked on. returned: those of them that a gradient came back for.
+    operations: multiplications and additions of all products of matrices, in encoders and elsewhere.
+    """
+
+    trained_rows: int = 0
+    frozen_rows: int = 0
+    trained_tokens: int = 0
+    frozen_tokens: int = 0
+    computed: int = 0
+    returned: int = 0
+    operations: int = 0
+
+    @property
+    def cost(self) -> int:
+        """Forward passes of one token."""
+        return TRAINED_PASS * self.trained_tokens + self.frozen_tokens
+
+    def entered(self, states: Tensor) -> None:
+        """Counts tokens that enter the first layer of an encoder."""
+        tokens = states.numel() // states.shape[-1]
+        self.computed += tokens
+        if states.requires_grad:
+
+            def add(_: Tensor) -> None:
+                self.returned += tokens
+
+            states.register_hook(add)
+
+    def encoded(self, tokens: dict[str, Tensor], pooled: Tensor) -> None:
+        """Counts the rows of a pass and their attended tokens."""
+        mask = tokens.get("attention_mask")
+        attended = tokens["input_ids"].numel() if mask is None else int(torch.count_nonzero(mask))
+        if pooled.requires_grad:
+            self.trained_rows += len(pooled)
+            self.trained_tokens += attended
+        else:
+            self.frozen_rows += len(pooled)
+            self.frozen_tokens += attended
+
+
+def _of_a_layer(inputs: Sequence[int], weight: Sequence[int], *_: Any, **__: Any) -> int:
+    """Returns the operations of a linear layer; shapes [..., k] and [n, k]."""
+    return 2 * math.prod(inputs) * weight[0]
+
+
+OF_ONEDNN = {torch.ops.mkldnn._linear_pointwise: _of_a_layer}
+"""An operator of methods/core/fast that torch's counter does not know."""
 
 
 @contextmanager
-def named_encoders() -> Iterator[None]:
-    """Gives the passes through sentence encoders a name in a profile."""
-    running: list[Any] = []
+def counting() -> Iterator[Count]:
+    """Counts every pass through a sentence encoder, whoever owns it, and every product of matrices.
+
+    Tokens are counted where they enter the first layer: the layer norm of the embeddings. Operations are
+    known once the block has ended.
+    """
+    count, entries = Count(), set[nn.Module]()
 
     def starts(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         if isinstance(module, SentenceEncoder):
-            running.append(record_function("encoder"))
-            running[-1].__enter__()
+            entries.add(module.backbone.embeddings.LayerNorm)
 
     def ended(module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
-        if isinstance(module, SentenceEncoder):
-            running.pop().__exit__(None, None, None)
+        if module in entries:
+            count.entered(output)
+        elif isinstance(module, SentenceEncoder):
+            count.encoded(inputs[0], output)
 
     with ExitStack() as hooks:
         hooks.enter_context(register_module_forward_pre_hook(starts))
         hooks.enter_context(register_module_forward_hook(ended))
-        yield
+        products = hooks.enter_context(FlopCounterMode(display=False, custom_mapping=OF_ONEDNN))
+        yield count
+        count.operations = products.get_total_flops()
 
 
-def told(passes: Passes, ours: dict[str, float], theirs: dict[str, float]) -> str:
-    """Returns where the time goes, SimCSE's shares in brackets."""
-    parts = [f"{words} {ours[name]:.0%} ({theirs[name]:.0%})" for name, words in PHASES.items()]
-    kinds = [f"{kind} {ours[kind]:.0%} ({theirs[kind]:.0%})" for kind in KINDS]
-    beside = f"; beside them {passes.extra}" if passes.extra else ""
+def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -> str:
+    """Returns one sentence on what steps over so many sentences in all encoded.
+
+    Errors: Disagreement if that is not what the table says, padding was computed, or a gradient is missing.
+    """
+    expected = (round(passes.trained * sentences), round(passes.frozen * sentences))
+    found = (count.trained_rows, count.frozen_rows)
+    if found != expected:
+        raise Disagreement(
+            f"{system}: {found[0]} rows with and {found[1]} without gradient for {sentences} sentences, "
+            f"expected {expected[0]} and {expected[1]} ({passes.source})"
+        )
+    attended = count.trained_tokens + count.frozen_tokens
+    if count.computed != attended:
+        raise Disagreement(
+            f"{system}: {count.computed} tokens computed, expected the {attended} attended ones"
+        )
+    if count.returned != count.trained_tokens:
+        raise Disagreement(
+            f"{system}: gradients of {count.returned} tokens, expected {count.trained_tokens}, the trained"
+        )
     return (
-        f"{passes.cost:.3f} by the specification, views of equal length{beside}. Shares of the time, "
-        f"SimCSE's in brackets: {', '.join(parts)}; of all of it {', '.join(kinds)}"
+        f"rows encoded in a real step agree with the count: {passes.trained:g} a sentence forward and "
+        f"backward, {passes.frozen:g} forward only ({passes.source})"
     )
-
-
-def milliseconds(seconds: Sequence[float]) -> Spread:
-    return Spread.of([1e3 * taken for taken in seconds])

@@ -1,7 +1,7 @@
 """`python -m benchmarks.mutations`: plants bugs one at a time, counts those that `sentbench check` notices.
 
 Each bug of mutations.yaml is planted in a copy of the code. A process of its own, forked from this one, which
-has the libraries loaded, measures the probes concerned and holds them against leaderboards/probes.yaml. A bug
+has the libraries loaded, compares first steps with leaderboards/reference_losses.yaml. A bug
 is noticed where a number differs, or where the copy stops with an error. No part of a test: it takes minutes.
 """
 
@@ -23,8 +23,8 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
 
 PLANTED = Path(__file__).with_name("mutations.yaml")
 REPORT = Path("reports/mutations.md")
@@ -80,7 +80,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE")
     arguments = parser.parse_args()
     planted = read_mutations(arguments.groups)
-    sys.dont_write_bytecode = True  # a file that changes twice in a second is compiled anew all the same
+    sys.dont_write_bytecode = True  # a file that changes twice within a second is still compiled again
     for library in LIBRARIES:
         import_module(library)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
@@ -171,17 +171,16 @@ def _measure(copy: Path, systems: Sequence[str], writer: int) -> None:
 
 
 def _differences(systems: Sequence[str]) -> list[str]:
-    from harness.paths import PROBES
+    from harness.check.reference_losses import differences, measure_run, read_reference
+    from harness.paths import REFERENCE_LOSSES
     from harness.plan.entries import read_params
-    from harness.stages.probe_file import differences, read_probes
-    from harness.stages.probes import measure_probe
 
-    params, known = read_params(), read_probes(PROBES)
+    params, known = read_params(), read_reference(REFERENCE_LOSSES)
     wanted = [
         next(name for name in known if name == system or name.startswith(system + RUN_SUFFIX))
         for system in systems
     ]
-    return [line for name in wanted for line in differences(name, known[name], measure_probe(params, name))]
+    return [line for name in wanted for line in differences(name, known[name], measure_run(params, name))]
 
 
 def as_markdown(found: dict[tuple[str, str], Outcome], reasons: Mapping[tuple[str, str], str]) -> str:
@@ -191,7 +190,7 @@ def as_markdown(found: dict[tuple[str, str], Outcome], reasons: Mapping[tuple[st
         "# Planted bugs and what notices them",
         "",
         f"`python -m benchmarks.mutations`: {noticed} of {len(found)} planted bugs change a number of",
-        "a probe (`leaderboards/probes.yaml`), by which `sentbench check` notices them, or stop the run.",
+        "the first steps, by which `sentbench check` notices them, or stop the run.",
         "",
         "| where | bug | the first number that differs |",
         "| :-- | :-- | :-- |",

@@ -3,8 +3,9 @@
 Computes operators, reference losses and whole trainings with their evaluation here and under an emulator of
 other x86-64 processors (Debian's package qemu-user), each in a process of its own, and writes
 reports/portability.md. The emulator reports another vendor, instruction set and caches, and knows no AVX-512;
-it is 10 to 20 times slower than the machine, so the whole takes hours and `--short` some minutes. It needs
-the small plan's data, backbones and teachers; trainings run in a folder of their own.
+it is 10 to 30 times slower than the machine, so the whole takes hours and `--short` some minutes: what was
+computed by the same code is kept, and a run that was stopped goes on. It needs the small plan's data,
+backbones and teachers; trainings run in a folder of their own.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.portable_operators import operators
+from benchmarks.portable_results import Found
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
 from harness.paths import ARTEFACTS
 from harness.process import compute_with, prepare
 
@@ -79,7 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.compute:
         prepare()
         compute_with("portable")
-        print(json.dumps(computed(Part(*arguments.compute))))
+        for name, digest in computed(Part(*arguments.compute)):
+            print(json.dumps({name: digest}), flush=True)
         return 0
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
@@ -92,11 +95,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if trained_on and not arguments.short:
         for processor in (HERE, *trained_on):
             parts[processor] += [Part("training", key) for key in TRAININGS]
-    found = on_all(parts, arguments.jobs)
-    apart = differing(found)
     out = arguments.out or (None if arguments.short else REPORT)
-    if out is not None:
-        write_text(out, as_markdown(found, processor_here()))
+    found = on_all(parts, arguments.jobs, out)
+    apart = differing(found)
     print(f"{len(found[HERE])} results on {len(found)} processors: {len(apart)} differ")
     print("\n".join(apart))
     return 1 if apart else 0
@@ -104,54 +105,96 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parts_of(*, short: bool) -> list[Part]:
     """Returns what every processor computes, in few processes: the emulator imports torch in minutes."""
+    from harness.check.reference_losses import compared_runs
     from harness.plan.entries import read_params
-    from harness.stages.probes import probed_runs
 
-    keys = list(FEW) if short else probed_runs(read_params())
+    keys = list(FEW) if short else compared_runs(read_params())
     half = -(-len(keys) // 2)
     losses = [Part("losses", ",".join(some)) for some in (keys[:half], keys[half:])]
     return [Part("operator"), *losses]
 
 
-def on_all(parts: Mapping[str, Sequence[Part]], jobs: int) -> dict[str, dict[str, str]]:
-    """Returns processor -> name of a result -> its hash, for the parts of each processor."""
-    found: dict[str, dict[str, str]] = {processor: {} for processor in parts}
+def on_all(
+    parts: Mapping[str, Sequence[Part]], jobs: int, out: Path | None = None
+) -> dict[str, dict[str, str]]:
+    """Returns processor -> name of a result -> its hash; `out` shows after each part what is known by then.
+
+    Parts that take longest start last. Results that this code gave before are not computed again.
+    """
+    found = Found({processor: {} for processor in parts}, code_that_computes())
+    ordered = sorted(
+        ((processor, part) for processor, some in parts.items() for part in some),
+        key=lambda one: (one[0] != HERE, list(KINDS).index(one[1].kind)),
+    )
     with ThreadPoolExecutor(jobs) as pool:
-        started = {
-            pool.submit(run, processor, part): (processor, part)
-            for processor, some in parts.items()
-            for part in some
-        }
+        started = {}
+        for processor, part in ordered:
+            if left := lacking(part, found.results[processor]):
+                started[pool.submit(run, processor, left, found)] = (processor, left)
         for done in as_completed(started):
+            done.result()
             processor, part = started[done]
-            found[processor] |= done.result()
             print(f"{processor}: {part.kind} {part.keys}", flush=True)
-    return found
+            if out is not None:
+                write_text(out, as_markdown(found.results, processor_here()))
+    return found.results
 
 
-def run(processor: str, part: Part) -> dict[str, str]:
-    """Returns the results of one part, computed by a new process on a processor."""
+def code_that_computes() -> str:
+    """Returns the fingerprint of all code that trains, evaluates or is in this benchmark."""
+    from harness.identity import METHODS, code_base, evaluation_roots, training_roots
+
+    roots = [root for method in METHODS for root in training_roots(method)]
+    fingerprint = code_base().fingerprint([*roots, *evaluation_roots(TASKS.split(","))])
+    own = Path(__file__).read_bytes() + Path(operators.__code__.co_filename).read_bytes()
+    return sha256(fingerprint.encode() + own)
+
+
+def lacking(part: Part, results: Mapping[str, str]) -> Part | None:
+    """Returns what of a part has no result yet; None where all of it has."""
+    if part.kind == "losses":
+        keys = ",".join(key for key in part.keys.split(",") if f"losses {key}" not in results)
+        return part._replace(keys=keys) if keys else None
+    begins = f"{part.kind} {part.keys}"
+    return None if any(name.startswith(begins) for name in results) else part
+
+
+def run(processor: str, part: Part, found: Found) -> None:
+    """Computes one part in a new process on a processor and adds each result as soon as it is known.
+
+    Errors: InputError if the process fails.
+    """
     emulated = [] if processor == HERE else [EMULATOR, "-cpu", processor]
     words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", *part]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise InputError(f"{processor}: {part.kind} {part.keys}: {done.stderr.strip().splitlines()[-1]}")
-    results: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
-    return results
+    whole: dict[str, str] = {}
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("{"):
+                    whole |= json.loads(line)
+                    if part.kind == "losses":
+                        found.add(processor, whole)
+        if process.returncode:
+            errors.seek(0)
+            said = (errors.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+            raise InputError(f"{processor}: {part.kind} {part.keys}: {said}")
+    found.add(processor, whole)
 
 
-def computed(part: Part) -> dict[str, str]:
-    """Returns name -> hash of what a part computes, in this process."""
+def computed(part: Part) -> Iterator[tuple[str, str]]:
+    """Yields name and hash of what a part computes, in this process."""
     if part.kind == "operator":
-        return {f"operator {name}": digest for name, digest in operators().items()}
-    if part.kind == "losses":
+        yield from ((f"operator {name}", digest) for name, digest in operators().items())
+    elif part.kind == "losses":
+        from harness.check.reference_losses import measure_run
         from harness.plan.entries import read_params
-        from harness.stages.probes import measure_probe
 
         params = read_params()
-        measured = {key: json.dumps(measure_probe(params, key)) for key in part.keys.split(",")}
-        return {f"losses {key}": sha256(numbers.encode()) for key, numbers in measured.items()}
-    return trained(part.keys)
+        for key in part.keys.split(","):
+            yield f"losses {key}", sha256(json.dumps(measure_run(params, key)).encode())
+    else:
+        yield from trained(part.keys).items()
 
 
 def trained(key: str) -> dict[str, str]:

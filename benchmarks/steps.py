@@ -3,7 +3,7 @@
     python -m benchmarks.steps [--system ID ...] [--backbone NAME ...] [--device cuda] [--batch 8] [--write]
 
 Without --system: the first run of every method, of the full-scale ones where there are any. SimCSE is always
-measured, for the others are compared with it. On a CPU one thread works and its processor time is taken, so
+measured and compared with the others. On a CPU one thread works and its processor time is taken, so
 that other work on the machine does not count. --write keeps the rows in leaderboards/step-times.yaml, where
 `sentbench plan` reads them.
 """
@@ -23,16 +23,16 @@ from typing import Any
 import numpy as np
 import torch
 import yaml
-from torch.profiler import record_function
 
 from benchmarks.machine import processor
-from harness.device import quiet
-from harness.files import write_text
+from benchmarks.runner import timed
+from harness.disk.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
+from harness.process import quiet
 from methods.core import streams
 from methods.core.method import Method
 from methods.core.networks import Networks
@@ -104,12 +104,7 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     if run.parent.startswith("teachers/"):
         parent = folder / "teacher"
         parent.mkdir()
-        write_teacher(
-            parent,
-            RandomTeacher(teacher_dim),
-            rows,
-            {"teacher": "random"},
-        )
+        write_teacher(parent, RandomTeacher(teacher_dim), rows, {"teacher": "random"})
     elif "generator_layer" in run.config:
         parent = write_generator(folder / "parent", backbone)
     elif run.parent_folder is not None:
@@ -154,13 +149,14 @@ def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Names
         train(chosen[start : start + given.batch], number)
 
     step(0)
-    return mean(seconds(partial(step, number), given.device) for number in range(1, given.steps + 1))
+    clock = time.process_time if given.device == "cpu" else time.perf_counter
+    return mean(timed(partial(step, number), given.device, clock)[0] for number in range(1, given.steps + 1))
 
 
 def stepper(
     method: Method, train: Mapping[str, Any], *, device: str, precision: str
 ) -> Callable[[Sequence[Row], int], None]:
-    """Returns a whole training step on some rows; its phases carry their names in a profile.
+    """Returns a whole training step on some rows.
 
     The method must be prepared, on its device and in training mode.
     """
@@ -168,34 +164,17 @@ def stepper(
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
     def step(rows: Sequence[Row], number: int) -> None:
-        with record_function("collate"):
-            rng = streams.generator(0, streams.COLLATE, number)
-            batch = to_device(method.collate(rows, step=number, rng=rng), device)
-        with record_function("loss"), torch.autocast(device, torch.bfloat16, enabled=precision == "bf16"):
+        rng = streams.generator(0, streams.COLLATE, number)
+        batch = to_device(method.collate(rows, step=number, rng=rng), device)
+        with torch.autocast(device, torch.bfloat16, enabled=precision == "bf16"):
             loss = method.loss(batch)
-        with record_function("backward"):
-            optimizer.zero_grad(set_to_none=True)
-            loss.total.backward()
-        with record_function("optimizer"):
-            torch.nn.utils.clip_grad_norm_(trained, 1.0)
-            optimizer.step()
-        with record_function("after_step"):
-            method.after_step(number)
+        optimizer.zero_grad(set_to_none=True)
+        loss.total.backward()
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        method.after_step(number)
 
     return step
-
-
-def seconds(work: Callable[[], None], device: str) -> float:
-    """Returns processor seconds on a CPU, wall seconds on a card."""
-    if device == "cpu":
-        start = time.process_time()
-        work()
-        return time.process_time() - start
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    work()
-    torch.cuda.synchronize()
-    return time.perf_counter() - start
 
 
 def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:

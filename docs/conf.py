@@ -1,12 +1,37 @@
-"""Settings of Sphinx for these documents, which `make docs` builds."""
+"""Settings of Sphinx for `make docs`; writes the page of commands from their help."""
 
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ["COLUMNS"] = "100"  # the width of a help text
+
+from harness.cli import command_files, parser_of
 from sentbench import __version__
 
 project = "sentbench"
 author = "the sentbench contributors"
 version = release = __version__
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
+default_role = "code"
+autodoc_typehints = "none"
 html_theme = "furo"
 html_title = f"sentbench {__version__}"
+
+
+def command_page() -> str:
+    """Returns the reference of all commands: the help of each, as the command prints it."""
+    parts = ["# Commands\n\nThe output of `sentbench COMMAND --help`.\n"]
+    for name in command_files():
+        parser = parser_of(name, import_module(f"harness.commands.{name.replace('-', '_')}"))
+        parts.append(f"## {name}\n\n```text\n{parser.format_help()}```\n")
+    return "\n".join(parts)
+
+
+Path(__file__).with_name("commands.md").write_text(command_page(), encoding="utf-8")

@@ -1,8 +1,9 @@
-"""The `sentbench` command: finds a command by its name, imports it alone, reports errors in one line."""
+"""The `sentbench` command: finds a command by its name, imports only that, reports errors in one line."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -12,28 +13,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from harness.allocator import keep_freed_memory
 from harness.errors import CONTROL, InputError, near_matches
 from harness.process import prepare
 
 COMMANDS = Path(__file__).with_name("commands")
 READER_GONE, INTERRUPTED = 141, 130
-"""What a shell reports of a command that the signal SIGPIPE or SIGINT ended."""
+"""The exit codes of a command that SIGPIPE or SIGINT ended."""
 EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Arguments of a command; a wrong one is an InputError in one line, with names that are near."""
+    """Arguments of a command; a wrong one is an InputError in one line with similar names."""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses as argparse does, which would make a list of `--option=--`."""
+        """Parses as argparse does, but refuses `--option=--`, which argparse would read as a list."""
         for word in args or ():
             if word.startswith("--") and word.endswith("=--"):
                 self.error(f"argument {word[:-3]}: expected one argument")
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raises InputError in place of argparse's usage in several lines."""
+        """Raises InputError instead of printing argparse's usage."""
         wrong = re.search(r"unrecognized arguments: (\S+)", message)
         chosen = re.search(r"invalid choice: '(.*)' \(choose from (.+)\)", message)
         near = ""
@@ -51,12 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
     prepare()
-    keep_freed_memory()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold bytes that are no characters
     try:
         code = run_command(words)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader, `head` for example, has what it wanted
+    except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except InputError as error:
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def one_line(text: str) -> str:
-    """Returns a text without line breaks and control characters, overlong words cut in their middle."""
+    """Returns a text without line breaks and control characters and with very long words shortened."""
     printable = CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
     return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
 
@@ -89,7 +90,7 @@ def run_command(words: Sequence[str]) -> int:
     name = words[0]
     if name not in commands:
         raise InputError(
-            f"{name!r} is no command, expected one of {', '.join(commands)}"
+            f"{name!r} is not a command, expected one of {', '.join(commands)}"
             f"{near_matches(name, list(commands))}"
         )
     module = import_module(f"harness.commands.{name.replace('-', '_')}")
@@ -120,7 +121,7 @@ def headline(path: Path) -> str:
 
 
 def how_to_go_on(words: Sequence[str]) -> str:
-    """Returns what is left after an interrupted command: its CONTINUES, where it can be continued."""
+    """Returns what an interrupted command leaves: its CONTINUES, if it can be continued."""
     module = sys.modules.get(f"harness.commands.{words[0].replace('-', '_')}" if words else "")
     return getattr(module, "CONTINUES", "nothing half-written is left")
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from harness.disk.yaml_files import read_yaml
 from harness.errors import CONTROL, InputError
-from harness.yaml_files import read_yaml
 
 LEADERBOARDS = Path(__file__).resolve().parents[1] / "leaderboards"
 """The folder of published numbers, table specs and templates of this checkout."""
@@ -153,6 +153,8 @@ def first_problem(error: ValidationError) -> str:
         return f"key {_shown(found)} of {'.'.join(parts[:-2]) or 'the file'}: {message}; rename it"
     if problem["type"] == "extra_forbidden":
         return f"unknown key {place}, expected only known keys; remove it or correct its spelling"
+    if problem["type"] == "value_error" and not parts:
+        return f"{message}; correct it"
     if problem["type"] == "missing":
         return f"key {place} is missing, expected it; add it"
     hint = "write 3.0e-5, YAML reads 3e-5 as text" if _is_number(found) else "correct it"

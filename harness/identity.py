@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.disk.files import sha256_of, sha256_of_folder
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import sha256_of, sha256_of_folder
 from harness.fingerprint import CodeBase
 from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
 from harness.process import X86_64, in_effect
-from harness.records import read_object
 from harness.results.provenance import library_versions
 from harness.tasks.registry import declaring_modules
 from methods.registry import METHODS
@@ -85,9 +85,10 @@ def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict
     return {name: known[modules] for name, modules in roots.items()}
 
 
-def run_identity(params: Params, run: Run) -> str:
+def run_identity(params: Params, run: Run, arithmetic: str) -> str:
     """Returns the sha256 of everything that determines a run: code, settings, data, parents.
 
+    arithmetic: what the run was or will be trained with, as `arithmetic_used` says it.
     Errors: InputError if a folder that the run needs is missing.
     """
     needs = {run.backbone, run.corpus, run.parent, *params.folders_read(f"selection-{run.text}")}
@@ -96,7 +97,7 @@ def run_identity(params: Params, run: Run) -> str:
             "code": code_base().fingerprint(training_roots(run.method)),
             "entry": run.training_entry(),
             "inputs": {path: sha256_of_folder(existing_folder(path)) for path in sorted(needs)},
-            "arithmetic": arithmetic_used("cpu"),
+            "arithmetic": arithmetic,
         }
     )
 

@@ -1,4 +1,7 @@
-"""Where everything of a project lies, relative to its folder; the one home of each of these paths."""
+"""Where everything of a project lies, relative to its folder; the one home of each of these paths.
+
+Declarations lie in the project that a command runs in, else in what was installed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,11 @@ from pathlib import Path
 
 import platformdirs
 
+from harness.errors import InputError
+
+INSTALLED = Path(__file__).resolve().parents[1]
+"""The folder that holds this package: a checkout, or the site-packages of a wheel with its declarations."""
+
 PARAMS = Path("params.yaml")
 RECIPES = Path("recipes")
 
@@ -14,11 +22,11 @@ LEADERBOARDS = Path("leaderboards")
 TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
-BANDS = LEADERBOARDS / "bands.yaml"
-PROBES = LEADERBOARDS / "probes.yaml"
+REFERENCE_LOSSES = LEADERBOARDS / "reference_losses.yaml"
 CONTRIBUTED = LEADERBOARDS / "contributed"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
+SPEED_PAGE = Path("docs/speed.md")
 
 DATA = Path("data")
 BACKBONES = Path("backbones")
@@ -80,3 +88,23 @@ def data_roots() -> list[Path]:
     if named:
         return [Path(named)]
     return [DATA] if is_project() else [DATA, cache() / DATA]
+
+
+def is_checkout() -> bool:
+    """Returns whether the current folder has declarations of its own."""
+    return is_project() or (LEADERBOARDS.is_dir() and RECIPES.is_dir())
+
+
+def declared(path: Path) -> Path:
+    """Returns the path of a declaration: the project's here, else the installed one; others as they are."""
+    ours = path.parts[:1] in (LEADERBOARDS.parts, RECIPES.parts)
+    return INSTALLED / path if ours and not is_checkout() else path
+
+
+def need_checkout(work: str) -> None:
+    """Raises InputError, which names the work, unless the current folder is a project's."""
+    if not is_checkout():
+        raise InputError(
+            f"{work} needs a checkout of the project, and this folder is none (no plan, no declarations); "
+            "change to one, or clone the project"
+        )

@@ -1,4 +1,4 @@
-"""The environment of a process that computes: its arithmetic and how its threads wait.
+"""What a process computes with: its arithmetic, threads, memory and device.
 
 The numerical libraries choose kernels by the processor's instruction set, vendor and caches, so the same
 program gives other last digits on another processor. Under the variables of PORTABLE they choose the same
@@ -9,6 +9,8 @@ of the machine.
 
 from __future__ import annotations
 
+import argparse
+import ctypes
 import json
 import os
 import platform
@@ -33,6 +35,13 @@ PORTABLE = {
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
+KEEPS_FREED_MEMORY = {-1: 2**30, -3: 2**25}
+"""Settings of glibc by their numbers in malloc.h: bytes that may lie free at the end of the heap, and from
+which size on a block is mapped by itself (no larger one is taken). By default glibc gives memory back after
+each step, and the system clears the pages that the next step gets."""
+DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
+"""Variables with which a person chooses how memory is handed out; then nothing is changed."""
+DEVICES = ("auto", "cpu", "cuda")
 X86_64 = ("x86_64", "AMD64")
 """Names of the one architecture, as systems give them."""
 REPLACED = "SENTBENCH_NATIVE_VARIABLES"
@@ -49,15 +58,33 @@ class RestartNeeded(Exception):
 
 
 def prepare() -> None:
-    """Sets what holds for every command: threads sleep while they wait, and arithmetic is portable.
+    """Sets what holds for every command: freed memory is kept, waiting threads sleep, arithmetic is portable.
 
-    Changes nothing where NumPy or torch has loaded. An environment that says how threads wait keeps that.
+    Variables stay as they are where NumPy or torch has loaded, and where they say how threads wait.
     """
+    keep_freed_memory()
     if loaded():
         return
     if not PASSIVE.keys() & os.environ.keys():
         os.environ.update(PASSIVE)
     set_portable(os.environ)
+
+
+def keep_freed_memory() -> None:
+    """Makes this process keep the memory that it frees, where the allocator is glibc's."""
+    if sys.platform == "linux" and not any(name in os.environ for name in DECIDED):
+        set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+        if set_option is not None:
+            for option, size in KEEPS_FREED_MEMORY.items():
+                set_option(option, size)
+
+
+def worker_environment(threads: int | str) -> dict[str, str]:
+    """Returns the variables of a process that computes one stage of a launch next to others.
+
+    threads: its share of the cores, for native arithmetic.
+    """
+    return {"OMP_NUM_THREADS": str(threads), **PASSIVE}
 
 
 def compute_with(arithmetic: Arithmetic, *, restarts: bool | None = None) -> None:
@@ -129,6 +156,32 @@ def device_for(arithmetic: Arithmetic, wanted: str) -> str:
             "--device cuda: portable arithmetic runs on the CPU; plan with `--arithmetic native`"
         )
     return "cpu"
+
+
+def add_device_option(parser: argparse.ArgumentParser) -> None:
+    """Declares `--device`."""
+    parser.add_argument("--device", choices=DEVICES, default="auto")
+
+
+def resolve_device(wanted: str) -> str:
+    """Returns `cpu` or `cuda`; InputError for another device, or if CUDA is asked for and absent."""
+    import torch
+
+    if wanted not in DEVICES:
+        raise InputError(f"device {wanted!r} is not known, expected {', '.join(DEVICES)}")
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda: no CUDA device here; use --device cpu or auto")
+    return wanted
+
+
+def quiet() -> None:
+    """Turns off transformers' own progress bars and notes: a command says what a reader needs."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 def limitation() -> str | None:

@@ -1,13 +1,13 @@
-"""sentbench from Python: score any sentence encoder under the papers' protocols, and look printed numbers up.
+"""sentbench from Python: score any encoder under the papers' protocols, and look up published numbers.
 
     import sentbench
 
     scores = sentbench.evaluate(model, "STSB,sts-part")    # anything with encode, or a function from texts
-    sentbench.published("pcl/table2")                      # what the paper prints
+    sentbench.published("pcl/table2")                      # what the paper reports
     sentbench.verify("una/table1", "BERT-base UNA", "Avg") # and whether it holds
 
 It works in a checkout and in any other folder: tables, published numbers, evidence and recipes come with the
-package, and data that have to be fetched go to the user's cache folder. Importing it loads nothing heavy.
+package, and data are downloaded to the user's cache folder. Importing it loads nothing heavy.
 """
 
 from harness.errors import InputError

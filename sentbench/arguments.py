@@ -1,4 +1,4 @@
-"""What callers hand in, checked before any work: texts, names, folders. A wrong one is an InputError."""
+"""Checks of arguments before any work: texts, names, folders. A wrong one raises InputError."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.errors import InputError
 
 
 def shown(value: Any) -> str:
-    """Returns a value in one short line, for a message."""
+    """Returns a value as one short line for a message."""
     return " ".join(reprlib.repr(value).split()).encode("utf-8", "backslashreplace").decode()
 
 
@@ -43,7 +43,7 @@ def folder_of(value: Any, of: str) -> Path:
     """Returns the path of an existing folder. Errors: InputError, which says what it is a folder `of`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path:
-        raise InputError(f"{shown(value)} is no path, expected the folder of {of}")
+        raise InputError(f"{shown(value)} is not a path, expected the folder of {of}")
     try:
         if Path(path).is_dir():
             return Path(path)

@@ -1,4 +1,4 @@
-"""Encoders of any kind: read from a folder, asked for vectors, scored."""
+"""Encoders of any kind: read from a folder, encode texts, score."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def load(
     """Returns the encoder of a folder: this project's, sentence-transformers', or a plain Hugging Face one.
 
     pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg` or `last-two-avg`; needed for a plain folder,
-    which does not say how it pools. device: `auto`, `cpu` or `cuda`.
+    which does not state its pooling. device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
     Errors: InputError if the folder is none of these, or a file of it cannot be read.
     """
-    from harness.device import quiet, resolve_device
-    from harness.stages.encoders import read_encoder
+    from harness.compute.encoders import read_encoder
+    from harness.process import quiet, resolve_device
 
     path = folder_of(folder, "an encoder")
     place = resolve_device(text_of(device, "device"))
@@ -56,8 +56,8 @@ def load(
 def encode(model: Model, texts: Iterable[str]) -> np.ndarray:
     """Returns the vectors of texts by any model; [N, d], N texts in their order.
 
-    Errors: InputError if it is no model, `texts` is no list of texts, or the model does not answer with one
-    finite vector of equal width a text. What the model itself raises is passed on.
+    Errors: InputError if it is not a model, `texts` is not a list of texts, or the model does not return one
+    finite vector of equal width per text. Exceptions of the model itself are passed on.
     """
     from harness.tasks.vectors import encode_unique
 
@@ -73,20 +73,20 @@ def evaluate(
     text: str = "senteval",
     intervals: bool = False,
 ) -> pd.DataFrame:
-    """Returns the scores of a model: one row a score, in raw units.
+    """Returns the scores of a model: one row per score, in raw units.
 
-    Columns: task, metric, setting (what the score is over: `all` pairs, the `mean` of subsets, one subset),
+    Columns: task, metric, setting (the pairs it covers: `all` pairs, the `mean` of subsets, one subset),
     value, n. With `intervals` also low and high: the 95 % bootstrap interval over the pairs of a test set,
-    nan for scores that are no correlation over all pairs.
+    nan for scores that are not a correlation over all pairs.
     tasks: names and suites, comma-separated or as a list; `sentbench list tasks` prints them. text:
-    `senteval`, tokenised and lower-cased as the papers evaluate, or `raw` as MTEB has it. Every text is
+    `senteval`, tokenised and lower-cased as the papers evaluate, or `raw` as in MTEB. Every text is
     encoded once.
-    Errors: InputError for an unknown task or text form, a model that gives no vectors, or data not to be had.
+    Errors: InputError for an unknown task or text form, a model that returns no vectors, or unavailable data.
     """
     import pandas as pd
 
+    from harness.assembly.pairs import score_lines
     from harness.stages.evaluate import tasks_named
-    from harness.stages.pairs import score_lines
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.vectors import encode_unique
 
@@ -106,20 +106,20 @@ def evaluate(
 
 
 def _function_of(model: Model) -> Callable[[Sequence[str]], np.ndarray]:
-    """Returns the function from texts to an array that a model is. Errors: InputError if it is none."""
+    """Returns a model as a function from texts to an array. Errors: InputError if it is not a model."""
     if isinstance(model, str | os.PathLike):
         model = load(model)
     call = getattr(model, "encode", model)
     if isinstance(model, type) or not callable(call) or not _takes_texts(call):
         raise InputError(
-            f"{shown(model)} is no model, expected an object with encode, a function from texts to "
+            f"{shown(model)} is not a model, expected an object with encode, a function from texts to "
             "vectors, or the folder of an encoder"
         )
     return lambda texts: _array(call(list(texts)))
 
 
 def _takes_texts(call: Callable[..., Any]) -> bool:
-    """Returns whether a function can be called with one argument; one that does not say so is believed."""
+    """Returns whether a function can be called with one argument; assumed if its signature is unknown."""
     try:
         signature = inspect.signature(call)
     except (TypeError, ValueError):
@@ -142,6 +142,6 @@ def _array(vectors: Any) -> np.ndarray:
         return np.asarray(vectors)
     except (AttributeError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
-            f"the model answers with {type(vectors).__name__} that is no array ({shown(str(error))}), "
+            f"the model returned {type(vectors).__name__}, which is not an array ({shown(str(error))}), "
             "expected vectors of one width [N, d]"
         ) from None

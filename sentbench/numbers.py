@@ -1,4 +1,4 @@
-"""Numbers on record: our scores, what papers print, and whether a printed number holds."""
+"""Recorded numbers: our scores, published numbers, and what is known about each."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ PUBLISHED_COLUMNS = (*ABOUT_ROW, "column", "value", "metric", "scale")
 
 
 def results(folder: str | Path | None = None) -> pd.DataFrame:
-    """Returns the scores on record, one row each, in raw units.
+    """Returns the recorded scores, one row each, in raw units.
 
-    folder: of result files; default: those of the checkout that the current folder is.
+    folder: a folder of result files; default: that of the current checkout.
     Columns: key, id, method, variant, backbone, seed, recipe, identity, task, metric, setting, selection,
     text, value, n.
     Errors: InputError outside a checkout without a folder, or for a damaged file.
     """
-    from harness.checkout import need_checkout
-    from harness.paths import SCORES
+    from harness.paths import SCORES, need_checkout
     from harness.results.store import read_scores
 
     if folder is None:
@@ -35,7 +34,7 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
 
 
 def published(table: str | None = None) -> pd.DataFrame:
-    """Returns the numbers that the papers print, one row each: of one table or figure, or of all.
+    """Returns the published numbers of one table or figure, or of all, one row each.
 
     Columns: table (`paper/table2`), row (its key, which `verify` takes), system, variant, backbone, source
     (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA where the paper does not say),
@@ -44,9 +43,8 @@ def published(table: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from harness.checkout import declared
-    from harness.paths import PUBLISHED
-    from harness.report.tables.published import known_name, load_published
+    from harness.facts.published import known_name, load_published
+    from harness.paths import PUBLISHED, declared
 
     wanted = None if table is None else text_of(table, "table")
     tables = load_published(declared(PUBLISHED)).tables
@@ -65,12 +63,12 @@ def published(table: str | None = None) -> pd.DataFrame:
 def verify(table: str, row: str, column: str) -> list[Verification]:
     """Returns what is known of a printed number, for every row of this name (one for each backbone).
 
-    Each has `printed`, `finding` (the answer in words), `values` (our seeds in points), `others` (who
+    Each has `printed`, `verdict` (the answer in words), `values` (our seeds in points), `others` (who
     measured it) and `plan` (the seeds, GPU hours and command that would settle it); `describe` puts one into
-    words. Our seeds are those of the checkout that the current folder is, and none elsewhere.
+    words. Our seeds are those of the current checkout; there are none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
-    from harness.stages.report import verifications
+    from harness.assembly.tables import verifications
 
     return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 
@@ -83,5 +81,5 @@ def describe(found: Verification) -> str:
     from harness.report.verification import Verification, to_text
 
     if not isinstance(found, Verification):
-        raise InputError(f"{shown(found)} is no verification, expected one of those that verify returns")
+        raise InputError(f"{shown(found)} is not a verification, expected one of those that verify returns")
     return to_text(found)

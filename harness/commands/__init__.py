@@ -13,9 +13,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.checkout import is_checkout
 from harness.errors import InputError, near_matches
-from harness.paths import ARTEFACTS, BACKBONES, DATA, is_project
+from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
 
 if TYPE_CHECKING:
     from harness.plan.entries import Params

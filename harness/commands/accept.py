@@ -1,4 +1,4 @@
-"""`sentbench accept`: check contributed results and show them beside ours.
+"""`sentbench accept`: check contributed results and show them next to ours.
 
 Example: `sentbench accept bundle.zip --allowed-signers signers`
 """
@@ -11,20 +11,19 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from harness.checkout import declared, need_checkout
 from harness.commands.contribute import code_fingerprints
-from harness.device import add_device_option
 from harness.errors import InputError
-from harness.paths import BANDS, CONTRIBUTED, PUBLISHED, SCORES
+from harness.paths import CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
+from harness.process import add_device_option
 from harness.results.acceptance import Checkout, Expected
-from harness.results.bands import read_bands
+from harness.results.bands import bands_of
 from harness.results.bundles import Bundle
 from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import Range, ScoreName, ranges_of
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile
 from harness.results.signatures import signer_of
 from harness.results.store import read_results
 
@@ -39,24 +38,24 @@ def declare(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=ANY_RUN,
         metavar="RUN",
-        help="train this run of the bundle here and compare, one taken at random without a name",
+        help="train this run of the bundle here and compare; without a name, a random one",
     )
     parser.add_argument(
         "--allowed-signers",
         type=Path,
         metavar="FILE",
-        help="accept only what a key of this list signed (see ssh-keygen(1), ALLOWED SIGNERS)",
+        help="accept only bundles signed by a key of this list (see ssh-keygen(1), ALLOWED SIGNERS)",
     )
     parser.add_argument(
         "--recheck",
         action="store_true",
-        help="check a bundle that was accepted again, and compare with what was found out then",
+        help="check an accepted bundle again, and compare with the first check",
     )
     add_device_option(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Adds the results of a good bundle below leaderboards/contributed, and prints how they were checked."""
+    """Adds the results of a valid bundle to leaderboards/contributed, and prints how they were checked."""
     need_checkout("accepting results")
     check = partial(
         check_results, device=arguments.device, reproduce=arguments.reproduce, again=arguments.recheck
@@ -72,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
-    """Prints each run about which more was written than is found out now; returns 1 if there is one."""
+    """Prints each run whose recorded check exceeds the present one; returns 1 if there is one."""
     problems = [
         f"{key}: {in_words(now)}, but {in_words(then)} was written"
         for key, now in found.runs.items()
@@ -85,7 +84,7 @@ def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
 
 
 def _covers(now: Checked, then: Checked) -> bool:
-    """Returns whether all that was found out then holds now, or was not tried: training, and missing data."""
+    """Returns whether the present check confirms the recorded one; training may not have been repeated."""
     return set(then.rescored) <= set(now.rescored) and (
         then.reproduced == "" or now.reproduced in ("", then.reproduced)
     )
@@ -126,7 +125,7 @@ def check_results(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
         code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
-        ranges=partial(ranges_of, ours=ours, bands=bands_here(), printed=printed_ranges()),
+        ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), printed=printed_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
         reproduce=None if chosen is None else (chosen, partial(repeated, known, device=device)),
@@ -142,43 +141,38 @@ def expected_run(known: KnownRuns, key: str) -> Expected | None:
     if run is None or record is None:
         return None
     selections = {"both": ("best-dev", "last")}.get(run.weights, (run.weights,))
-    return Expected(record, {task for name in run.tasks for task in members(name)}, run.text, selections)
+    tasks = {task for name in run.tasks for task in members(name)}
+    return Expected(record, tasks, run.text, selections, run.arithmetic)
 
 
-def identity_here(known: KnownRuns, record: RunRecord) -> str | None:
-    """Returns the identity of a run, None if a folder that it is computed from is not here."""
+def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
+    """Returns the identity of a run in the arithmetic that its result states.
+
+    None if a folder that it is computed from is not here.
+    """
     from harness.identity import run_identity
 
-    params = known.params(record.key)
+    key, arithmetic = result.run.key, result.provenance.arithmetic
+    params = known.params(key)
     try:
-        return None if params is None else run_identity(params, params.run(record.key))
+        return run_identity(params, params.run(key), arithmetic) if params and arithmetic else None
     except InputError:
         return None
 
 
 def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile:
-    """Returns the result of training the run of a contributed one here."""
+    """Returns the result of training a contributed run here."""
     from harness.stages.repeat import repeat_run
 
     params = known.params(result.run.key)
     if params is None:
-        raise InputError(f"{result.run.key}: has no recipe here, expected one")
+        raise InputError(f"{result.run.key}: has no recipe here")
     return repeat_run(params, result.run.key, device=device)
-
-
-def bands_here() -> dict[tuple[str, str, ScoreName], Range]:
-    """Returns the bands of `sentbench check` in raw units."""
-    return {
-        (band.id, band.backbone, ScoreName(band.task, band.metric, band.setting, band.selection)): Range(
-            band.low / 100, band.high / 100
-        )
-        for band in read_bands(BANDS)
-    }
 
 
 def printed_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
-    from harness.report.tables.published import load_published
+    from harness.facts.published import load_published
 
     printed: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import argparse
 
-from harness.checkout import need_checkout
-from harness.files import write_json
+from harness.disk.files import write_record
 from harness.identity import kept_products
-from harness.paths import CALIBRATION
+from harness.paths import CALIBRATION, need_checkout
 from harness.process import compute_with
-from harness.records import sealed
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -27,14 +25,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the rates and writes the choice; keeps an earlier one unless `--again`."""
     need_checkout("calibrating")
-    compute_with("native")
-    from harness.compute.products import training_rates
-
     if CALIBRATION.is_file() and not arguments.again:
         print(f"{CALIBRATION}: native training multiplies by {kept_products()}; measure again with --again")
         return
+    compute_with("native")
+    from harness.compute.products import training_rates
+
     rates = training_rates()
     chosen = max(rates, key=lambda library: rates[library])
-    write_json(CALIBRATION, sealed({"training_products": chosen, "gflops": rates}))
+    write_record(CALIBRATION, {"training_products": chosen, "gflops": rates})
     told = ", ".join(f"{library} {rate:.0f}" for library, rate in rates.items())
     print(f"{told} GFLOP/s; native training multiplies by {chosen} from now on ({CALIBRATION})")

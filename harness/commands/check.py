@@ -1,7 +1,7 @@
-"""`sentbench check`: compare first steps and scores with those of known-good runs, and sentinels with theory.
+"""`sentbench check`: compare first steps and scores with committed ones, and the scoring with theory.
 
-Probes come first (harness/stages/probes.py): they run the code that is here for a few steps and name the
-number that a changed meaning changes, which a score half a point lower does not.
+First steps come first (harness/check/reference_losses.py): they name the number that a changed meaning
+changes, which a score half a point lower does not.
 
 Example: `sentbench check --format github`
 """
@@ -14,39 +14,39 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
-import yaml
-
-from harness.checkout import need_checkout
+from harness.check.reference_losses import (
+    compared_runs,
+    differences,
+    measure_run,
+    measure_runs,
+    read_reference,
+    with_tolerances,
+    write_reference,
+)
 from harness.commands import FORMATS, add_json_option
+from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.files import write_text
-from harness.outputs import check_file
-from harness.paths import BANDS, PROBES, SCORES
-from harness.plan.entries import read_params
-from harness.records import check_plain
-from harness.results.bands import FLOOR, GROUP, SPREADS, Bands, band, outside, read_bands, watched
-from harness.results.store import read_scores
-from harness.stages.probe_file import differences, read_probes, with_tolerances, write_probes
-from harness.stages.probes import OF_NO_RUN, measure_probe, measure_probes, probe_names
+from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
+from harness.plan.entries import Params, read_params
+from harness.results.bands import bands_of, outside
+from harness.results.history import results_of
 
 SHOWN = 4
-"""Numbers of a changed probe that are named."""
-HEAD = """\
-# Bands of known-good scores, in points (raw values times 100); written by `sentbench check --measure`.
-# low and high are mean -+ the larger of {spreads} sample standard deviations over seeds and {floor} points.
-"""
+"""Numbers of a run with other first steps that are named."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("--bands", type=Path, default=BANDS, metavar="FILE", help=f"default: {BANDS}")
-    parser.add_argument("--probes", type=Path, default=PROBES, metavar="FILE", help=f"default: {PROBES}")
     parser.add_argument(
-        "--measure",
-        action="store_true",
-        help="write bands and probes from the scores and the code that are here",
+        "--against",
+        default="HEAD",
+        metavar="A",
+        help="a git revision, or a folder of scores, that scores are compared with (default: HEAD)",
     )
+    parser.add_argument(
+        "--losses", type=Path, default=REFERENCE_LOSSES, metavar="FILE", help=f"default: {REFERENCE_LOSSES}"
+    )
+    parser.add_argument("--measure", action="store_true", help="write the reference losses of this code")
     add_json_option(parser)
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="github: problems as annotations of a pull request"
@@ -54,56 +54,47 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Checks the scores, or measures the bands."""
-    if arguments.bands == BANDS:
-        need_checkout("the check of scores")
+    """Checks code and scores, or measures the reference losses; returns 1 if anything differs."""
+    need_checkout("the check of scores")
     form = "json" if arguments.json else arguments.format
     if arguments.json and arguments.format != "text":
         raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
     if arguments.measure:
-        return measure(arguments.bands, arguments.probes)
-    return check(arguments.bands, arguments.probes, form=form)
+        return measure(arguments.losses)
+    return check(arguments.against, arguments.losses, form=form)
 
 
-def measure(path: Path, probes: Path) -> int:
-    """Writes the bands of the scores that are there and the probes of the code that is here; returns 0."""
+def measure(path: Path) -> int:
+    """Writes the reference losses of the code that is here; returns 0."""
     check_file(path)
-    check_file(probes)
     if path.is_file() and path.stat().st_size:
-        read_bands(path)  # any other file is not written over
-    frame = watched(recorded_scores())
-    if frame.empty:
-        raise InputError(f"{SCORES}: no scores, expected those of the small plan; run `dvc repro` first")
-    bands = [band(dict(zip(GROUP, key, strict=True)), group) for key, group in frame.groupby(GROUP)]
-    text = HEAD.format(spreads=SPREADS, floor=FLOOR)
-    body = Bands(bands=bands).model_dump()
-    write_text(path, text + yaml.safe_dump(body, sort_keys=False, width=110))
-    print(f"{path}: {len(bands)} bands over {frame['key'].nunique()} runs")
+        read_reference(path)  # any other file is not written over
     params = read_params()
-    known = {
-        name: with_tolerances(partial(measure_probe, params, name), wide=name in OF_NO_RUN)
-        for name in probe_names(params)
-    }
-    write_probes(probes, known)
-    print(f"{probes}: {len(known)} probes, {sum(map(len, known.values()))} numbers")
+    found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
+    write_reference(path, found)
+    print(f"{path}: {len(found)} runs, {sum(map(len, found.values()))} numbers")
     return 0
 
 
-def check(path: Path, probes: Path, *, form: str = "text") -> int:
-    """Prints every number of a probe that changed, every score outside its band, and sentinels that are off.
+def check(against: str, losses: Path, *, form: str = "text") -> int:
+    """Prints each number of first steps that changed, each score outside its band, and faults of the scoring.
 
-    form: `text`, `json`, or `github` for annotations. Returns 0 if there is none, else 1.
+    against: whose scores give the bands. form: `text`, `json`, or `github` for annotations.
+    Returns 0 if there is no problem, else 1.
     """
-    bands, known = read_bands(path), read_probes(probes)
-    frame = watched(recorded_scores())
-    problems = probe_problems(known) + outside(bands, frame) + sentinel_problems()
-    counts = {"probes": len(known), "bands": len(bands), "runs": int(frame["key"].nunique())}
+    known, params, scores = read_reference(losses), read_params(), results_of(str(SCORES))
+    bands = bands_of(results_of(against))
+    problems = loss_problems(params, known) + outside(bands, scores) + scoring_problems()
+    counts = {"reference_losses": len(known), "bands": len(bands), "runs": len(scores)}
     if form == "json":
         print(json.dumps({**counts, "problems": problems}))
     else:
-        summary = f"{len(known)} probes, {len(bands)} bands, {counts['runs']} runs, {len(problems)} problems"
+        summary = (
+            f"first steps of {len(known)} runs, {len(bands)} bands from {against}, {len(scores)} runs, "
+            f"{len(problems)} problems"
+        )
         print("\n".join([*(_line(problem, form) for problem in problems), summary]))
     return 1 if problems else 0
 
@@ -117,31 +108,21 @@ def _line(problem: str, form: str) -> str:
     return annotation("error", "sentbench check", problem)
 
 
-def probe_problems(known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
-    """Returns lines for every probe of the plan that differs from the known one, SHOWN at most for each."""
-    params = read_params()
-    names = probe_names(params)
-    problems = [f"{name}: no probe of it is known; measure it" for name in names if name not in known]
-    for name, found in measure_probes(params, [name for name in names if name in known]).items():
-        lines = differences(name, known[name], found)
-        more = [f"{name}: {len(lines) - SHOWN} more numbers differ"] if len(lines) > SHOWN else []
+def loss_problems(params: Params, known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
+    """Returns lines for every run of the plan with other first steps, SHOWN at most for each."""
+    keys = compared_runs(params)
+    problems = [f"{key}: no reference losses; measure them" for key in keys if key not in known]
+    for key, found in measure_runs(params, [key for key in keys if key in known]).items():
+        lines = differences(key, known[key], found)
+        more = [f"{key}: {len(lines) - SHOWN} more numbers differ"] if len(lines) > SHOWN else []
         problems += lines[:SHOWN] + more
     return problems
 
 
-def recorded_scores() -> pd.DataFrame:
-    """Returns the scores of all runs; InputError if one of their files is no plain file."""
-    check_plain(SCORES, again="delete it and evaluate the run again")
-    return read_scores(SCORES)
-
-
-def sentinel_problems() -> list[str]:
-    """Returns one line for every sentinel encoder that does not score what theory says."""
+def scoring_problems() -> list[str]:
+    """Returns one line for every encoder of known score that is not scored as theory says."""
+    from harness.check.sanity import problems_of
     from harness.tasks.registry import build_tasks
-    from harness.tasks.sentinels import problems_of
 
-    return [
-        problem
-        for task in build_tasks(["STSB", "STSB-dev", "sts-part"], text="raw")
-        for problem in problems_of(task)
-    ]
+    tasks = build_tasks(["STSB", "STSB-dev", "sts-part"], text="raw")
+    return [problem for task in tasks for problem in problems_of(task)]

@@ -10,13 +10,13 @@ import re
 import shutil
 from pathlib import Path
 
-from harness.layouts import ARTEFACT, STORE
-from harness.outputs import is_written_by_us
+from harness.disk.layouts import ARTEFACT, STORE
+from harness.disk.outputs import is_written_by_us
 from harness.paths import ARTEFACTS, COSTS, CURVES, EMBEDDINGS, SCORES
 from harness.plan.entries import Params, read_params
 
 FOLDERS = {ARTEFACTS: ARTEFACT, EMBEDDINGS: STORE}
-FILES = {SCORES: (".json",), CURVES: (".jsonl",), COSTS: (".train.json", ".evaluate.json", ".encode.json")}
+FILES = {SCORES: (".json",), CURVES: (".json",), COSTS: (".train.json", ".evaluate.json", ".encode.json")}
 KEY = re.compile(r".+__.+__s\d+")
 """The key of a run: system, backbone and seed."""
 

@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.checkout import need_checkout
 from harness.commands import add_json_option, name_list
+from harness.disk.records import check_plain
 from harness.errors import InputError, near_matches
-from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD
-from harness.records import check_plain
+from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 
 if TYPE_CHECKING:
-    from harness.report.intervals import Interval
-    from harness.report.system_pairs import TaskName
+    from harness.report.system_pairs import OverItems, TaskName
     from harness.results.schema import ResultFile
 
 
@@ -113,21 +111,31 @@ def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[Resu
     ]
 
 
-def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, Interval]:
-    """Returns the interval over pairs of every task that all these runs have stored vectors of.
+def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, OverItems]:
+    """Returns the intervals over pairs of every task that all these runs have stored vectors of.
 
     Nothing is fetched: a task whose data are not here has none. Vectors are those of the selected weights.
     """
     stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
     if not all((store / STORE_RECORD).is_file() for store in stores):
         return {}
+    from harness.assembly.pairs import comparable_pairs, difference_interval
     from harness.results.embeddings import EmbeddingStore
-    from harness.stages.pairs import comparable_pairs, difference_interval
 
     encoders = [EmbeddingStore.load(store).encode for store in stores]
     found = {}
     for name, task in comparable_pairs(first, second):
-        interval = difference_interval(task, encoders[: len(first)], encoders[len(first) :])
-        if interval is not None:
-            found[name] = interval
+        ours, theirs = encoders[: len(first)], encoders[len(first) :]
+        found[name] = difference_interval(task, ours, theirs, paired=paired_runs(first, second))
     return found
+
+
+def paired_runs(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> list[tuple[int, int]]:
+    """Returns the positions of the runs that share a seed; a system without training goes with every seed."""
+    exact = [all(result.selection.last_step == 0 for result in side) for side in (first, second)]
+    return [
+        (i, j)
+        for i, one in enumerate(first[:1] if exact[0] else first)
+        for j, other in enumerate(second[:1] if exact[1] else second)
+        if one.run.seed == other.run.seed or any(exact)
+    ]

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.checkout import need_checkout
+from harness.disk.outputs import check_file
 from harness.errors import InputError, near_matches
-from harness.outputs import check_file
-from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD
+from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.provenance import git_state
@@ -40,8 +39,7 @@ def execute(arguments: argparse.Namespace) -> None:
     place = check_file(arguments.out)
     if place.is_file() and place.stat().st_size and not is_bundle(place):
         raise InputError(
-            f"{arguments.out}: holds something else than a bundle, expected none or a bundle to replace; "
-            "name another file"
+            f"{arguments.out}: is not a bundle, expected a new file or a bundle to replace; name another file"
         )
     contributor = contributor_of(arguments.name, arguments.link, may_be_cited=arguments.may_be_cited)
     files = [run_files(key, vectors=arguments.vectors) for key in arguments.runs]
@@ -71,7 +69,7 @@ def contributor_of(name: str, link: str, *, may_be_cited: bool) -> Contributor:
 
 def run_files(key: str, *, vectors: bool) -> RunFiles:
     """Returns the files of a run here. Errors: InputError without its scores, or its vectors if wanted."""
-    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.jsonl", EMBEDDINGS / key
+    scores, curve, store = SCORES / f"{key}.json", CURVES / f"{key}.json", EMBEDDINGS / key
     if not scores.is_file():
         known = [path.stem for path in SCORES.glob("*.json")]
         raise InputError(
@@ -83,7 +81,7 @@ def run_files(key: str, *, vectors: bool) -> RunFiles:
 
 
 def check_code(result: ResultFile) -> None:
-    """Raises InputError if a result was made by other code than this: its commit would be a wrong one."""
+    """Raises InputError if a result was made by other code, because its commit would be wrong."""
     from harness.identity import run_code
 
     made_by = result.provenance.code_sha256
@@ -91,8 +89,7 @@ def check_code(result: ResultFile) -> None:
         result.run.method, [score.task for score in result.scores]
     ):
         raise InputError(
-            f"{result.run.key}: made by other code than is here, expected the same; check out the code "
-            "that made it, or evaluate it again"
+            f"{result.run.key}: made by other code; check out the code that made it, or evaluate it again"
         )
 
 

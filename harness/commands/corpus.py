@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.device import add_device_option
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with
 
 CONTINUES = "the same command continues where it stopped"
 

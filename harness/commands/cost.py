@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.commands import add_pooling_option, check_encoder_folder
-from harness.device import add_device_option, quiet, resolve_device
+from harness.disk.files import write_json
+from harness.disk.outputs import check_file
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import write_json
-from harness.outputs import check_file
 from harness.paths import COSTS, RUN_RECORD, is_project
-from harness.process import compute_with
-from harness.records import read_object
+from harness.process import add_device_option, compute_with, quiet, resolve_device
 
 MOST_ROUNDS = 1000
 
@@ -71,7 +70,7 @@ def cost_of_folder(
     """
     import torch
 
-    from harness.stages.encoders import read_encoder
+    from harness.compute.encoders import read_encoder
     from harness.tasks.cost import measure_cost
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.registry import build_tasks

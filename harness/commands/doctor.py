@@ -1,4 +1,4 @@
-"""`sentbench doctor`: say what the plan needs of this machine beside data, and what provides it.
+"""`sentbench doctor`: show what the plan needs on this machine other than data, and what provides it.
 
 Example: `sentbench doctor`
 """
@@ -18,7 +18,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints one line a need; returns 1 if one of them is not met."""
+    """Prints one line per requirement; returns 1 if one of them is not met."""
     params = read_params()
     needs = needs_of(params, Estimate(params, read_step_times()))
     for need in needs:

@@ -19,12 +19,11 @@ from harness.commands import (
     name_list,
     read_plan,
 )
-from harness.device import add_device_option
+from harness.disk.files import write_json
+from harness.disk.locks import alone
+from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.files import write_json
-from harness.locks import alone
-from harness.outputs import check_file
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with
 
 if TYPE_CHECKING:
     from harness.report.formats.scores import ScoreLine
@@ -35,7 +34,7 @@ CONTINUES = "with --run the same command encodes only what is not stored yet; ot
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="of an encoder; with --from-store of vectors"
+        "folder", type=Path, metavar="DIR", help="the encoder's folder; with --from-store a folder of vectors"
     )
     parser.add_argument(
         "--tasks", default="sts", help="tasks and suites, comma-separated (default: sts, the seven STS sets)"
@@ -49,17 +48,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subsets", action="store_true", help="also show the scores of subsets")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the scores as JSON")
     add_json_option(parser)
-    parser.add_argument("--from-store", action="store_true", help="use stored vectors, no model")
+    parser.add_argument("--from-store", action="store_true", help="score stored vectors without a model")
     parser.add_argument(
         "--arithmetic",
         choices=["portable", "native"],
-        help="portable: one thread, the same bits on every x86-64 processor (default: native, the fastest)",
+        help="portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
     )
     parser.add_argument("--run", help="evaluate the artefact of this run of params.yaml on the run's tasks")
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the scores of any folder; with `--run` writes those of a run of the plan instead."""
+    """Prints the scores of a folder; with `--run` writes those of a run of the plan."""
     if arguments.run:
         evaluate_planned(arguments)
         return
@@ -97,7 +96,7 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
     }
     for option in (name for name, value in wrong.items() if value):
         raise InputError(
-            f"--run with {option}: a run's scores go to its file with the plan's settings; drop one"
+            f"--run with {option}: a run is scored with the plan's settings; drop one of the two"
         )
     check_encoder_folder(arguments.folder)
     params = read_plan()
@@ -119,8 +118,8 @@ def scores_of(
     intervals: bool = False,
 ) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
+    from harness.assembly.pairs import score_lines
     from harness.stages.evaluate import tasks_named, vectors_of
-    from harness.stages.pairs import score_lines
 
     tasks = tasks_named(names, text=text)
     with vectors_of(folder, tasks, pooling=pooling, from_store=from_store, device=device) as encode:
@@ -128,7 +127,7 @@ def scores_of(
 
 
 def as_plain(line: ScoreLine) -> dict[str, Any]:
-    """Returns a score as a JSON object; `interval` is there only where one was computed."""
+    """Returns a score as a JSON object; with `interval` only if one was computed."""
     plain = line._asdict()
     interval = plain.pop("interval")
     return plain if interval is None else {**plain, "interval": list(interval)}

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from harness.errors import InputError
 from harness.launch.driver import Driver, log_of
 from harness.launch.first_look import FirstLook
-from harness.launch.local import LocalEngine, visible_cards, worker_settings
+from harness.launch.local import LocalEngine, visible_cards
 from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.work import Engine
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
-from harness.process import compute_with, limitation, set_native
+from harness.process import compute_with, limitation
 
 if TYPE_CHECKING:
     from harness.plan.entries import Params
@@ -77,12 +77,8 @@ def execute(arguments: argparse.Namespace) -> int:
             return 0
         engine = engine_of(arguments, pipeline)
         params = plan_of(pipeline)
-        told = (
-            limitation()
-            if params and any(run.arithmetic == "portable" for run in params.runs.values())
-            else None
-        )
-        if told:
+        runs = params.runs.values() if params else ()
+        if any(run.arithmetic == "portable" for run in runs) and (told := limitation()):
             print(f"sentbench: {told}", file=sys.stderr)
         progress = Progress(pipeline.order, engine.slots, guesses=guesses(pipeline, params) if params else {})
         first = first_look(pipeline, params) if params else None
@@ -113,11 +109,7 @@ def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
     if cards and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(cards) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
-    settings = worker_settings(most)
-    set_native(settings)
-    single = settings["OMP_NUM_THREADS"] == "1"  # jobs with more threads oversubscribe the processor
-    free = arguments.jobs is None and arguments.cpus_per_run is None and not cards and single
-    return LocalEngine(arguments.jobs or most, cards, preloaded, one_more=free)
+    return LocalEngine(arguments.jobs or most, cards, preloaded)
 
 
 def plan_of(pipeline: Pipeline) -> Params | None:

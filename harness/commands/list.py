@@ -10,9 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.checkout import declared
 from harness.errors import InputError
-from harness.paths import LEADERBOARDS, PUBLISHED, TABLES
+from harness.paths import LEADERBOARDS, PUBLISHED, TABLES, declared
 
 if TYPE_CHECKING:
     from harness.data.sources import Source
@@ -98,16 +97,16 @@ def _runs() -> list[dict[str, Any]]:
 
 
 def _tables() -> list[dict[str, Any]]:
-    from harness.report.tables.spec import load_specs
+    from harness.facts.spec import load_specs
 
     specs = load_specs(declared(TABLES))
     return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
 
 
 def _coverage() -> list[dict[str, Any]]:
+    from harness.facts.published import load_published
+    from harness.facts.spec import load_specs
     from harness.report.tables.coverage import coverage_of, load_not_run
-    from harness.report.tables.published import load_published
-    from harness.report.tables.spec import load_specs
 
     specs, published = load_specs(declared(TABLES)), load_published(declared(PUBLISHED))
     not_run = load_not_run(declared(LEADERBOARDS))

@@ -1,7 +1,8 @@
 """`sentbench mteb`: score an encoder folder on tasks of mteb, in the layout of its public results.
 
-A run's results lie below its system's name, a revision made from the run's identity and the bytes of the
-encoder, and its seed as mteb's experiment. Any other folder's name carries the first digits of its revision.
+The results of a run are filed under its system's name, a revision computed from the run's identity and the
+encoder's bytes, and its seed as mteb's experiment. The name of any other folder ends in the first
+digits of its revision.
 
 Example: `sentbench mteb backbones/minilm-l6 --tasks STSBenchmark`
 """
@@ -22,13 +23,12 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from harness.commands import add_json_option, add_pooling_option, check_encoder_folder, name_list
-from harness.device import add_device_option, quiet, resolve_device
+from harness.disk.files import sha256_of
+from harness.disk.outputs import check_addition
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import sha256_of
-from harness.outputs import check_addition
 from harness.paths import RUN_RECORD, cache
-from harness.process import compute_with
-from harness.records import read_object
+from harness.process import add_device_option, compute_with, quiet, resolve_device
 
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
@@ -50,7 +50,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the identity that the results are filed under, and a line a score."""
+    """Prints the identity that the results are filed under, and one line per score."""
     compute_with("native")
     check_encoder_folder(arguments.folder)
     out = arguments.out or cache() / "mteb"
@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
     names = list(LOCAL_STS) if arguments.tasks is None else name_list(arguments.tasks)
     if len(_copies(names)) < len(names) and not hub_answers():
-        os.environ["HF_HUB_OFFLINE"] = "1"  # what was fetched before is used, and nothing is waited for
+        os.environ["HF_HUB_OFFLINE"] = "1"  # use what was fetched before, and do not wait for the hub
     identity, scores = run_folder(
         arguments.folder,
         names,
@@ -88,13 +88,13 @@ class Identity(NamedTuple):
 def run_folder(
     folder: Path, tasks: Sequence[str], *, out: Path, pooling: str | None = None, device: str = "auto"
 ) -> tuple[Identity, list[MtebScore]]:
-    """Returns how mteb knows the encoder of `folder`, and its score of each task, in the order asked for.
+    """Returns the identity of the encoder of `folder` in mteb, and its score of each task in the given order.
 
     A task that the mirror has a copy of is scored on the copy and marked `local`; others take the hub's data.
-    Errors: InputError for a bad folder, an unknown task, or data that cannot be had.
+    Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
+    from harness.compute.encoders import read_encoder
     from harness.data.tiers import mirror_folder
-    from harness.stages.encoders import read_encoder
     from harness.tasks.cost import count_parameters
     from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
 
@@ -123,7 +123,7 @@ def run_folder(
 
 
 def hub_answers(seconds: float = 5.0) -> bool:
-    """Returns whether the hub, or the mirror of it that HF_ENDPOINT names, says anything within this time."""
+    """Returns whether the hub, or the mirror of it that HF_ENDPOINT names, answers within this time."""
     address = os.environ.get("HF_ENDPOINT") or HUB
     try:
         with urlopen(Request(address, method="HEAD"), timeout=seconds):
@@ -135,7 +135,7 @@ def hub_answers(seconds: float = 5.0) -> bool:
 
 
 def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
-    """Returns the identity of a folder's encoder; equal for a copy of a run, whatever the copy is called."""
+    """Returns the identity of a folder's encoder; equal for every copy of a run, whatever its name."""
     from harness.tasks.mteb_adapter import identity_of
 
     about = _description(folder)
@@ -150,7 +150,7 @@ def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
 
 
 def encoder_sha256(folder: Path) -> str:
-    """Returns one sha256 of everything that decides the vectors: weights, tokenizer, pooling, layers.
+    """Returns one sha256 of everything that determines the vectors: weights, tokenizer, pooling, layers.
 
     Logs, cards and the weights of another selection (`last/`) do not count.
     """

@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.checkout import need_checkout
+from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.paths import PARAMS, SCORES
+from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
@@ -23,7 +23,6 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
 from harness.process import Arithmetic
-from harness.records import check_plain
 from harness.results.store import read_result
 
 EVALUATE_AGAIN = "delete it and evaluate the run again"
@@ -139,6 +138,9 @@ def describe(params: Params) -> str:
         lines.append(
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
         )
+    if params.corpora:
+        disk = _shown(estimate.corpora())[-1]
+        lines.append(_line("derived corpora", "", len(params.corpora), "", "", "?", "?", disk))
     lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
     missing = [f"missing {need.line}" for need in needs_of(params, estimate) if not need.met]
     return "\n".join([*lines, *_totals(params, estimate, found), *missing])
@@ -169,7 +171,7 @@ def is_done(key: str, run: Run) -> bool:
 
 def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:
     """Returns the closing lines: the sums, what is left to do, and where the numbers come from."""
-    fixed = [estimate.teachers() or Cost(), estimate.data()]
+    fixed = [estimate.teachers() or Cost(), estimate.corpora(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
     done = sum(system.done for system in found)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)

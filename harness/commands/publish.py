@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.disk.inputs import read_artefact
+from harness.disk.layouts import PUBLISHED
+from harness.disk.locks import alone
+from harness.disk.outputs import check_folder, new_folder, room_of
 from harness.errors import InputError, near_matches
-from harness.layouts import PUBLISHED
-from harness.locks import alone
-from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
 from harness.report.formats.card import licence_of, median_seed, render_card
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
-from harness.stages.artefacts import read_artefact
 
 LEFT_OUT = shutil.ignore_patterns(LAST_WEIGHTS, RUN_LOG)
 SEEDS = "seeds"
@@ -48,9 +48,9 @@ def execute(arguments: argparse.Namespace) -> None:
 def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | None = None) -> str:
     """Writes the folder `out` for runs or systems `names` and returns what is in it, in one line.
 
-    The weights of the seed with the median development score lie on top, those of the others in seeds/N.
+    The weights of the seed with the median dev score are at the top level, those of the others in seeds/N.
     Errors: InputError for an unknown run, runs of several systems, a run without scores or artefact, an
-    encoder that sentence-transformers cannot express, or an `out` that is a file or somebody's folder.
+    encoder that sentence-transformers cannot express, or an `out` that is a file or a foreign folder.
     """
     check_folder(out, PUBLISHED)
     keys = runs_of(params, names)
@@ -93,7 +93,7 @@ def runs_of(params: Params, names: Sequence[str]) -> list[str]:
     found = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
     if len(found) != 1:
         shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(found))
-        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each by itself")
+        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each separately")
     return list(keys)
 
 
@@ -112,7 +112,8 @@ def _loadable(folder: Path) -> Path:
             f"{folder}: no modules.json, sentence-transformers cannot express this encoder without code of "
             f"ours (a pooling over layers, or word vectors); publish a run with pooling cls or mean"
         )
-    return read_artefact(folder).folder
+    read_artefact(folder)
+    return folder
 
 
 def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`sentbench readmes`: write the table of sources, the methods' deviations, and what README tells of speed.
+"""`sentbench readmes`: write the table of sources, the methods' deviations and the table of speeds.
 
 Example: `sentbench readmes --check`
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.checkout import need_checkout
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
-from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE
+from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, need_checkout
 
 README = "README.md"
 
@@ -24,7 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
     need_checkout("writing the READMEs of methods")
-    pages = {**written_readmes(Path()), SOURCE_PAGE: source_page(), **speed_readme(Path())}
+    pages = {**written_readmes(Path()), SOURCE_PAGE: source_page(), **speed_page(Path())}
     changed = {path: text for path, text in pages.items() if not path.is_file() or read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
@@ -41,10 +40,10 @@ def source_page() -> str:
     return to_source_table(listing("sources"))
 
 
-def speed_readme(root: Path) -> dict[Path, str]:
-    """Returns the project's README below `root` with the ratios on record; nothing without a record.
+def speed_page(root: Path) -> dict[Path, str]:
+    """Returns the document on speed below `root` with the recorded ratios; nothing without a record.
 
-    Errors: InputError for a damaged record, or a README without the section.
+    Errors: InputError for a damaged record, or a document without the section.
     """
     from harness.report.formats.sections import with_section
     from harness.report.formats.speed_section import to_speed_section
@@ -53,7 +52,7 @@ def speed_readme(root: Path) -> dict[Path, str]:
     measured = load_measurements(root / MEASUREMENTS)
     if measured is None:
         return {}
-    path = root / README
+    path = root / SPEED_PAGE
     return {path: with_section(read_page(path), to_speed_section(measured), where=str(path))}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from harness.commands import read_plan
-from harness.locks import alone
+from harness.disk.locks import alone
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`sentbench reproduced`: say whether the results of the plan agree with the committed ones.
+"""`sentbench reproduced`: compare the results of the plan with the committed ones.
 
 Example: `sentbench reproduced --details`
 """
@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.checkout import need_checkout
 from harness.commands import add_json_option
 from harness.errors import InputError
-from harness.paths import EMBEDDINGS, REPORTS, SCORES
+from harness.paths import EMBEDDINGS, REPORTS, SCORES, need_checkout
 from harness.plan.entries import read_params
 from harness.results.agreement import (
     Averages,
@@ -93,7 +92,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def nothing(why: str, as_json: bool) -> int:
-    """Says that there is nothing to compare with; returns 0."""
+    """Prints that there is nothing to compare with; returns 0."""
     print(json.dumps({"agrees": None, "why": why}) if as_json else f"nothing to compare with: {why}")
     return 0
 
@@ -137,7 +136,7 @@ def headline(found: Comparison) -> str:
 
 
 def explanation(found: Comparison, changed: list[str], *, details: bool) -> list[str]:
-    """Returns what a reader may want to know beside the answer, one line for each matter."""
+    """Returns the details after the answer, one line for each."""
     lines = []
     if 0 < len(found.missing) < found.runs:
         lines.append(f"not evaluated here: {listed(found.missing, details)}")
@@ -172,15 +171,15 @@ def average_line(found: Averages) -> str:
 
 
 def changed_line(changed: list[str]) -> str:
-    """Returns which committed files have other contents now, by folder, and what puts them back."""
+    """Returns which committed files have changed, by folder, and the command that restores them."""
     folders = Counter(Path(name).parent.as_posix() if "/" in name else name for name in changed)
     counts = [name if name in changed else f"{number} in {name}" for name, number in folders.items()]
     tops = dict.fromkeys(name.split("/")[0] for name in changed)
-    return f"changed files: {', '.join(counts)}; `git restore {' '.join(tops)}` puts them back"
+    return f"changed files: {', '.join(counts)}; `git restore {' '.join(tops)}` restores them"
 
 
 def listed(names: list[str], everything: bool) -> str:
-    """Returns names in one line, SHOWN of them unless all are asked for."""
+    """Returns names in one line, at most SHOWN of them unless `everything`."""
     more = 0 if everything else len(names) - SHOWN
     shown = names if more <= 0 else names[:SHOWN]
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 
 from harness.commands import read_plan
-from harness.device import add_device_option
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

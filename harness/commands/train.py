@@ -9,8 +9,7 @@ import argparse
 from pathlib import Path
 
 from harness.commands import read_plan
-from harness.device import add_device_option
-from harness.process import compute_with
+from harness.process import add_device_option, compute_with
 
 CONTINUES = "the same command with --resume continues the training to the same bytes"
 

@@ -19,8 +19,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints what is known of the number in every row of this name."""
+    from harness.assembly.tables import verifications
     from harness.report.verification import to_json, to_text
-    from harness.stages.report import verifications
 
     known = verifications(arguments.table, arguments.row, arguments.column)
     if arguments.json:

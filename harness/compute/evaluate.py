@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.records import rounded
+from harness.disk.records import rounded
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
@@ -59,7 +59,7 @@ def embedded(
         yield store
 
 
-def curve_lines(log: Path) -> list[str]:
-    """Returns the lines of a training log that are evaluations, rounded: what the report's curves need."""
+def evaluations(log: Path) -> list[dict[str, Any]]:
+    """Returns the evaluations of a training log, rounded: what the report's curves need."""
     lines = log.read_text(encoding="utf-8").splitlines()
-    return [json.dumps(rounded(json.loads(line))) + "\n" for line in lines if '"evaluation": true' in line]
+    return [rounded(json.loads(line)) for line in lines if '"evaluation": true' in line]

@@ -15,7 +15,7 @@ from harness.errors import InputError
 def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
     """Writes the named members of a zip file (a wheel is one) to their paths below `folder`.
 
-    Errors: InputError if the file is no whole zip file, or a member is missing or damaged.
+    Errors: InputError if the file is not a complete zip file, or a member is missing or damaged.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -27,7 +27,7 @@ def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
                     shutil.copyfileobj(packed, file)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise InputError(
-            f"{archive}: not a whole wheel ({error}), expected an undamaged zip file; "
+            f"{archive}: not a complete wheel ({error}), expected an undamaged zip file; "
             "delete it and fetch again"
         ) from None
 
@@ -35,7 +35,7 @@ def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
 def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
     """Writes the named members of a tar file, plain or compressed, to their paths below `folder`.
 
-    Errors: InputError if the file is no whole tar file, or a member is missing or not a plain file.
+    Errors: InputError if the file is not a complete tar file, or a member is missing or not a plain file.
     """
     try:
         with tarfile.open(archive) as opened:
@@ -44,14 +44,14 @@ def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
                 member = found[_safe(archive, name, found)]
                 packed = opened.extractfile(member) if member.isfile() else None
                 if packed is None:
-                    raise InputError(f"{archive}: member {name} is not a plain file, expected one")
+                    raise InputError(f"{archive}: member {name} is not a plain file")
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("wb") as file:
                     shutil.copyfileobj(packed, file)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise InputError(
-            f"{archive}: not a whole tar file ({error}), expected an undamaged archive; "
+            f"{archive}: not a complete tar file ({error}), expected an undamaged archive; "
             "delete it and fetch again"
         ) from None
 

@@ -1,8 +1,8 @@
 """Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC and MRPC.
 
 Every reader takes the folder of a source and returns its parts: `train`, perhaps `test`, perhaps `dev`.
-Lines end at a line feed and nowhere else: the files hold bytes (0x85) that Python would take for line ends
-in latin-1, and SentEval's row counts are those without them.
+Lines end only at a line feed: the files contain bytes (0x85) that Python would read as line ends in latin-1,
+and SentEval's row counts do not count them.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def read_lines(path: Path, encoding: str) -> list[str]:
     """Returns the lines of `path`. Errors: InputError for a missing, undecodable or empty file."""
     lines = [line for _, line in decoded_lines(path, encoding)]
     if not lines:
-        raise InputError(f"{path} is empty; expected one example a line, so fetch the data set again")
+        raise InputError(f"{path} is empty; expected one example per line; fetch the data set again")
     return lines
 
 
 def class_number(label: str, classes: Sequence[str], where: str) -> int:
-    """Returns the position of `label` in `classes`; a label outside them is an error that says `where`."""
+    """Returns the position of `label` in `classes`; InputError, which names `where`, for any other label."""
     if label not in classes:
         hint = near_matches(label, list(classes))
         raise InputError(

@@ -1,4 +1,4 @@
-"""What some tiers ship, turned into the neutral files that the readers expect.
+"""Conversions of the files that some tiers ship into the neutral files that the readers expect.
 
 A conversion takes the folder with its input files and the folder it writes to. Equal inputs give equal bytes.
 """
@@ -31,9 +31,7 @@ def gunzip(inputs: Path, target: Path) -> None:
             with gzip.open(path) as packed, (target / path.stem).open("wb") as file:
                 shutil.copyfileobj(packed, file)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(
-                f"{path.name}: not a whole gzip file ({error}), expected one; get it again"
-            ) from None
+            raise InputError(f"{path.name}: not a complete gzip file ({error}); download it again") from None
 
 
 def glove_arrays(inputs: Path, target: Path) -> None:
@@ -48,7 +46,7 @@ def glove_arrays(inputs: Path, target: Path) -> None:
 def glove_module(inputs: Path, target: Path) -> None:
     """Writes vectors and vocabulary from a WordEmbeddings module of sentence-transformers.
 
-    Its first row stands for padding and is left out.
+    Its first row is the padding vector and is left out.
     """
     from safetensors.numpy import load_file
 
@@ -68,10 +66,12 @@ def write_vectors(target: Path, words: Sequence[str], vectors: np.ndarray) -> No
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise InputError(
             f"word vectors: {len(words)} words but an array of shape {vectors.shape}, "
-            "expected one row a word; get the files again"
+            "expected one row per word; download the files again"
         )
     if len(set(words)) != len(words) or any(len(word.splitlines()) != 1 for word in words):
-        raise InputError("word vectors: a word is empty, repeated or holds a line break; get the files again")
+        raise InputError(
+            "word vectors: a word is empty, repeated or contains a line break; download the files again"
+        )
     (target / VOCABULARY).write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
     save_file({"vectors": np.ascontiguousarray(vectors, dtype=np.float32)}, target / VECTORS)
 
@@ -101,8 +101,8 @@ def entailed_pairs(inputs: Path, target: Path) -> None:
 def pair_texts(inputs: Path, target: Path) -> None:
     """Writes texts.txt, one sentence a line: both of every pair of STS, STS-B and SICK files, scored or not.
 
-    Files come in the order of their paths, of each pair the first sentence before the second; doubles stay.
-    Errors: InputError for a file of none of these, or a pair with an empty sentence.
+    Files are sorted by path; the first sentence of a pair comes first; duplicates are kept.
+    Errors: InputError for a file of another kind, or a pair with an empty sentence.
     """
     with (target / TEXTS).open("w", encoding="utf-8", newline="\n") as file:
         for path in sorted(path for path in inputs.rglob("*") if path.is_file()):
@@ -110,13 +110,13 @@ def pair_texts(inputs: Path, target: Path) -> None:
                 for sentence in (" ".join(side.split()) for side in pair):
                     if not sentence:
                         raise InputError(
-                            f"{path.name}: pair {number} has an empty sentence, expected two; get it again"
+                            f"{path.name}: pair {number} has an empty sentence; download it again"
                         )
                     file.write(f"{sentence}\n")
 
 
 def _pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yields the two sentences of every pair of one file, whose name says its layout."""
+    """Yields the two sentences of every pair of one file, whose name determines its layout."""
     if path.name.startswith(INPUT):
         yield from ((fields[0], fields[1]) for _, fields in tab_separated(path, 2))
     elif path.name.startswith("sts-"):
@@ -124,9 +124,7 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
     elif path.name.startswith("SICK_"):
         yield from ((row.first, row.second) for row in read_sick(path))
     else:
-        raise InputError(
-            f"{path.name}: no file of STS, STS-B or SICK, expected one; correct the sources table"
-        )
+        raise InputError(f"{path.name}: not a file of STS, STS-B or SICK; correct the sources table")
 
 
 CONVERSIONS: Mapping[Conversion, Callable[[Path, Path], None]] = {

@@ -1,4 +1,4 @@
-"""Training corpora: one sentence a line, or a sentence and its paraphrases separated by tabs."""
+"""Training corpora: one sentence per line, or a sentence and its paraphrases separated by tabs."""
 
 from __future__ import annotations
 

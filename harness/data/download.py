@@ -1,4 +1,4 @@
-"""Bringing a source into a folder: verified before use, written whole or not at all."""
+"""Downloads a source to a folder: verified before use, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from harness.data.lines import decoded_lines
 from harness.data.locks import LOCKS
 from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
 from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
+from harness.disk.files import discard, sha256_of, sha256_of_folder, write_json
+from harness.disk.locks import alone
+from harness.disk.outputs import Layout, check_folder, new_folder, room_of
+from harness.disk.records import read_manifest, read_object
 from harness.errors import InputError, near_matches
-from harness.files import discard, sha256_of, sha256_of_folder, write_json
-from harness.locks import alone
-from harness.outputs import Layout, check_folder, new_folder, room_of
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.records import check_files, read_object
 
 REPLACE: dict[TierName, str] = {
     "embedded": "name another version of the package there",
@@ -28,17 +28,17 @@ REPLACE: dict[TierName, str] = {
     "mirror": "replace the file in the mirror",
     "hub": "fetch another --revision: this one has the same bytes each time",
 }
-"""What to do where the files of a tier are not those of the sources table."""
+"""What to do if the files of a tier differ from the sources table."""
 
 OTHER_TIERS = "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other tiers"
 
 
 class NotFetched(InputError):
-    """A source that no tier gives as the table describes it; others may be had."""
+    """A source that no tier provides as the table describes it; other sources may be available."""
 
 
 def folder_of(name: str) -> Path:
-    """Returns the folder of a source, which is fetched if it lies in none of the data folders.
+    """Returns the folder of a source; fetches it if no data folder contains it.
 
     Errors: those of `fetch`, and of `check_unchanged` for one that is there.
     """
@@ -53,10 +53,10 @@ def folder_of(name: str) -> Path:
 def fetch(
     name: str, directory: Path, *, tiers: Sequence[str] | None = None, revision: str | None = None
 ) -> Path:
-    """Brings a source into `directory`/NAME and returns that folder; a whole one is left as it is.
+    """Downloads a source to `directory`/NAME and returns that folder; a complete one is not changed.
 
-    Tiers are tried in their order (`tiers`, else SENTBENCH_TIERS, else embedded, system, mirror, hub); a tier
-    without the files passes the turn on, one with damaged files ends the search.
+    Tiers are tried in order (`tiers`, else SENTBENCH_TIERS, else embedded, system, mirror, hub): the next
+    one if a tier does not have the files, none if its files are damaged.
     `revision` stands in for the revision of the hub tier: that of the lock, else that of the table.
     Errors: InputError for an unknown source or tier, files that are not what the table says, no tier that has
     them, or a folder that cannot be written.
@@ -74,7 +74,7 @@ def fetch(
 
 
 def check_revision(revision: str | None) -> None:
-    """Raises InputError for what can be neither a commit of the hub nor a name of one."""
+    """Raises InputError if this cannot be a commit of the hub or the name of one."""
     if revision is not None and not re.fullmatch(REVISION, revision):
         raise InputError(
             f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4; "
@@ -83,9 +83,9 @@ def check_revision(revision: str | None) -> None:
 
 
 def copy_fetched(name: str, root: Path, directory: Path) -> Path:
-    """Makes `directory`/NAME a copy of a source that lies whole in `root`, and returns that folder.
+    """Copies a complete source from `root` to `directory`/NAME and returns that folder.
 
-    One that is equal, as a link to it is, is left as it is. Nothing is downloaded.
+    An equal folder, or a link to it, is not changed. Nothing is downloaded.
     Errors: InputError for a folder that cannot be written, or that holds something else.
     """
     source, origin, folder = source_named(name), root / name, directory / name
@@ -175,16 +175,13 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def check_unchanged(folder: Path) -> None:
-    """Raises InputError unless the files of a fetched folder are those that its record tells of."""
-    recorded = read_record(folder).get("files", {})
+    """Raises InputError unless the files of a fetched folder match its record."""
     again = f"remove {folder} and run `sentbench data fetch {folder.name}`"
-    if not isinstance(recorded, dict) or not all(isinstance(about, dict) for about in recorded.values()):
-        raise InputError(f"{folder / SOURCE_RECORD}: `files` is no table of files, expected one; {again}")
-    check_files(folder, {name: str(about.get("sha256")) for name, about in recorded.items()}, again=again)
+    read_manifest(folder / SOURCE_RECORD, again=again)
 
 
 def layout_of(source: Source, folder: Path) -> Layout:
-    """Returns what lies in the folder of a fetched source: its record, and its files by table or record."""
+    """Returns the content of the folder of a fetched source: its record, and its files by table or record."""
     try:
         recorded = read_record(folder).get("files", ())
     except InputError:
@@ -265,7 +262,7 @@ def _verify(source: Source, tier: Tier, folder: Path, again: str) -> dict[str, t
     for file, rows in source.rows.items():
         path = folder / file
         if not path.is_file():
-            raise InputError(f"{path}: no such file, expected one; {again}")
+            raise InputError(f"{path}: no such file; {again}")
         if rows is not None:
             expected = tier.rows.get(file, rows)
             rows = sum(1 for _ in decoded_lines(path, source.encoding))

@@ -1,4 +1,4 @@
-"""Texts that were made of others, kept on disk by all that determines them: made once for all processes."""
+"""Derived texts, cached on disk by everything that determines them: computed once for all processes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from harness.disk.files import write_record
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import write_json
 from harness.paths import made_texts
-from harness.records import read_object, sealed
 
 TEXTS = "texts"
 """Entry of a file of made texts."""
@@ -19,7 +19,7 @@ TEXTS = "texts"
 def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str]) -> list[str]:
     """Returns `make` of each text.
 
-    by: what decides the outcome besides the texts; with them it names the file. The file is sealed: one that
+    by: what decides the outcome besides the texts; with them it names the file. A file that
     is damaged or cannot be written costs the time to make the texts again.
     """
     name = hashlib.sha256(json.dumps([list(by), list(texts)]).encode()).hexdigest()
@@ -30,5 +30,5 @@ def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str])
             return found
     made = [make(text) for text in texts]
     with suppress(OSError):
-        write_json(path, sealed({TEXTS: made}))
+        write_record(path, {TEXTS: made})
     return made

@@ -42,7 +42,7 @@ def tab_separated(
             require_fields(path, number, fields, fewest)
             yield number, fields
     if not number:
-        raise InputError(f"{path} is empty; expected one example a line, so fetch its source again")
+        raise InputError(f"{path} is empty; expected one example per line; fetch its source again")
 
 
 def require_fields(path: Path, number: int, fields: Sequence[str], fewest: int) -> None:

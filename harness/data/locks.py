@@ -8,8 +8,8 @@ import yaml
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declarations
+from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.files import write_text
 
 LOCK = Path(__file__).with_name("sources.lock.yaml")
 

@@ -11,7 +11,7 @@ from harness.errors import InputError
 SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 SNLI_CLASSES = ("entailment", "neutral", "contradiction")
 SNLI_TRAIN_ROWS = 549_367
-"""Rows of SNLI's whole training part once pairs without a gold label are out."""
+"""Rows of SNLI's training set without the pairs that have no gold label."""
 
 _SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 

@@ -32,7 +32,7 @@ Queries = dict[str, list[RankingQuery]]
 
 
 def read_trecqa(folder: Path, part: str = "test") -> Queries:
-    """Returns TREC QA answer selection: one object a line with `query`, `positive` and `negative` texts."""
+    """Returns TREC QA answer selection: one object per line with `query`, `positive` and `negative` texts."""
     path = folder / f"{part}.jsonl"
     queries = []
     for number, line in enumerate(read_lines(path, "utf-8"), start=1):

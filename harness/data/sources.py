@@ -1,6 +1,6 @@
 """The sources table: what data there is, where it may come from, and what its bytes must be.
 
-The table itself is the declaration `sources.yaml` beside this file; here are its types.
+The table itself is `sources.yaml` in this folder; this module has its types.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DECLARATION = Path(__file__).with_name("sources.yaml")
 
 
 class Tier(Declaration):
-    """One way to get a source; what lies there is named by paths below `folder`."""
+    """One way to get a source; its files are named by paths below `folder`."""
 
     folder: str = Field("", description="where the files lie in the wheel, mirror, repository or archive")
     sha256: dict[str, str] = Field({}, description="hash of each delivered file, where it is known")
@@ -90,7 +90,7 @@ class Source(Declaration):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that a fetched folder holds, beside source.json."""
+        """The files of a fetched folder, without source.json."""
         return tuple(self.rows)
 
 

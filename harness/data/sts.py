@@ -24,7 +24,7 @@ class ScoredPair(NamedTuple):
 
 
 class StsbRow(NamedTuple):
-    """One pair of the STS benchmark; genre, file and year say which SemEval set it was drawn from."""
+    """One pair of the STS benchmark; genre, file and year identify its SemEval set."""
 
     first: str
     second: str
@@ -44,11 +44,11 @@ class SickRow(NamedTuple):
 
 
 def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
-    """Returns the scored pairs of each subset of a year: STS.input.X.txt beside STS.gs.X.txt.
+    """Returns the scored pairs of each subset of a year: STS.input.X.txt with STS.gs.X.txt.
 
     A pair whose gold line is empty was not scored and is dropped.
     Errors: InputError for a folder without subsets, a missing file or column, a gold file of another length
-    or a gold line that is no number from 0 to 5.
+    or a gold line that is not a number from 0 to 5.
     """
     inputs = sorted(folder.glob(f"{INPUT}*.txt"))
     if not inputs:
@@ -88,7 +88,7 @@ def read_sick(path: Path) -> list[SickRow]:
     _, names = next(lines, (0, []))
     missing = [name for name in SICK_COLUMNS if name not in names]
     if missing:
-        raise InputError(f"{path}: line 1 names no column {missing[0]}, expected one; fetch the file again")
+        raise InputError(f"{path}: line 1 has no column {missing[0]}; fetch the file again")
     positions = [names.index(name) for name in SICK_COLUMNS]
     rows = []
     for number, fields in lines:
@@ -119,9 +119,7 @@ def read_pairs_jsonl(path: Path) -> list[ScoredPair]:
                 "score; fetch the file again"
             ) from None
         if not isinstance(first, str) or not isinstance(second, str):
-            raise InputError(
-                f"{path}: line {number}: a sentence is no text, expected two; fetch the file again"
-            )
+            raise InputError(f"{path}: line {number}: a sentence is not text; fetch the file again")
         pairs.append(ScoredPair(first, second, _score(str(score), path, number, 0.0)))
     return pairs
 

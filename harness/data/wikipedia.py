@@ -1,6 +1,6 @@
 """Wikitext to plain sentences: prose only, one sentence at a time, in the order of the dump.
 
-Markup is parsed by mwparserfromhell and sentences are split by sentencex; what is here decides what to keep.
+Markup is parsed by mwparserfromhell and sentences are split by sentencex; this module decides what to keep.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from mwparserfromhell.wikicode import Wikicode
 from harness.errors import InputError
 
 GAP = "\ufffc"
-"""Stands where something that cannot be read aloud was left out; a sentence with a gap is dropped."""
+"""Marks where something unreadable (a formula, a template) was removed; a sentence with a gap is dropped."""
 
 DROPPED_LINE = "\ufffd"
-"""Marks a line that is no prose (list items, definitions); the line is dropped."""
+"""Marks a line that is not prose (list items, definitions); the line is dropped."""
 
 SILENT_TAGS = {"ref", "references", "br", "gallery", "imagemap", "table", "noinclude", "timeline", "section"}
 SILENT_TEMPLATES = re.compile(
@@ -70,7 +70,7 @@ OPEN_BRACKETS = re.compile(r"\([\s,;]+")
 def sentences_of_dump(path: Path) -> Iterator[str]:
     """Yields the distinct prose sentences of all articles of a bzip2 XML dump, in order.
 
-    Errors: InputError if the file is not a whole bzip2 file or not XML.
+    Errors: InputError if the file is not a complete bzip2 file or not XML.
     """
     seen: set[str] = set()
     try:
@@ -81,7 +81,7 @@ def sentences_of_dump(path: Path) -> Iterator[str]:
                     yield sentence
     except (EOFError, OSError, ElementTree.ParseError) as error:
         raise InputError(
-            f"{path.name}: not a whole Wikipedia dump ({error}), expected XML compressed by bzip2; "
+            f"{path.name}: not a complete Wikipedia dump ({error}), expected XML compressed by bzip2; "
             "get it again"
         ) from None
 
@@ -168,7 +168,7 @@ def tidy(line: str) -> str:
 
 
 def is_prose(sentence: str) -> bool:
-    """Returns whether this is one whole sentence without gaps or left-over markup, of a sensible length."""
+    """Returns whether this is one complete sentence of a sensible length without gaps or left-over markup."""
     words = sentence.split()
     return (
         SHORTEST <= len(words) <= LONGEST

@@ -26,7 +26,7 @@ class WordNet:
         if missing:
             raise InputError(
                 f"{folder}: no {missing[0]}, expected the database files of WordNet 3.0; "
-                "`apt-get install wordnet-base` brings them, then `sentbench data fetch wordnet`"
+                "`apt-get install wordnet-base` installs them, then `sentbench data fetch wordnet`"
             )
         nltk.data.path.append(str(folder.resolve()))  # NLTK reads from folders that are registered only
         try:
@@ -55,7 +55,7 @@ class WordNet:
 
 
 class _Reader(WordNetCorpusReader):
-    """NLTK's reader without what serves other things than synonyms and Debian's files lack.
+    """NLTK's reader without the files that synonyms do not need and Debian does not ship.
 
     These are `lexnames`, the names of the lexicographers' files, and `index.sense`, by which NLTK joins the
     words of other languages.

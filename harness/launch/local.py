@@ -15,11 +15,9 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
-from harness.allocator import allocator_settings
-from harness.launch.crowding import Crowding
 from harness.launch.work import Ended, Work
 from harness.launch.worker import GONE, PRELOADED, run_work
-from harness.process import PASSIVE, set_portable
+from harness.process import set_portable, worker_environment
 
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
 """Asking for a card without starting CUDA, which outlives no fork; no word on what killed workers held."""
@@ -30,31 +28,17 @@ GRACE = 5.0
 class LocalEngine:
     """Works as processes of this machine, `slots` at once, each with its share of the cores."""
 
-    def __init__(
-        self,
-        slots: int,
-        cards: Sequence[str] = (),
-        preloaded: Sequence[str] = PRELOADED,
-        *,
-        one_more: bool = False,
-    ) -> None:
+    def __init__(self, slots: int, cards: Sequence[str] = (), preloaded: Sequence[str] = PRELOADED) -> None:
         """cards: the graphics cards that the slots share in turn, as `visible_cards` names them.
 
-        preloaded: the modules that the server imports when the first work starts. one_more: a slot is added
-        while other processes take part of the processors.
+        preloaded: the modules that the server imports when the first work starts.
         """
-        self._slots = slots
-        self._crowding = Crowding(len(os.sched_getaffinity(0))) if one_more else None
+        self.slots = slots
         self._cards = cards
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([*preloaded, run_work.__module__])
         self._running: dict[str, BaseProcess] = {}
         self._seats: dict[str, int] = {}
-
-    @property
-    def slots(self) -> int:
-        """How many works it takes at once."""
-        return self._slots + (self._crowding is not None and self._crowding.found)
 
     def submit(self, work: Work) -> None:
         """Starts a work in a process of its own."""
@@ -62,15 +46,13 @@ class LocalEngine:
         device, environment = self._device(work, seat)
         work = replace(work, environment={**work.environment, **environment})
         process = self._context.Process(target=run_work, args=(work, device), name=work.stage)
-        with environment_of(worker_settings(self._slots)):
+        with server_for(self.slots):
             process.start()
         self._running[work.stage], self._seats[work.stage] = process, seat
 
     def wait(self, seconds: float) -> list[Ended]:
         """Returns the works whose processes have ended; nothing that they started is left."""
         wait([process.sentinel for process in self._running.values()], timeout=seconds)
-        if self._crowding is not None:
-            self._crowding.look(process.pid for process in self._running.values() if process.pid)
         ended = [stage for stage, process in self._running.items() if process.exitcode is not None]
         return [self._end(stage) for stage in ended]
 
@@ -104,23 +86,17 @@ class LocalEngine:
         return f"slot {seat}, card {card or 'none'}", {"CUDA_VISIBLE_DEVICES": card}
 
 
-def worker_settings(slots: int) -> dict[str, str]:
-    """Returns the variables that a worker starts with: portable arithmetic, passive waiting, the allocator.
+@contextmanager
+def server_for(slots: int) -> Iterator[None]:
+    """Starts the server of workers, where it does not run, with portable arithmetic.
 
     A command that needs native arithmetic starts again with its share of the cores, or OMP_NUM_THREADS.
     """
-    share = max(1, len(os.sched_getaffinity(0)) // slots)
-    threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(share))}
-    settings = {**threads, **PASSIVE, **FORKABLE, **allocator_settings()}
-    set_portable(settings)
-    return settings
-
-
-@contextmanager
-def environment_of(settings: dict[str, str]) -> Iterator[None]:
-    """Starts the server of workers, where it does not run, under these variables."""
     before = dict(os.environ)
-    os.environ.update(settings)
+    share = max(1, len(os.sched_getaffinity(0)) // slots)
+    os.environ.update(worker_environment(before.get("OMP_NUM_THREADS", share)))
+    os.environ.update(FORKABLE)
+    set_portable(os.environ)
     try:
         forkserver.ensure_running()
         yield

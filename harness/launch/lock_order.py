@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness.files import discard_parts, sha256_of, write_json
+from harness.disk.files import discard_parts, sha256_of, write_json
 from harness.paths import cache
 
 

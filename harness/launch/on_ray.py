@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
 from harness.launch.work import Ended, Work
-from harness.process import PASSIVE
+from harness.process import worker_environment
 
 ROOT = Path(__file__).parents[2]
 GRACE = 10.0
@@ -104,7 +104,7 @@ def run_on_node(work: Work, threads: int) -> int:
     if os.getpgid(0) != os.getpid():
         os.setsid()
     cards = ",".join(map(str, ray.get_gpu_ids()))
-    settings = {"CUDA_VISIBLE_DEVICES": cards, "OMP_NUM_THREADS": str(threads), **PASSIVE}
+    settings = {"CUDA_VISIBLE_DEVICES": cards, **worker_environment(threads)}
     os.chdir(work.folder)
     node = os.pidfd_open(os.getppid())
     try:

@@ -18,13 +18,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.files import write_json
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
 from harness.launch.work import Ended, Work
 from harness.paths import cache
-from harness.process import PASSIVE
+from harness.process import worker_environment
 
 PERIOD = 2.0
 """Seconds between two looks at the files of the jobs."""
@@ -212,8 +212,7 @@ def read_options(text: str) -> dict[str, str]:
 
 def run_in_job(work: Work) -> int:
     """Returns the exit code of a work that this job runs, minus the signal if one ended it."""
-    threads = os.environ.get("SLURM_CPUS_PER_TASK", "1")
-    settings = {"OMP_NUM_THREADS": threads, **PASSIVE, **work.environment}
+    settings = worker_environment(os.environ.get("SLURM_CPUS_PER_TASK", 1)) | dict(work.environment)
     os.chdir(work.folder)
     number = os.environ.get("SLURM_JOB_ID", "?")
     return run_commands(replace(work, environment=settings), f"Slurm job {number}")

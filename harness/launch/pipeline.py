@@ -18,8 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from harness.disk.files import atomic_path
 from harness.errors import InputError
-from harness.files import atomic_path
 from harness.launch.lock_order import LockOrder
 from harness.launch.rwlock import check_rwlock
 

@@ -18,8 +18,6 @@ from harness.launch.commands import end_with_parent, logged, run_commands, words
 from harness.launch.work import Work
 
 OURS = "sentbench"
-INTERRUPTED = 130
-"""The exit code of a command of this project that was interrupted."""
 GONE = 255
 """The exit code of a process that was asked to end, or whose server is gone: its commands are tried again."""
 PRELOADED = [
@@ -32,12 +30,12 @@ PRELOADED = [
     "pydantic",
     "scipy.stats",
 ]
-"""What the server imports for commands of this project; the project itself is read anew by each stage."""
+"""What the server imports for commands of this project; each stage imports the project itself again."""
 
 
 def is_ours(commands: Sequence[str]) -> bool:
-    """Returns whether all of a stage's commands are commands of this project that no shell has to read."""
-    return bool(commands) and all((words_of(command) or [""])[0] == OURS for command in commands)
+    """Returns whether a stage is one command of this project that no shell has to read."""
+    return len(commands) == 1 and (words_of(commands[0]) or [""])[0] == OURS
 
 
 def run_work(work: Work, device: str) -> None:
@@ -53,10 +51,12 @@ def run_work(work: Work, device: str) -> None:
         if driver and not driver.is_alive():
             sys.exit(1)
         os.environ.update(work.environment)
+        from harness.cli import INTERRUPTED
+
         try:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that Python cleans up
             with logged(work, device):
-                code = next((code for code in map(run_in_process, work.commands) if code), 0)
+                code = run_in_process(work.commands[0])
         except KeyboardInterrupt:
             code = INTERRUPTED
         if code == INTERRUPTED:

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from harness.checkout import need_checkout
 from harness.data.sources import TierName
 from harness.declarations import (
     Declaration,
@@ -22,7 +21,7 @@ from harness.declarations import (
     validated,
 )
 from harness.errors import InputError, near_matches
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
@@ -194,19 +193,37 @@ class Params(Declaration):
     @model_validator(mode="after")
     def _chains_end(self) -> Params:
         """Nothing is made from itself, nor over a chain of others that is longer than LONGEST_CHAIN."""
-        made_from: dict[str, set[str]] = {
+        links: dict[str, set[str]] = {
+            f"reads {name}": {f"reads {Path(link.after).stem}"} if link.after != link.source else set()
+            for name, link in self.reads.items()
+        }
+        check_chains({**self._made_from(), **links})
+        return self
+
+    def _made_from(self) -> dict[str, set[str]]:
+        """Returns the folder of each entry with the folders that it is made from."""
+        return {
             **{f"{BACKBONES}/{name}": {entry.origin} for name, entry in self.backbones.items()},
             **{f"{CORPORA}/{name}": {entry.origin, entry.tool} for name, entry in self.corpora.items()},
             **{f"{TEACHERS}/{name}": {entry.encoder, entry.corpus} for name, entry in self.teachers.items()},
             **{
                 f"{ARTEFACTS}/{key}": {run.backbone, run.parent, run.corpus} for key, run in self.runs.items()
             },
-            **{
-                f"reads {name}": {f"reads {Path(link.after).stem}"} if link.after != link.source else set()
-                for name, link in self.reads.items()
-            },
         }
-        check_chains(made_from)
+
+    @model_validator(mode="after")
+    def _portable_is_made_of_portable(self) -> Params:
+        """What is computed in portable arithmetic reads nothing that was computed in native arithmetic."""
+        arithmetic = {
+            **{f"{CORPORA}/{name}": entry.arithmetic for name, entry in self.corpora.items()},
+            **{f"{TEACHERS}/{name}": entry.arithmetic for name, entry in self.teachers.items()},
+            **{f"{ARTEFACTS}/{key}": run.arithmetic for key, run in self.runs.items()},
+        }
+        made_from = self._made_from()
+        for name, used in arithmetic.items():
+            native = sorted(origin for origin in made_from[name] if arithmetic.get(origin) == "native")
+            if used == "portable" and native:
+                raise ValueError(f"{name} is portable and needs {native[0]}, which is native")
         return self
 
     def run(self, key: str) -> Run:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.data.sources import SOURCES
-from harness.paths import BACKBONES, TEACHERS
+from harness.paths import BACKBONES
 from harness.plan.entries import Params, Run
 from harness.plan.step_times import (
     BACKWARD,
@@ -25,6 +25,8 @@ from harness.tasks.registry import sources_of
 
 FLOAT_BYTES, STORED_BYTES = 4, 2
 """Bytes of a number in weights and teacher vectors, and in stored vectors of evaluation sentences."""
+STATES = 4
+"""Numbers a trained parameter takes: itself, its gradient, two moments."""
 HOUR = 3600.0
 DEVICES: tuple[Device, ...] = ("cuda", "cpu")
 
@@ -48,13 +50,6 @@ class Estimate:
         if shape is None or backbone is None or backbone.layers is None:
             return shape
         return shape.model_copy(update={"layers": backbone.layers})
-
-    def teacher_width(self, run: Run) -> int | None:
-        """Returns the width of the teacher whose vectors a run reads, None if it has none of known sizes."""
-        parent = Path(run.parent)
-        teacher = self.params.teachers.get(parent.name) if parent.parent == TEACHERS else None
-        shape = self.shape(teacher.encoder) if teacher else None
-        return shape.width if shape else None
 
     def rows(self, corpus: str) -> int:
         """Returns how many sentences a corpus has, as the sources table or its origin says."""
@@ -122,13 +117,33 @@ class Estimate:
         return self._cost(work, shape, "fp32", texts * shape.width * FLOAT_BYTES)
 
     def data(self) -> Cost:
-        """Returns the disk that sources, backbones and derived corpora take."""
+        """Returns the disk that sources and backbones take."""
         shapes = [self.times.shapes.get(name) for name in self.params.sources]
         shapes += [self.shape(f"{BACKBONES}/{name}") for name in self.params.backbones]
         weights = sum(shape.parameters * FLOAT_BYTES for shape in shapes if shape)
         lines = sum(lines_of(name) for name in self.params.sources)
-        lines += sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(weights + lines * LINE_BYTES))
+
+    def corpora(self) -> Cost:
+        """Returns the disk that derived corpora take; the hours of making them were never measured."""
+        texts = sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
+        return Cost(disk=float(texts * LINE_BYTES))
+
+    def training_bytes(self, run: Run) -> float:
+        """Returns the least memory that training a run takes, whatever its method; 0 for an unknown backbone.
+
+        Counted are the weights with gradient and two moments, and the activations of two views of each
+        sentence as Korthikanti et al. (2022) count them, in fp32: 68 bytes a token and unit of width, 10 for
+        each head and pair of tokens, heads of width 64. Sentences are of TRAINING_LENGTH, or shorter where
+        the run cuts them.
+        """
+        shape = self.shape(run.backbone_name)
+        if shape is None:
+            return 0.0
+        length = min(int(run.config.get("max_length", TRAINING_LENGTH)), TRAINING_LENGTH)
+        tokens, heads = 2 * int(run.train["batch_size"]) * length, max(1, shape.width // 64)
+        activations = tokens * shape.layers * (68 * shape.width + 10 * heads * length)
+        return STATES * FLOAT_BYTES * shape.parameters + activations
 
     def bases(self) -> dict[Device, list[str]]:
         """Returns what the hours of each device rest on, in words."""

@@ -16,7 +16,7 @@ INTERVALS = {125: 250, 250: 125}
 
 
 class Settings(Protocol):
-    """What a ladder turns over: a declared system, or a run of one."""
+    """What a ladder changes: a declared system, or a run of one."""
 
     @property
     def pooling(self) -> str | None: ...

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from harness.checkout import declared
 from harness.errors import InputError, near_matches
-from harness.paths import TABLES
+from harness.facts.run_choice import RunChoice
+from harness.facts.spec import load_specs
+from harness.paths import TABLES, declared
 from harness.plan.ladder import MARK, PREFIX, find_ladder
 from harness.plan.recipes import Recipe, System, declared_systems
-from harness.report.tables.run_choice import RunChoice
-from harness.report.tables.spec import load_specs
 
 FULL_SCALE = "hub"
 """Recipes that do not read from this tier are no part of `all`: they show no paper's setting."""

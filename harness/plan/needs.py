@@ -15,7 +15,6 @@ from harness.data.tiers import PickleOnly, below, converted_weights, is_converte
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate
-from harness.plan.memory import training_bytes
 from harness.plan.step_times import Cost
 from harness.rewriting.loading import SENTENCE_PIECES
 
@@ -131,7 +130,7 @@ def _disk(params: Params, estimate: Estimate) -> Need:
     shapes = [estimate.shape(run.backbone_name) for run in params.runs.values()]
     largest = max((shape.parameters for shape in shapes if shape), default=0)
     costs = [estimate.run(run) for run in params.runs.values()]
-    total = [cost.disk for cost in (*costs, estimate.teachers(), estimate.data()) if cost]
+    total = [cost.disk for cost in (*costs, estimate.teachers(), estimate.data(), estimate.corpora()) if cost]
     wanted = sum(total) + COPIES_OF_A_RESUME_POINT * FLOAT_BYTES * largest
     free = shutil.disk_usage(Path()).free
     found = f"{free / GIGABYTE:,.0f} GB free, {wanted / GIGABYTE:,.0f} GB estimated"
@@ -145,7 +144,7 @@ def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
         total = total.plus(estimate.run(run) or Cost())
     if total.cpu_hours < PATIENCE_HOURS:
         return
-    wanted = max(training_bytes(run, estimate) for run in params.runs.values())
+    wanted = max(estimate.training_bytes(run) for run in params.runs.values())
     import torch
 
     least = f"at least {wanted / GIGABYTE:,.0f} GB estimated for the largest run"

@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.checkout import declared
-from harness.paths import LEADERBOARDS, PUBLISHED
+from harness.facts import statistics
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.evidence.others import backbone_spread
+from harness.facts.published import load_published
+from harness.facts.statistics import KnownSpread
+from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from harness.plan.entries import Params
-from harness.report import statistics
-from harness.report.evidence.ledger import load_ledger
-from harness.report.evidence.others import backbone_spread
-from harness.report.statistics import KnownSpread
-from harness.report.tables.published import load_published
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
 DEV = "STSB-dev"
+PRIOR_FREEDOM = 4
+"""Degrees of freedom that the pool of a backbone counts as, next to a system's own seeds."""
 
 
 class Pool(NamedTuple):
@@ -34,7 +35,8 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     scores: folder of the result files. A system that is not trained keeps its one seed.
     """
     backbones = {run.backbone_name for run in params.runs.values()}
-    pools = pooled_spreads(read_results(scores.glob("*.json")), studied_spreads(backbones))
+    own = seed_scores(read_results(scores.glob("*.json")))
+    pools = pooled_spreads(own, studied_spreads(backbones))
     seeds: dict[tuple[str, str], int] = {}
     for run in params.runs.values():
         seeds[run.id, run.backbone_name] = seeds.get((run.id, run.backbone_name), 0) + 1
@@ -45,7 +47,11 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
         _line("system", "backbone", "planned", "needed", "sd of the mean correlation"),
     ]
     for (system, backbone), planned in seeds.items():
-        pool = pools.get(backbone) if (system, backbone) in trained else Pool(0.0, "not trained")
+        pool = (
+            shrunk(own.get((system, backbone), ()), pools.get(backbone))
+            if (system, backbone) in trained
+            else Pool(0.0, "not trained")
+        )
         needed = "?" if pool is None else str(seeds_for(pool.sd, power=power, delta=delta))
         basis = "not known: run two seeds first" if pool is None else f"{pool.sd:.2f} {pool.source}"
         lines.append(_line(system, backbone, planned, needed, basis))
@@ -64,18 +70,44 @@ def seeds_for(sd: float, *, power: float, delta: float) -> int:
     return 1 if sd == 0 else statistics.seeds_needed(delta, sd, samples=2, target=power)
 
 
-def pooled_spreads(results: Sequence[ResultFile], known: Mapping[str, KnownSpread]) -> dict[str, Pool]:
-    """Returns the sd between seeds by backbone, pooled over its systems with two seeds or more.
-
-    known: the spread that a larger study gives, by backbone. Backbones that were not run, or that show less
-    with fewer than `SMALL_SAMPLE` seeds, have it.
-    """
-    values: dict[str, dict[tuple[str, str], list[float]]] = {}
+def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[float]]:
+    """Returns the mean correlations of the runs of every trained system by system and backbone, in points."""
+    found: dict[tuple[str, str], list[float]] = {}
     for result in results:
         score = mean_correlation(result)
         if score is not None and result.selection.last_step > 0:
-            system = result.run.id, result.run.recipe
-            values.setdefault(result.run.backbone, {}).setdefault(system, []).append(100 * score)
+            found.setdefault((result.run.id, result.run.backbone), []).append(100 * score)
+    return found
+
+
+def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
+    """Returns the sd of a system itself, shrunk towards that of its backbone by degrees of freedom.
+
+    The pool counts as PRIOR_FREEDOM degrees of freedom, our n seeds as n - 1: variances are averaged with
+    these weights. Without a pool two seeds of its own are needed.
+    """
+    sd = statistics.sample_sd(values)
+    if sd is None:
+        return pool
+    own, prior = len(values) - 1, 0 if pool is None else PRIOR_FREEDOM
+    variance = (own * sd**2 + prior * (pool.sd**2 if pool is not None else 0.0)) / (own + prior)
+    basis = f"its own {sd:.2f} over {len(values)} seeds"
+    if pool is not None:
+        basis += f", shrunk to {pool.sd:.2f} {pool.source}"
+    return Pool(math.sqrt(variance), basis)
+
+
+def pooled_spreads(
+    scores: Mapping[tuple[str, str], Sequence[float]], known: Mapping[str, KnownSpread]
+) -> dict[str, Pool]:
+    """Returns the sd between seeds by backbone, pooled over its systems with two seeds or more.
+
+    scores: as `seed_scores`. known: the spread that a larger study gives, by backbone. Backbones that were
+    not run, or that show less with fewer than `SMALL_SAMPLE` seeds, have it.
+    """
+    values: dict[str, dict[str, Sequence[float]]] = {}
+    for (system, backbone), found in scores.items():
+        values.setdefault(backbone, {})[system] = found
     pools = {}
     for backbone in dict.fromkeys([*values, *known]):
         own = pooled_sd(values.get(backbone, {}).values())

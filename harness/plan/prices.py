@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.facts.price import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
 from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
@@ -14,24 +15,28 @@ from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import Recipe
 from harness.plan.resolve import resolve
 from harness.plan.step_times import Cost, read_step_times
-from harness.report.verification import Price
 
 
-def seed_prices(recipes: Mapping[str, Recipe]) -> dict[tuple[str, str], Price]:
-    """Returns the price of a seed by system and backbone, of every system that a full-scale recipe declares.
+def seed_prices(
+    recipes: Mapping[str, Recipe], systems: Collection[str] | None = None
+) -> dict[tuple[str, str], Price]:
+    """Returns the price of a seed by system and backbone, of systems that a full-scale recipe declares.
 
-    It is what the command's dry run prints: the parents and teachers that a seed needs count with it, those
-    that all seeds share once. Errors: as `resolve` and `read_step_times`.
+    systems: only these, and those that they need; by default all. A price is what the command's dry run
+    prints: the parents and teachers that a seed needs count with it, those that all seeds share once.
+    Errors: as `resolve` and `read_step_times`.
     """
     homes = {
         system: name
         for name, recipe in recipes.items()
         if FULL_SCALE in recipe.tiers
         for system in recipe.systems
+        if systems is None or system in systems
     }
     if not homes:
         return {}
-    needs = Needs(resolve(recipes, ["all"], seeds=2, backbones=None))
+    names = ["all"] if systems is None else [f"{home}/{system}" for system, home in homes.items()]
+    needs = Needs(resolve(recipes, names, seeds=2))
     seeds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     backbones: defaultdict[str, set[str]] = defaultdict(set)
     for key, run in needs.params.runs.items():

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.checkout import declared
 from harness.data.sources import TIERS, TierName
 from harness.declarations import (
     Declaration,
@@ -19,11 +18,13 @@ from harness.declarations import (
     validated,
 )
 from harness.errors import InputError, near_matches
-from harness.paths import RECIPES
+from harness.paths import RECIPES, declared
 from harness.plan.entries import WordShape
 from harness.process import Arithmetic
 
-BACKBONES, CORPORA = "backbones.yaml", "corpora.yaml"
+BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
+"""Files of recipes/ that are no recipes."""
+Blocks = dict[Name, dict[str, Any]]
 
 
 class Parent(Declaration):
@@ -102,14 +103,20 @@ class Recipe(Declaration):
 
 
 class RecipeFile(Declaration):
-    """A recipe as it is written: each run names the blocks that it is merged from, the last one wins."""
+    """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win."""
 
     name: Name
     presets: list[Name] = Field(default_factory=list)
     tiers: list[TierName] = Field(default=list(TIERS), min_length=1)
-    blocks: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    blocks: Blocks = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(min_length=1)
     groups: dict[Name, list[Name]] = Field(default_factory=dict)
+
+
+class SharedBlocks(Declaration):
+    """The file blocks.yaml: blocks that every recipe may use."""
+
+    blocks: Blocks
 
 
 class DeclaredBackbone(Declaration):
@@ -151,10 +158,12 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     """
     recipes: dict[str, Recipe] = {}
     owner: dict[str, str] = {}
+    shared = declared(folder) / BLOCKS
+    blocks = read_declaration(shared, SharedBlocks).blocks if shared.is_file() else {}
     for path in list_declarations(declared(folder)):
-        if path.name in (BACKBONES, CORPORA):
+        if path.name in (BACKBONES, CORPORA, BLOCKS):
             continue
-        recipe = _read_recipe(path)
+        recipe = _read_recipe(path, blocks)
         if recipe.name in recipes:
             raise InputError(f"{path}: another recipe is called {recipe.name!r}, expected one; rename it")
         for system in recipe.systems:
@@ -200,10 +209,12 @@ def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _read_recipe(path: Path) -> Recipe:
+def _read_recipe(path: Path, shared: Blocks) -> Recipe:
     written = read_declaration(path, RecipeFile)
+    for name in written.blocks.keys() & shared.keys():
+        raise InputError(f"{path}: {BLOCKS} has a block {name!r} too; rename one")
     systems: dict[str, System] = {}
-    for system in _systems_of(written, path):
+    for system in _systems_of(written, {**shared, **written.blocks}, path):
         if system.id in systems:
             raise InputError(f"{path}: run id {system.id!r} stands twice, expected unique ids; rename one")
         systems[system.id] = system
@@ -216,21 +227,30 @@ def _read_recipe(path: Path) -> Recipe:
     )
 
 
-def _systems_of(written: RecipeFile, path: Path) -> Iterator[System]:
+def _systems_of(written: RecipeFile, blocks: Blocks, path: Path) -> Iterator[System]:
     for number, run in enumerate(written.runs, 1):
         where = f"{path}: run {run.get('id', f'number {number}')}"
-        used = run.get("use", [])
-        if not isinstance(used, list):
-            raise InputError(f"{where}: use is {used!r}, expected a list of blocks; put it in brackets")
-        for block in used:
-            if block not in written.blocks:
-                raise InputError(
-                    f"{where} uses block {block!r}, expected one of {', '.join(written.blocks)}"
-                    f"{near_matches(str(block), list(written.blocks))}; correct it"
-                )
-        presets = [block for block in used if block in written.presets]
+        settings = _merged(run, blocks, where)
+        presets = [block for block in run.get("use", ()) if block in written.presets]
         if len(presets) > 1:
             raise InputError(f"{where} uses presets {', '.join(presets)}, expected one; leave out the others")
-        own = {key: value for key, value in run.items() if key != "use"}
-        own["preset"] = next(iter(presets), None)
-        yield validated(System, merge(*(written.blocks[block] for block in used), own), where=where)
+        yield validated(System, {**settings, "preset": next(iter(presets), None)}, where=where)
+
+
+def _merged(
+    entry: Mapping[str, Any], blocks: Blocks, where: str, users: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Returns the settings of a run or a block: those of the blocks that it uses, in order, then its own."""
+    used = entry.get("use", [])
+    if not isinstance(used, list):
+        raise InputError(f"{where}: use is {used!r}, expected a list of blocks; put it in brackets")
+    for block in used:
+        if block not in blocks:
+            raise InputError(
+                f"{where} uses block {block!r}, expected one of {', '.join(blocks)}"
+                f"{near_matches(str(block), list(blocks))}; correct it"
+            )
+        if block in users:
+            raise InputError(f"{where}: block {block!r} uses itself, by way of {', '.join(users)}")
+    own = {key: value for key, value in entry.items() if key != "use"}
+    return merge(*(_merged(blocks[block], blocks, where, (*users, block)) for block in used), own)

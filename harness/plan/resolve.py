@@ -12,8 +12,8 @@ import yaml
 from harness import paths
 from harness.data.sources import TIERS
 from harness.declarations import validated
+from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
-from harness.files import write_text
 from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run, check_chain
 from harness.plan.inputs import corpus_folder, narrowed, with_needs

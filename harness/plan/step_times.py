@@ -12,10 +12,9 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.checkout import declared
 from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
-from harness.paths import STEP_TIMES
+from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
 
 BASELINE = "simcse"

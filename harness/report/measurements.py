@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import statistics
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import model_validator
 
 from harness.declarations import Declaration, Name, read_record
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.records import read_object
 
 AGAIN = "measure again by `python -m benchmarks`"
 
@@ -25,9 +26,17 @@ class MedianRange(Declaration):
     low: float
     high: float
 
+    @classmethod
+    def of(cls, values: Sequence[float]) -> MedianRange:
+        """Returns those of some values."""
+        return cls(median=statistics.median(values), low=min(values), high=max(values))
+
 
 class PeerCost(Declaration):
-    """What a user would otherwise run, and how many times our cost it is."""
+    """What a user would otherwise run: its cost, and how many times ours it is within each round.
+
+    target: the least ratio; None where the peer only gives scale.
+    """
 
     name: str
     cost: MedianRange
@@ -41,17 +50,38 @@ class PeerCost(Declaration):
 
 
 class BenchmarkResult(Declaration):
-    """One line of a benchmark; the fields are those of `benchmarks.measurement.Result`."""
+    """One line of a benchmark.
+
+    ours: cost in `unit`, lower is better. limit: the most that ours may cost. agreement: what was compared
+    before a time counted. gemm: GFLOP/s of torch's fp32 products between the rounds. note: counts, and what
+    explains a missed target. met: whether every target and the limit are met; None without either.
+    """
 
     name: str
     unit: str
     ours: MedianRange
-    peers: tuple[PeerCost, ...]
-    limit: float | None
-    agreement: str
-    note: str
-    gemm: MedianRange | None
-    met: bool | None
+    peers: tuple[PeerCost, ...] = ()
+    limit: float | None = None
+    agreement: str = ""
+    note: str = ""
+    gemm: MedianRange | None = None
+    met: bool | None = None
+
+    def lines(self) -> list[str]:
+        """Returns the result as text for a terminal."""
+        told = {True: "met", False: "NOT MET", None: ""}[self.met]
+        limit = "" if self.limit is None else f"  at most {self.limit:g} {self.unit}"
+        ours = self.ours
+        lines = [
+            f"{self.name}: {ours.median:.4g} {self.unit} ({ours.low:.4g} to {ours.high:.4g}){limit}  {told}"
+        ]
+        for peer in self.peers:
+            wanted = "" if peer.target is None else f", target {peer.target:g}"
+            lines.append(
+                f"    {peer.name}: {peer.cost.median:.4g} {self.unit}, ratio {peer.ratio.median:.2f} "
+                f"({peer.ratio.low:.2f} to {peer.ratio.high:.2f}){wanted}"
+            )
+        return [*lines, *(f"    {words}" for words in (self.agreement, self.note) if words)]
 
 
 class Measurement(Declaration):

@@ -91,14 +91,14 @@ class RunDetail:
 
 
 def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, RunDetail]:
-    """Returns the detail of every run by its key; curves: folder of RUN.jsonl, the evaluations of trainings.
+    """Returns the detail of every run by its key; curves: folder of RUN.json, the evaluations of trainings.
 
     Errors: InputError for a file there that is not what training or evaluation wrote.
     """
     return {
         result.run.key: RunDetail.from_result(
             result,
-            curve=read_curve(curves / f"{result.run.key}.jsonl", result.run.seed),
+            curve=read_curve(curves / f"{result.run.key}.json", result.run.seed),
         )
         for result in results
     }

@@ -1,9 +1,11 @@
 """Two systems side by side: the paired difference of each task with intervals, and how many tasks each wins.
 
 A seed is the same order of rows, the same dropout and the same first weights of new layers for every method,
-so runs of two systems are compared seed by seed. Two things are uncertain in a difference and each has its
-interval: what other seeds would give, from the scores, and what other pairs of sentences would give, from the
-cosines of stored vectors. A task is won where every interval that is known keeps off zero.
+so runs of two systems are compared seed by seed. Two things are uncertain in a difference: what other seeds
+would give, from the scores, and what other pairs of sentences would give, from the cosines of stored vectors;
+a joint bootstrap has both. A task of trained systems is won where the interval over seeds excludes zero, and
+so does the joint one where it is known; with one seed a side it is inconclusive. Between systems without
+random draws the interval over pairs decides.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
-from harness.report import statistics
-from harness.report.intervals import Interval, student
+from harness.facts import statistics
+from harness.facts.intervals import Interval, student
 from harness.results.schema import ResultFile
 
-Outcome = Literal["won", "lost", "open", "equal"]
+Outcome = Literal["won", "lost", "inconclusive", "equal"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 CONFIDENCE = 0.95
 SAME = 1e-9
@@ -56,13 +58,25 @@ class Side(NamedTuple):
     exact: bool
 
 
+class OverItems(NamedTuple):
+    """95 % intervals of a difference over pairs of sentences, for these very runs, and over seeds and pairs
+    jointly; None where not known.
+    """
+
+    pairs: Interval | None = None
+    joint: Interval | None = None
+
+
+NO_ITEMS = OverItems()
+
+
 @dataclass(frozen=True)
 class Difference:
     """Means over the paired seeds of both systems and first minus second, raw units.
 
     paired: how many seeds both have, each compared with its like; with none the means are over all seeds of
-    a side. seeds, pairs: 95 % intervals of the difference over seeds and over pairs of sentences, None where
-    not known.
+    a side. seeds: 95 % interval of the difference over seeds, None where not known. over: the same over test
+    items. exact: neither system has random draws, so that no other seed would give another score.
     """
 
     first: float
@@ -70,17 +84,35 @@ class Difference:
     difference: float
     paired: int
     seeds: Interval | None
-    pairs: Interval | None = None
+    over: OverItems = NO_ITEMS
+    exact: bool = False
+
+    @property
+    def deciding(self) -> tuple[Interval | None, ...]:
+        """The intervals that all have to exclude zero for a verdict, None for one that is not known."""
+        if self.exact:
+            return (self.over.pairs,)
+        return (self.seeds, *([self.over.joint] if self.over.joint is not None else []))
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the first system wins; open where no interval is known or one holds zero."""
-        known = [interval for interval in (self.seeds, self.pairs) if interval is not None]
-        if abs(self.difference) <= SAME and all(max(map(abs, interval)) <= SAME for interval in known):
+        """Whether the first system wins; inconclusive where an interval includes zero or is not known."""
+        known = [one for one in (self.seeds, *self.over) if one is not None]
+        if abs(self.difference) <= SAME and all(max(map(abs, one)) <= SAME for one in known):
             return "equal"
-        if not known or any(interval.holds(0.0) for interval in known):
-            return "open"
+        if any(interval is None or interval.holds(0.0) for interval in self.deciding):
+            return "inconclusive"
         return "won" if self.difference > 0 else "lost"
+
+    @property
+    def reason(self) -> str:
+        """What the outcome rests on, in words."""
+        if self.exact:
+            known = "decides" if self.over.pairs is not None else "is not known"
+            return f"by the interval over pairs, which {known}, for no score has random draws"
+        if self.seeds is None:
+            return "inconclusive over seeds, of which two in common are needed"
+        return "over seeds and pairs jointly" if self.over.joint is not None else "over seeds"
 
 
 @dataclass(frozen=True)
@@ -94,7 +126,7 @@ class SystemComparison:
 
     @property
     def tally(self) -> dict[Outcome, int]:
-        """How many tasks the first system won, lost, left open and scored the same on."""
+        """How many tasks the first system won, lost, left inconclusive and scored the same on."""
         counts = Counter(one.outcome for one in self.tasks.values())
         return {outcome: counts[outcome] for outcome in OUTCOMES}
 
@@ -129,17 +161,17 @@ def headline_scores(result: ResultFile) -> Iterator[tuple[TaskName, float]]:
 
 
 def compare_systems(
-    first: SystemScores, second: SystemScores, *, pairs: Mapping[TaskName, Interval] | None = None
+    first: SystemScores, second: SystemScores, *, pairs: Mapping[TaskName, OverItems] | None = None
 ) -> SystemComparison:
     """Returns a difference for every task that both systems have, in the order of the first, and their mean.
 
-    pairs: intervals over pairs of sentences, where they are known (see `harness.report.bootstrap`).
+    pairs: intervals over pairs of sentences, where they are known (see `harness.facts.bootstrap`).
     """
     shared = [name for name in first.tasks if name in second.tasks]
     found = {}
     for name in shared:
         sides = (Side(side.tasks[name], side.exact) for side in (first, second))
-        found[name] = difference_of(*sides, pairs=(pairs or {}).get(name))
+        found[name] = difference_of(*sides, over=(pairs or {}).get(name, NO_ITEMS))
     means = [Side(_means(side, shared), side.exact) for side in (first, second)]
     mean = difference_of(*means) if all(side.scores for side in means) else None
     return SystemComparison(first.key, second.key, found, mean)
@@ -151,7 +183,7 @@ def _means(system: SystemScores, names: Sequence[TaskName]) -> dict[int, float]:
     return {seed: statistics.mean([system.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
 
 
-def difference_of(first: Side, second: Side, *, pairs: Interval | None = None) -> Difference:
+def difference_of(first: Side, second: Side, *, over: OverItems = NO_ITEMS) -> Difference:
     """Returns first minus second over the seeds that both have; a side without seeds goes with every seed.
 
     Source of the interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None
@@ -165,13 +197,13 @@ def difference_of(first: Side, second: Side, *, pairs: Interval | None = None) -
     shared = sorted(set(ours) & set(theirs))
     if not shared:
         means = [statistics.mean([*side.values()]) for side in (ours, theirs)]
-        return Difference(means[0], means[1], means[0] - means[1], 0, None, pairs)
+        return Difference(means[0], means[1], means[0] - means[1], 0, None, over)
     differences = [ours[seed] - theirs[seed] for seed in shared]
     means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
     middle = statistics.mean(differences)
     exact = first.exact and second.exact
     seeds = Interval(middle, middle) if exact else seeds_interval(differences)
-    return Difference(means[0], means[1], middle, len(shared), seeds, pairs)
+    return Difference(means[0], means[1], middle, len(shared), seeds, over, exact)
 
 
 def _over_seeds(side: Side, seeds: Iterable[int]) -> Mapping[int, float]:
@@ -209,6 +241,8 @@ def _plain(one: Difference) -> dict[str, Any]:
         "difference": one.difference,
         "paired_seeds": one.paired,
         "over_seeds": None if one.seeds is None else list(one.seeds),
-        "over_pairs": None if one.pairs is None else list(one.pairs),
+        "over_pairs": None if one.over.pairs is None else list(one.over.pairs),
+        "over_seeds_and_pairs": None if one.over.joint is None else list(one.over.joint),
         "outcome": one.outcome,
+        "reason": one.reason,
     }

@@ -1,56 +1,45 @@
-"""Everything that is known of one printed number: what `sentbench verify` prints, and a cell's details."""
+"""Everything that is known of one reported number: what `sentbench verify` prints, and a cell's details."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from harness.report import statistics
-from harness.report.contributed import Contributed, contributed_text, seeds_text
-from harness.report.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
-from harness.report.settling import LIKELY, MOST_SEEDS, seeds_to_settle
-from harness.report.statistics import BestByDev, KnownSpread
-from harness.report.verdicts import (
+from harness.facts import statistics
+from harness.facts.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
+from harness.facts.price import NO_PRICE, Price
+from harness.facts.settling import chance_of_verdict
+from harness.facts.statistics import BestByDev, KnownSpread
+from harness.facts.verdicts import (
+    LOOKS,
     MARGIN,
     OURS,
     Draw,
-    Finding,
+    Judgement,
     OthersAnswer,
-    Typicality,
+    Verdict,
     by_others,
     drawn,
-    finding,
-    typical,
+    judge,
+    next_look,
+    verdict_of,
 )
+from harness.report.contributed import Contributed, contributed_text, seeds_text
 
-
-class Price(NamedTuple):
-    """What a seed of a system takes, with the runs and teachers that it needs.
-
-    gpu_hours: None if not known; command: what plans its runs, without the number of seeds, empty if no
-    recipe declares the system. shared: hours of what all seeds need once, None if not known. corpora: derived
-    corpora whose making no hours count.
-    """
-
-    gpu_hours: float | None = None
-    command: str = ""
-    shared: float | None = 0.0
-    corpora: str = ""
-
-
-NO_PRICE = Price()
+MANY = "it would not replicate alone; among all numbers of its page that is not enough"
+"""What false-discovery control did to a verdict."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What it would take to settle a number.
+    """The next look at a number: what it takes, and the probability of a verdict there.
 
-    seeds: in all, None if more than MOST_SEEDS or not known; why: the reason in words if so, else what they
-    rest on if it is not the spread of the system's own seeds. gpu_hours: of
-    the seeds that are still to run and all that they need, None if their cost is not known. command: what
-    plans and runs them. corpora: those that have to be made, which no hours count.
+    seeds: in all, more: still to run, both None where no more seeds are of use. chance: probability of a
+    verdict, None if not known. why: the reason in words where one of them is None, else what the probability
+    rests on. gpu_hours: of the seeds still to run and all that they need, None if their cost is not known.
+    command: what plans and runs them. corpora: those that have to be made, which no hours count.
     """
 
     seeds: int | None
@@ -59,6 +48,7 @@ class Plan:
     command: str
     why: str = ""
     corpora: str = ""
+    chance: float | None = None
 
     @property
     def cost(self) -> str:
@@ -72,23 +62,25 @@ class Plan:
 
 @dataclass(frozen=True)
 class Verification:
-    """One printed number with all answers. `values` are our seeds' scores in points, in the order of seeds.
+    """One reported number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
     contributed: what others contributed; no other answer takes it in.
-    best_by_dev: what picking the best of all our seeds by development score yields; None beside a print
-    that is a mean of seeds, which picks none.
+    best_by_dev: what choosing the best of all our seeds by development score yields; None for a reported
+    mean of seeds, which chooses none. among_many: the false-discovery control of its page took back "does
+    not replicate".
     """
 
     printed: PrintedNumber
     values: tuple[float, ...]
     others: Others
-    typical: Typicality | None
+    ours: Judgement | None
     draw: Draw | None
     by_others: OthersAnswer
     best_by_dev: BestByDev | None
-    finding: Finding
+    verdict: Verdict
     plan: Plan | None
     contributed: tuple[Contributed, ...] = ()
+    among_many: bool = False
 
 
 def verify(
@@ -102,19 +94,19 @@ def verify(
     price: Price = NO_PRICE,
     margin: float = MARGIN,
 ) -> Verification:
-    """Returns what is known of a printed number.
+    """Returns what is known of a reported number.
 
     values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread
     that a larger study of the system gives, n = 0 for a deterministic one. planned: the spread to plan seeds
-    by where nothing else is known; it decides no answer. A number printed as a mean of seeds is no single
-    draw and gets no `draw`; one that our runs settle gets no plan.
+    by where nothing else is known; it decides no verdict. A number reported as a mean of seeds is no single
+    draw and gets no `draw`; one with a verdict by our runs gets no plan.
     """
     ours = None
     if values:
-        ours = typical(
+        ours = judge(
             values,
             printed.value,
-            printed_seeds=printed.seeds,
+            origin=printed.origin,
             known=known,
             rounding=printed.rounding,
             margin=margin,
@@ -133,16 +125,16 @@ def verify(
     selected = None
     if single and values and len(dev) == len(values):
         selected = statistics.best_by_dev(values, dev, len(values), printed.value)
-    settled = ours is not None and ours.answer != "not settled"
+    settled = ours is not None and ours.verdict != "inconclusive"
     return Verification(
         printed=printed,
         values=tuple(values),
         others=others,
-        typical=ours,
+        ours=ours,
         draw=drawn(runs, printed.value, rounding=printed.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
-        finding=finding(ours, answer),
+        verdict=verdict_of(ours, answer),
         plan=None if settled else _plan(printed, values, answer, known, planned, price, margin),
     )
 
@@ -156,38 +148,35 @@ def _plan(
     price: Price,
     margin: float,
 ) -> Plan:
-    """Returns the seeds that would settle the number, if the best guess of its difference is the true one.
-
-    The guess is ours, else others', else none: then the seeds are those that confirm a number that holds.
-    """
+    """Returns the way to the next look; without runs of ours the difference is what others found, else 0."""
     if known is not None and known.n == 0:
         return _costed(1, len(values), price)
-    study = known or planned
-    found = statistics.spread(values, None if study is None else study.sd)
-    if found is None or found.sd == 0:
-        first = _costed(2, len(values), price)
-        return replace(
-            first, seeds=None, why="no plan before two seeds: the spread of its seeds is not known"
-        )
-    difference = statistics.mean(values) - printed.value if values else others.difference or 0.0
-    averaged = printed.seeds if printed.seeds and printed.seeds > 1 else 0
-    seeds = seeds_to_settle(difference, found.sd, printed_seeds=averaged, margin=margin)
-    if seeds is None:
+    look = next_look(len(values))
+    if look is None:
         return Plan(
-            None,
-            None,
-            None,
-            "",
-            f"more than {MOST_SEEDS} seeds: the difference is too near the margin, or the print is a mean of "
-            "too few",
+            None, None, None, "", f"no verdict after {LOOKS[-1]} seeds, and no further look is planned"
         )
-    borrowed = "if its seeds spread like those of another system on this backbone"
-    plan = _costed(seeds, len(values), price)
-    return replace(plan, why=borrowed) if found.known and known is None else plan
+    study = known or planned
+    chance = chance_of_verdict(
+        statistics.mean(values) - printed.value if values else others.difference or 0.0,
+        statistics.sample_sd(values),
+        len(values),
+        look,
+        origin=printed.origin,
+        known=study,
+        rounding=printed.rounding,
+        margin=margin,
+    )
+    why = ""
+    if chance is None:
+        why = "the chance of a verdict is not known before two seeds"
+    elif known is None and planned is not None and len(values) < statistics.SMALL_SAMPLE:
+        why = "if its seeds vary like those of another system on this backbone"
+    return replace(_costed(look, len(values), price), why=why, chance=chance)
 
 
 def _costed(seeds: int, run: int, price: Price) -> Plan:
-    """Returns the plan of `seeds` in all, of which `run` were run; more of them where those do not settle."""
+    """Returns the plan of `seeds` in all, of which `run` were run."""
     more = max(1, seeds - run)
     shared = 0.0 if run else price.shared
     hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared
@@ -199,16 +188,18 @@ def to_json(found: Verification) -> dict[str, Any]:
     """Returns the verification as plain values, numbers in points, for `--json`."""
     printed, plan = found.printed, found.plan
     return {
-        "printed": {
+        "reported": {
             "table": printed.table,
             "row": printed.row,
             "column": printed.column,
             "value": printed.value,
             "seeds": printed.seeds,
+            "picked": printed.picked,
             "by": printed.by,
         },
-        "finding": found.finding,
-        "ours": {"values": list(found.values), "typical": _plain(found.typical)},
+        "verdict": found.verdict,
+        "among_many": found.among_many,
+        "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
         "contributed": [_plain(group) for group in found.contributed],
         "draw": _plain(found.draw),
         "best_by_dev": None if found.best_by_dev is None else found.best_by_dev._asdict(),
@@ -254,9 +245,9 @@ def to_text(found: Verification) -> str:
     seeds = {None: "seeds not stated", 1: "one run"}.get(printed.seeds, f"mean of {printed.seeds} seeds")
     lines = [
         f"{printed.table}  {printed.row}  {printed.column}",
-        f"printed    {printed.value:.2f} ({seeds}, by {printed.by})",
-        f"finding    {found.finding}",
-        f"our seeds  {seeds_text(found.values, found.typical)}",
+        f"reported   {printed.value:.2f} ({seeds}, by {printed.by})",
+        f"verdict    {found.verdict}" + (f" ({MANY})" if found.among_many else ""),
+        f"our seeds  {seeds_text(found.values, found.ours)}",
         *(f"contributed {contributed_text(group)}" for group in found.contributed),
     ]
     for kind in RELATIONS:
@@ -269,7 +260,7 @@ def to_text(found: Verification) -> str:
         number = counted(len(found.values), "seed")
         lines.append(
             f"selection  of our {number} the best on dev has {found.best_by_dev.expected:.2f} on test; how "
-            "many the print was chosen from is not known"
+            "many the reported number was chosen from is not known"
         )
     return "\n".join(lines + _plan_text(found.plan))
 
@@ -286,7 +277,7 @@ def counted(number: int, what: str) -> str:
 
 
 def draw_words(draw: Draw) -> str:
-    """Returns where a printed value stands among single runs; empty where there are none."""
+    """Returns where a reported value is among single runs; empty where there are none."""
     if draw.place is None:
         return ""
     of = f" of {counted(draw.sources, 'source')}, each of others counted once" if draw.sources > 1 else ""
@@ -310,14 +301,19 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
     return lines
 
 
+def next_look_words(plan: Plan) -> str:
+    """Returns when there will be a verdict, with its probability."""
+    if plan.seeds is None:
+        return plan.why
+    chance = "" if plan.chance is None else f"chance of a verdict {plan.chance:.0%}"
+    rest = ", ".join(filter(None, [chance, plan.why]))
+    return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({rest})" if rest else "")
+
+
 def _plan_text(plan: Plan | None) -> list[str]:
     if plan is None:
         return []
-    if plan.seeds is None:
-        lines = [f"to settle  {plan.why}"]
-    else:
-        rest = f", {plan.why}" if plan.why else ""
-        lines = [f"to settle  {plan.seeds} seeds in all, {plan.more} more (chance {LIKELY:.0%}{rest})"]
+    lines = [f"next look  {next_look_words(plan)}"]
     if plan.gpu_hours is not None:
         lines.append(f"cost       {plan.cost}")
     return [*lines, f"run        {plan.command}"] if plan.command else lines

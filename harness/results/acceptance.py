@@ -1,6 +1,6 @@
-"""What a bundle's results are held against before they are accepted.
+"""Checks of a bundle's results before they are accepted.
 
-What a checkout knows (recipes, code, data, how to score vectors) is handed in: this room needs none of it.
+The caller passes what a checkout knows: recipes, code, data, and how to score vectors.
 """
 
 from __future__ import annotations
@@ -26,38 +26,39 @@ from harness.results.plausibility import (
     shown,
     values_of,
 )
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile
 
 SAME = 1e-6
 """How far a score that is computed again from stored vectors may be from the stated one, in raw units."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 DISTINCT = 6
-"""Distinct digits that a sha256 has at least, but for one in 10^15: fewer are a placeholder."""
+"""A sha256 has at least this many distinct digits, except one in 10^15: fewer mean a placeholder."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A run as the recipes declare it: its record but for the identity, its tasks, text and weights."""
+    """A run as the recipes declare it; the record is without its identity."""
 
     record: Mapping[str, object]
     tasks: Collection[str]
     text: str
     selections: Collection[str]
+    arithmetic: str
 
 
 @dataclass(frozen=True)
 class Checkout:
     """What the accepting checkout knows.
 
-    expected: a run by key, None if no recipe declares it. identity: that of a run, None if what it is
-    computed from is not here. code: known fingerprints by method. ranges: where the scores of a result are
+    expected: a run by key, None if no recipe declares it. identity: that of a result's run, None if what it
+    is computed from is not here. code: known fingerprints by method. ranges: where the scores of a result are
     expected. rescore: the scores of a run computed from a folder of its vectors, of the tasks whose data are
     here. present: the results that are already here, own and contributed. reproduce: the run to train again
     here, and how: what it returns is the result of that training.
     """
 
     expected: Callable[[str], Expected | None]
-    identity: Callable[[RunRecord], str | None]
+    identity: Callable[[ResultFile], str | None]
     code: Mapping[str, Collection[str]]
     ranges: Callable[[ResultFile], Mapping[ScoreName, Range]]
     rescore: Callable[[ResultFile, Path], Mapping[ScoreName, float]]
@@ -65,7 +66,7 @@ class Checkout:
     reproduce: tuple[str, Callable[[ResultFile], ResultFile]] | None = field(default=None)
 
     def __call__(self, bundle: Bundle, results: Mapping[str, ResultFile]) -> dict[str, Checked]:
-        """Returns what is found out about each run of a bundle.
+        """Returns how far each run of a bundle was checked.
 
         Cheap checks of all runs come before the vectors of one are unpacked, and training is last.
         Errors: InputError with the first fault.
@@ -92,7 +93,7 @@ class Checkout:
         }
 
     def _check_run(self, key: str, result: ResultFile, bundle: Bundle) -> bool:
-        """The run is declared here as it is stated; returns whether its identity was computed here."""
+        """Checks that the recipes declare the stated run; returns whether its identity was computed here."""
         run, provenance = result.run, result.provenance
         expected = self.expected(key)
         if expected is None:
@@ -108,6 +109,9 @@ class Checkout:
                 f"expected scores of text {expected.text} and weights {', '.join(expected.selections)}; "
                 "evaluate it by its recipe"
             )
+        stated = provenance.arithmetic or "none"
+        if not stated.startswith(("portable", expected.arithmetic)):
+            raise InputError(f"states {stated} arithmetic, expected {expected.arithmetic}; run it again")
         check_committed("its result", result)
         code = bundle.manifest.code.get(run.method, "none")
         if code not in self.code.get(run.method, ()):
@@ -118,7 +122,7 @@ class Checkout:
         for name, digest in {"identity": run.identity, "encoder_sha256": provenance.encoder_sha256}.items():
             if not SHA256.fullmatch(digest) or len(set(digest)) < DISTINCT:
                 raise InputError(f"{name} {digest[:16]!r} is not a sha256; run it again")
-        identity = self.identity(run)
+        identity = self.identity(result)
         if identity not in (None, run.identity):
             raise InputError(
                 f"identity {run.identity[:12]}, expected {identity[:12]}: other code, settings or data; run "
@@ -127,14 +131,14 @@ class Checkout:
         return identity is not None
 
     def _check_data(self, result: ResultFile) -> None:
-        """Data that results here were computed from have the same bytes."""
+        """Checks that the data have the same bytes as those of the results here."""
         for source, stated in result.provenance.data_sha256.items():
             known = {other.provenance.data_sha256.get(source) for other in self.present} - {None}
             if known and stated not in known:
                 raise InputError(f"data {source} are other bytes than here; fetch them with this version")
 
     def _check_names(self, result: ResultFile) -> None:
-        """Scores are of the run's tasks, over as many pairs as here."""
+        """Checks that the scores are of the run's tasks, over as many pairs as here."""
         expected = self.expected(result.run.key)
         tasks = set(expected.tasks if expected else ())
         text = result.provenance.text
@@ -199,13 +203,13 @@ class Checkout:
                 )
         if not reach.keys() & again.keys():
             raise InputError(
-                f"{key}: the encoder has other bytes here, and no score has a band to compare it by"
+                f"{key}: the encoder's bytes differ here, and no score has a band for comparison"
             )
         return {key: outcome}
 
 
 def _check_own_run(result: ResultFile, seen: Sequence[ResultFile]) -> None:
-    """The run is no other one: a copy under another seed, or sent twice, is no evidence."""
+    """Checks that the run is not a copy: the same run under another seed, or sent twice, is not evidence."""
     for other in seen:
         same = {
             "weights": other.provenance.encoder_sha256 == result.provenance.encoder_sha256,

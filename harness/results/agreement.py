@@ -14,12 +14,12 @@ from typing import Any
 
 import pandas as pd
 
-from harness.results.bands import GROUP, Band, band, watched
+from harness.results.bands import GROUP, Band, bands_of, watched
 from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import to_frame
 
 ROUNDING = 0.05
-"""Points by which other last digits may move a correlation of the same weights."""
+"""Points by which rounding may change a correlation of the same weights."""
 CORRELATIONS = ("spearman", "pearson")
 """Metrics that change continuously; an accuracy changes by whole examples, so a band decides."""
 Pair = tuple[ResultFile, ResultFile]
@@ -28,9 +28,9 @@ Pair = tuple[ResultFile, ResultFile]
 
 @dataclass(frozen=True)
 class Difference:
-    """A score that is not the committed one; in points. low, high: where it agrees, None if nothing decides.
+    """A score that differs from the committed one, in points. low, high: the range that agrees, or None.
 
-    committed, here: None where the score is on the other side only.
+    committed, here: None if only the other side has the score.
     """
 
     run: str
@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def agrees(self) -> bool:
-        """Whether the score lies where rounding or another seed may put it; one of a further task does."""
+        """Whether rounding or another seed explains the score; always true for an additional task."""
         if self.here is None:
             return False
         return self.low is None or self.high is None or self.low <= self.here <= self.high
@@ -81,7 +81,7 @@ def is_identical(pair: Pair) -> bool:
 def differences(pairs: Iterable[Pair]) -> list[Difference]:
     """Returns every score that is not the committed one, in the order of the runs and then of the names."""
     pairs = list(pairs)
-    bands = _bands(old for old, _ in pairs)
+    bands = bands_of(old for old, _ in pairs)
     found = []
     for old, new in pairs:
         before, after = _scores(old), _scores(new)
@@ -146,7 +146,7 @@ def reasons(pairs: Iterable[Pair], machine: str) -> list[str]:
 def _limits(
     old: ResultFile, new: ResultFile, score: ScoreRecord | None, bands: Mapping[tuple[str, ...], Band]
 ) -> tuple[float | None, float | None]:
-    """Returns from where to where a score agrees, in points; None where nothing decides."""
+    """Returns the range in which a score agrees, in points; None if there is none."""
     if score is None:
         return None, None
     same = old.provenance.encoder_sha256 == new.provenance.encoder_sha256
@@ -154,12 +154,6 @@ def _limits(
         return 100 * score.value - ROUNDING, 100 * score.value + ROUNDING
     found = bands.get((old.run.id, old.run.backbone, *_name(score)))
     return (found.low, found.high) if found else (None, None)
-
-
-def _bands(results: Iterable[ResultFile]) -> dict[tuple[str, ...], Band]:
-    groups = watched(to_frame(results)).groupby(GROUP)
-    keyed: list[tuple[Any, pd.DataFrame]] = list(groups)
-    return {key: band(dict(zip(GROUP, key, strict=True)), group) for key, group in keyed}
 
 
 def _points(score: ScoreRecord | None) -> float | None:

@@ -1,20 +1,19 @@
-"""Bands: the scores that one system may have on one task.
+"""Bands: the scores that one system may have on one task, computed from results that are known to be good.
 
-For every system, task, metric and setting, a band is the mean over the seeds plus and minus the larger of
-SPREADS sample standard deviations and FLOOR points; a system without random numbers has FLOOR alone. A score
-above its band fails like one below: both show that a change moved a number.
+A band is the mean over the seeds plus and minus the larger of SPREADS sample standard deviations and FLOOR
+points; one seed has FLOOR alone. A score above its band fails like one below: both show that a change moved a
+number. With at most 26 seeds none of the scores that a band is computed from can lie outside it.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import pandas as pd
-from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, read_declaration
-from harness.errors import InputError
+from harness.results.schema import ResultFile
+from harness.results.store import to_frame
 
 SPREADS = 5.0
 FLOOR = 0.5
@@ -22,32 +21,15 @@ GROUP = ["id", "backbone", "task", "metric", "setting", "selection"]
 WATCHED = {"metric": ["spearman", "accuracy", "map"], "setting": ["all"]}
 
 
-class Band(Declaration):
-    """The scores in points that one system may have on one task; `runs` and `mean`: how it was measured."""
+class Band(NamedTuple):
+    """The scores in points that one system may have on one task."""
 
-    id: str
-    backbone: str
-    task: str
-    metric: str
-    setting: str
-    selection: str
-    runs: int
-    mean: float
     low: float
     high: float
 
-    @model_validator(mode="after")
-    def check(self) -> Band:
-        """A band has room between its ends."""
-        if self.low > self.high:
-            raise ValueError(f"low {self.low:g} above high {self.high:g}, expected it below")
-        return self
 
-
-class Bands(Declaration):
-    """The file `bands.yaml`."""
-
-    bands: list[Band] = Field(min_length=1)
+Bands = dict[tuple[str, ...], Band]
+"""Values of GROUP -> the band."""
 
 
 def watched(frame: pd.DataFrame) -> pd.DataFrame:
@@ -56,41 +38,30 @@ def watched(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[chosen]
 
 
-def band(names: dict[str, Any], group: pd.DataFrame) -> Band:
-    """Returns the band of one system and task in points."""
-    points = 100 * group["value"]
-    spread = float(points.std(ddof=1)) if len(points) > 1 else 0.0
-    reach = max(SPREADS * spread, FLOOR)
-    mean = float(points.mean())
-    return Band(
-        **names,
-        runs=len(points),
-        mean=round(mean, 3),
-        low=round(mean - reach, 3),
-        high=round(mean + reach, 3),
-    )
+def bands_of(results: Iterable[ResultFile]) -> Bands:
+    """Returns the band of each system on each task that results have watched scores of."""
+    groups: Any = watched(to_frame(results)).groupby(GROUP)["value"]
+    found = {}
+    for key, values in groups:
+        points = 100 * values
+        spread = float(points.std(ddof=1)) if len(points) > 1 else 0.0
+        reach = max(SPREADS * spread, FLOOR)
+        found[key] = Band(round(float(points.mean()) - reach, 3), round(float(points.mean()) + reach, 3))
+    return found
 
 
-def read_bands(path: Path) -> list[Band]:
-    """Returns the bands of a file; InputError in one line if it is missing or a band is wrong."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected bands; write them with `sentbench check --measure`")
-    return read_declaration(path, Bands).bands
-
-
-def outside(bands: list[Band], frame: pd.DataFrame) -> list[str]:
+def outside(bands: Mapping[tuple[str, ...], Band], results: Iterable[ResultFile]) -> list[str]:
     """Returns one line for every run outside its band and for every band without a run."""
+    scores: Any = watched(to_frame(results)).groupby(GROUP)
     problems = []
-    for entry in bands:
-        mine = frame
-        for name in GROUP:
-            mine = mine[mine[name] == getattr(entry, name)]
-        label = f"{entry.id} {entry.backbone} {entry.task} {entry.metric} {entry.setting}"
-        if mine.empty:
-            problems.append(f"missing  {label}: no score, expected {entry.low} to {entry.high}")
+    for key, (low, high) in bands.items():
+        label, expected = " ".join(key[:-1]), f"{low} to {high}"
+        if key not in scores.indices:
+            problems.append(f"missing  {label}: no score, expected {expected}")
+            continue
+        mine = scores.get_group(key)
         for seed, value in zip(mine["seed"], 100 * mine["value"], strict=True):
-            if not entry.low <= value <= entry.high:
-                side = "low" if value < entry.low else "high"
-                expected = f"{entry.low} to {entry.high}"
+            if not low <= value <= high:
+                side = "low" if value < low else "high"
                 problems.append(f"too {side:<4} {label} seed {seed}: {value:.3f}, expected {expected}")
     return problems

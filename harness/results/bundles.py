@@ -6,7 +6,7 @@ its size and sha256; arrays are read without pickle; nothing is written outside 
     manifest.json            contributor, fingerprints of the methods' code, members
     manifest.json.sig        SSH signature of the manifest, optional (harness/results/signatures.py)
     scores/RUN.json          result files (harness/results/schema.py)
-    curves/RUN.jsonl         evaluations during training, optional
+    curves/RUN.json          evaluations during training, optional
     vectors/RUN/NAME.npy     stored vectors with their meta.json (harness/results/embeddings.py), optional
 """
 
@@ -28,9 +28,9 @@ from typing import Literal
 from pydantic import Field
 
 from harness.declarations import Declaration, Name, validated
+from harness.disk.files import atomic_path, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import atomic_path, sha256_of
-from harness.records import read_object
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
 RUN = r"[a-z0-9][a-z0-9_-]{0,120}"
@@ -38,11 +38,11 @@ MEMBERS = {
     re.compile(re.escape(MANIFEST)): 2**21,
     re.compile(re.escape(SIGNATURE)): 2**14,
     re.compile(rf"scores/{RUN}\.json"): 2**20,
-    re.compile(rf"curves/{RUN}\.jsonl"): 2**22,
+    re.compile(rf"curves/{RUN}\.json"): 2**22,
     re.compile(rf"vectors/{RUN}/meta\.json"): 2**16,
     re.compile(rf"vectors/{RUN}/[0-9a-f]{{16}}-[0-9a-f]{{64}}\.npy"): 2**30,
 }
-"""What a member may be called, with the most bytes it may have."""
+"""The allowed names of members and their size limits in bytes."""
 
 MOST_MEMBERS, MOST_BYTES = 2_000, 8 * 2**30
 MOST_TEXT = 2**28
@@ -53,7 +53,7 @@ AGAIN = "pack it again"
 
 
 class Contributor(Declaration):
-    """Who ran it. `link` is where readers find them; only with `may_be_cited` a page shows name and link."""
+    """Who ran it. `link` is their address; a page shows name and link only with `may_be_cited`."""
 
     name: str = Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f<>]+$")
     link: str = Field(default="", max_length=200, pattern=r"^(https://[^\s<>\"]+)?$")
@@ -68,7 +68,7 @@ class Member(Declaration):
 
 
 class Manifest(Declaration):
-    """The file manifest.json. code: the fingerprint of the code of each method whose runs are there."""
+    """The file manifest.json. code: the fingerprint of the code of each method with runs in it."""
 
     format: Literal[1]
     contributor: Contributor
@@ -87,7 +87,7 @@ def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
         if most is None:
             raise InputError(
                 f"{where}: member {name!r} has no place in a bundle, expected scores/RUN.json, "
-                "curves/RUN.jsonl or vectors/RUN/; remove it"
+                "curves/RUN.json or vectors/RUN/; remove it"
             )
         if size > most:
             raise InputError(f"{where}: member {name!r} has {size} bytes, expected at most {most}")
@@ -168,7 +168,7 @@ class Bundle:
                 )
         check_limits(folder, {info.filename: info.file_size for info in infos})
         if MANIFEST not in counts:
-            raise InputError(f"no {MANIFEST}, expected one; pack it with `sentbench contribute`")
+            raise InputError(f"no {MANIFEST}; pack it with `sentbench contribute`")
         self._write(MANIFEST)
         again = "pack it with `sentbench contribute`"
         found = read_object(folder / MANIFEST, again=again)
@@ -206,7 +206,7 @@ class Bundle:
                     digest.update(block)
                     file.write(block)
         except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-            raise InputError(f"not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+            raise InputError(f"not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
         return size, digest.hexdigest()
 
 
@@ -223,7 +223,7 @@ def opened(path: Path, folder: Path) -> Iterator[Bundle]:
     try:
         archive = zipfile.ZipFile(path)
     except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a whole bundle ({error}), expected a zip file; {AGAIN}") from None
+        raise InputError(f"{path}: not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
     try:
         with archive:
             yield Bundle(archive, folder)

@@ -1,7 +1,7 @@
-"""Results that others ran: packed into a bundle there, accepted here, and read for tables.
+"""Results of others: packed into a bundle there, accepted here, and read for tables.
 
-Nothing in a bundle says how far it was checked: that is found out when it is accepted, and written beside its
-results in `acceptance.json`.
+A bundle does not state how far it was checked: `accept` determines that and writes it to `acceptance.json`
+next to the results.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from harness.declarations import Declaration, Name, validated
+from harness.disk.files import sha256_of, write_record
+from harness.disk.outputs import Layout, check_folder, new_folder
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import sha256_of, write_json
-from harness.outputs import Layout, check_folder, new_folder
 from harness.paths import STORE_RECORD
-from harness.records import read_object, sealed
 from harness.results.bundles import (
     MANIFEST,
     SIGNATURE,
@@ -40,9 +40,9 @@ AGAIN = "accept the bundle again"
 CONTRIBUTION = Layout(
     "accepted results",
     {MANIFEST: ("contributor",), ACCEPTANCE: ("bundle", "runs")},
-    (SIGNATURE, "scores/*.json", "curves/*.jsonl"),
+    (SIGNATURE, "scores/*.json", "curves/*.json"),
 )
-"""What lies in the folder of an accepted bundle."""
+"""The content of the folder of an accepted bundle."""
 
 Level = Literal["scores only", "rescored here", "reproduced here"]
 """How far a score was checked: not against anything but other scores; computed again from the vectors of the
@@ -53,7 +53,7 @@ Reproduced = Literal["", "equal encoder bytes", "scores within bands"]
 
 
 class RunFiles(NamedTuple):
-    """The files of one run: its result file, and its curve and folder of vectors where they are there."""
+    """The files of one run: its result file, and its curve and folder of vectors if present."""
 
     scores: Path
     curve: Path | None
@@ -63,7 +63,7 @@ class RunFiles(NamedTuple):
         """Returns the files by what they are called in a bundle."""
         files = {f"scores/{key}.json": self.scores}
         if self.curve is not None:
-            files[f"curves/{key}.jsonl"] = self.curve
+            files[f"curves/{key}.json"] = self.curve
         if self.vectors is not None:
             kept = [self.vectors / STORE_RECORD, *sorted(self.vectors.glob("*.npy"))]
             files |= {f"vectors/{key}/{path.name}": path for path in kept}
@@ -196,7 +196,7 @@ def accept(
             for name in (MANIFEST, SIGNATURE):
                 if (unpacked / name).is_file():
                     copy(unpacked / name, part / name)
-            write_json(part / ACCEPTANCE, sealed(found.model_dump(mode="json")))
+            write_record(part / ACCEPTANCE, found.model_dump(mode="json"))
     return target, found
 
 
@@ -231,7 +231,7 @@ def check_bundle(
             raise InputError(
                 f"{name!r} is of a run without a result, expected scores/{key}.json; leave it out"
             )
-    for curve in sorted((bundle.folder / "curves").glob("*.jsonl")):
+    for curve in sorted((bundle.folder / "curves").glob("*.json")):
         read_curve(curve, again="leave it out")
     runs = check(bundle, results)
     return Acceptance(bundle=sha256_of(path), signer=signer, runs=runs)
@@ -240,7 +240,6 @@ def check_bundle(
 def read_acceptance(folder: Path) -> Acceptance:
     """Returns what was found out about an accepted bundle. Errors: InputError if the file is not ours."""
     found = read_object(folder / ACCEPTANCE, again=AGAIN)
-    found.pop("digest", None)
     return validated(Acceptance, found, where=str(folder / ACCEPTANCE))
 
 

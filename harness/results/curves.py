@@ -1,4 +1,4 @@
-"""The bytes of one curve, reports/curves/RUN.jsonl: the evaluations during a training."""
+"""One curve, reports/curves/RUN.json: the evaluations during a training."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 from pydantic import ConfigDict, Field
 
 from harness.declarations import Declaration, validated
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.records import read_lines
 from harness.results.schema import Dev, Step
 
-EXPECTED = "an evaluation with step and score on each line"
+EVALUATIONS = "evaluations"
+"""Entry of the file: its evaluations in the order of their steps."""
 
 
 class Evaluation(Declaration):
@@ -29,10 +30,12 @@ class Evaluation(Declaration):
 def read_curve(path: Path, *, again: str) -> list[Evaluation]:
     """Returns the evaluations in a file, in the order of their steps.
 
-    Errors: InputError, which ends with `again`, if a line is not an evaluation, or its step comes before that
-    of the line above.
+    Errors: InputError, which ends with `again`, if the file is not as it was written, has no evaluations, or
+    one whose step comes before that of the one above.
     """
-    entries = read_lines(path, expected=EXPECTED, again=again)
+    entries = read_object(path, EVALUATIONS, again=again)[EVALUATIONS]
+    if not isinstance(entries, list):
+        raise InputError(f"{path}: no evaluations with step and score; {again}")
     found = [validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)]
     for one, other in pairwise(found):
         if other.step < one.step:

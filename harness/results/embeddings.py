@@ -1,9 +1,9 @@
 """The vectors of one encoder on every evaluation text, kept so that any protocol can be computed again.
 
-A folder holds meta.json, which says whose vectors they are, and shards (harness/results/shards.py). Of a text
-16 bytes stay in memory, its digest, by which its row is found; vectors stay on disk, and a reader gets the
-rows it asks for. A shard is named by its bytes and never changed, so that writers need no lock: two at once
-write the same files or both their own, and one that is killed leaves whole shards for the next to go on from.
+A folder contains meta.json, which names the encoder, and shards (harness/results/shards.py). Only a digest
+of 16 bytes per text is kept in memory to find its row; vectors stay on disk, and a reader gets the rows it
+asks for. A shard is named by its bytes and never changed, so writers need no lock: two at once write the same
+files or different ones, and a killed one leaves complete shards from which the next continues.
 
 Half precision halves the size; similarities are computed in float64 from it, which moves a correlation by
 less than a thousandth of a point on the whole STS sets, by up to 0.015 on subsets of a few hundred pairs
@@ -21,19 +21,19 @@ from typing import Any
 
 import numpy as np
 
+from harness.disk.files import write_json
+from harness.disk.outputs import LEAST_ROOM, check_addition
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import write_json
-from harness.outputs import LEAST_ROOM, check_addition
 from harness.paths import STORE_RECORD
-from harness.records import read_object
 from harness.results.kept_shards import KeptShards
 from harness.results.shards import DIGEST_BYTES, PRECISIONS, Shard, digests_of
 
 FORMAT = 2
 OWN_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{64}\.npy")
-"""Files of vectors that stores have written: no other file is ever removed."""
+"""Names of files that stores write: no other file is ever removed."""
 SHARD_TEXTS = 65_536
-"""Texts of one shard: as many as an encoder tokenises and sorts together, so the cut moves no vector."""
+"""Texts of one shard: as many as an encoder tokenises and sorts together, so the cut changes no vector."""
 WIDEST = 1024
 """Numbers of a vector of the widest encoder that the recipes have: an estimate before one is computed."""
 

@@ -1,4 +1,4 @@
-"""The scores of another time: those of a git revision, or of any folder."""
+"""The scores of a git revision or of any folder."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from harness.disk.records import check_plain
 from harness.errors import InputError
 from harness.paths import SCORES
-from harness.records import check_plain
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 

@@ -1,9 +1,9 @@
-"""Shards of vectors that outlive the outputs of stages, found by all that they were made of.
+"""Shards of vectors that outlive the outputs of stages, found by everything that determines them.
 
 The pipeline removes a stage's outputs before the stage runs again, and with them vectors that did not
 change. A kept shard is found by its encoder and by all texts that were encoded with it, in their order:
-beside others a text is in another batch, where its vector differs in its last bits. So a store that was
-filled from here has the bytes of one that was computed.
+with other texts a text is in another batch, where its vector differs in its last bits. So a store filled
+from kept shards has the same bytes as a computed one.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from harness.files import write_by_hash
+from harness.disk.files import write_by_hash
 from harness.results.shards import Shard, digests_of
 
 ROOM = 4 << 30
-"""Bytes that all kept shards may take; those that were not used for the longest time go first."""
+"""Limit in bytes of all kept shards; the least recently used are removed first."""
 
 
 class KeptShards:
@@ -50,7 +50,7 @@ class KeptShards:
         return None, damaged
 
     def keep(self, shard: Shard, prefix: str, texts: Sequence[str]) -> None:
-        """Copies a shard that holds these texts here, where the disk and `room` have place for it.
+        """Copies a shard of these texts here if the disk and `room` have space for it.
 
         A copy that cannot be written is no error: the vectors are in their store, and are made again later.
         """
@@ -63,7 +63,7 @@ class KeptShards:
                 self._make_room()
 
     def _make_room(self) -> None:
-        """Removes the files that were not used for the longest time until the rest fits into the room."""
+        """Removes the least recently used files until the rest fits into the room."""
         found = []
         for path in self.folder.glob("*.npy"):
             with suppress(FileNotFoundError):

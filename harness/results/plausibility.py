@@ -1,6 +1,6 @@
-"""Whether scores can be those of a run of their own; Legend: m scores, k other runs.
+"""Checks whether scores can come from a separate run; Legend: m scores, k other runs.
 
-What is found here is copies and values that cannot be. Scores that somebody invents with care pass: only
+These checks find copies and impossible values. Carefully invented scores pass: only
 vectors that are scored again, and a training that is repeated, say more (harness/results/contributions.py).
 """
 
@@ -31,7 +31,7 @@ SPREADS, LEAST_REACH, WIDE = 8.0, 0.05, 0.15
 the scores of its metric, since those of one score from three seeds say little, and LEAST_REACH at least.
 Without two seeds of ours, WIDE is how far it may be beyond all that is known of its name."""
 COMPARABLE = ("spearman", "pearson", "accuracy", "map", "mrr")
-"""Metrics of which systems do not differ by orders of magnitude."""
+"""Metrics that do not differ by orders of magnitude between systems."""
 DERIVED = 1e-8
 """How far a mean over subsets may be from the one of the stated subsets: they are rounded."""
 
@@ -76,13 +76,13 @@ def shown(name: ScoreName) -> str:
 def ranges_of(
     result: ResultFile,
     ours: Sequence[ResultFile],
-    bands: Mapping[tuple[str, str, ScoreName], Range],
+    bands: Mapping[tuple[str, ...], tuple[float, float]],
     printed: Mapping[tuple[str, str], Range],
 ) -> dict[ScoreName, Range]:
-    """Returns where the scores of a result are expected, of those of which anything is known.
+    """Returns the expected ranges of a result's scores, where a range is known.
 
-    ours: the results of this project. bands: by system, backbone and score. printed:
-    what papers print of a task and metric, lowest and highest.
+    ours: the results of this project; bands: theirs, as `harness.results.bands` computes them, in points.
+    printed: what papers print of a task and metric, lowest and highest.
     """
     system = result.run.id, result.run.backbone
     seeds: dict[ScoreName, list[float]] = {}
@@ -98,10 +98,10 @@ def ranges_of(
         if name.metric not in COMPARABLE:
             continue
         known = [*everything.get(name, ()), *printed.get((name.task, name.metric), ())]
-        values, band = seeds.get(name, ()), bands.get((*system, name))
+        values, band = seeds.get(name, ()), bands.get((*system, *name))
         if band is not None or len(values) > 1:
-            middle = (band.low + band.high) / 2 if band is not None else float(np.mean(values))
-            banded = 0.0 if band is None else band.high - band.low
+            middle = float(np.mean(values))
+            banded = 0.0 if band is None else (band[1] - band[0]) / 100
             reach = max(banded, SPREADS * spreads.get(name.metric, 0.0), LEAST_REACH)
             found[name] = Range(middle - reach, middle + reach)
         elif known:
@@ -149,10 +149,10 @@ def check_means(result: ResultFile) -> None:
 
 
 def copied_from(result: ResultFile, others: Sequence[ResultFile]) -> str:
-    """Returns what the scores of a result are copied from, in words, or nothing.
+    """Returns the source that the scores of a result are copied from, in words, or an empty text.
 
-    Noticed are the scores of another run as they are, shifted, scaled or with noise of up to `COPY`, those of
-    several seeds blended or put together piece by piece, and one value everywhere.
+    It detects the scores of another run (unchanged, shifted, scaled, or with noise of up to `COPY`), scores
+    blended or assembled from several seeds, and one constant value.
     """
     values = values_of(result)
     if len(values) >= FEW and np.ptp(list(values.values())) < COPY:

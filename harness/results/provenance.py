@@ -1,4 +1,4 @@
-"""What a number depends on besides its recipe: commit, library versions."""
+"""Provenance of a number besides its recipe: commit and library versions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
 
 
 def library_versions() -> dict[str, str]:
-    """Returns the versions of the libraries that take part in a number."""
+    """Returns the versions of the libraries that affect a number."""
     return {name: version(name) for name in LIBRARIES}
 
 
 def git_state(folder: Path = Path()) -> tuple[str, bool]:
     """Returns the commit and whether tracked code differs from it; ("unknown", True) outside a checkout.
 
-    Only what can move a number counts: code, recipes, the plan and the pinned libraries.
+    Only what can change a number counts: code, recipes, the plan and the pinned libraries.
     """
     commit = _git("rev-parse", "HEAD", folder=folder)
     if commit is None:

@@ -1,6 +1,6 @@
 """Vectors of texts in files that are searched and read row by row; Legend: n texts, d width.
 
-A text is found by a digest of 16 bytes: that two of a million texts share one has a chance below 1 in 10^26.
+A text is found by a digest of 16 bytes; two of a million texts share one with a probability below 10^-26.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tokenize import TokenError
 import numpy as np
 from numpy.lib.format import open_memmap
 
+from harness.disk.files import sha256_of, write_by_hash
 from harness.errors import InputError
-from harness.files import sha256_of, write_by_hash
 
 DIGEST_BYTES = 16
 UNREADABLE = (
@@ -31,7 +31,7 @@ _ROWS = 4096
 class Shard:
     """One .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its bytes.
 
-    It is mapped to take rows and let go after it, so that none of its pages stays with the process.
+    It is memory-mapped only while rows are read, so that none of its pages stays with the process.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,7 +101,7 @@ class Shard:
             records: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             raise InputError(
-                f"{self.path}: gone, expected it to stay: another encoder was evaluated into this folder "
+                f"{self.path}: gone: another encoder was evaluated into this folder "
                 "meanwhile; evaluate one after the other"
             ) from None
         return records

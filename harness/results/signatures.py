@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.errors import InputError
 
 NAMESPACE = "sentbench"
-"""What a signature is for: one made for another purpose does not verify."""
+"""The namespace of a signature: one made for another purpose does not verify."""
 
 
 def sign(file: Path, key: Path) -> Path:

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from harness.declarations import validated
+from harness.disk.files import write_record
+from harness.disk.records import read_object, rounded
 from harness.errors import InputError
-from harness.files import write_json
-from harness.records import DIGEST, read_object, rounded, sealed
 from harness.results.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
 
 _SCORE_FIELDS = set(ScoreRecord.model_fields)
@@ -39,7 +39,7 @@ COLUMNS = [
 def write_result(path: Path, result: ResultFile) -> None:
     """Writes one result file atomically, its numbers rounded; equal results give equal bytes."""
     kept = ResultFile.model_validate(rounded(_values(result)))
-    write_json(path, sealed(_values(kept)))
+    write_record(path, _values(kept))
 
 
 def _values(result: ResultFile) -> dict[str, Any]:
@@ -58,7 +58,6 @@ def read_result(path: Path) -> ResultFile:
     if raw.get("schema") != SCHEMA:
         shown = json.dumps(raw.get("schema"))[:80]
         raise InputError(f"{path}: result schema {shown}, expected {SCHEMA}; {again}")
-    raw.pop(DIGEST, None)
     return validated(ResultFile, raw, where=str(path))
 
 
@@ -67,15 +66,13 @@ def read_results(
 ) -> list[ResultFile]:
     """Returns the result files in the order of their names; two files of one run are an error.
 
-    kept: which of their scores are needed; thousands of files with all of theirs fill gigabytes.
+    kept: which of their scores are needed; all scores of thousands of files take gigabytes.
     """
     results = [_slim(read_result(path), kept) for path in sorted(paths)]
     seen: set[str] = set()
     for result in results:
         if result.run.key in seen:
-            raise InputError(
-                f"run {result.run.key!r} has two result files, expected one; delete the one that is stale"
-            )
+            raise InputError(f"run {result.run.key!r} has two result files; delete the one that is stale")
         seen.add(result.run.key)
     return results
 

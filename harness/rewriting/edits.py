@@ -16,7 +16,7 @@ Synonyms = Callable[[str], Sequence[str]]
 """Word -> its synonyms in a fixed order, without the word itself; empty where there are none."""
 
 TRIES = 10
-"""Draws of a word that has synonyms before an insertion is given up."""
+"""Attempts to draw a word with synonyms before an insertion is given up."""
 
 _STOP_WORDS = """
 i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
@@ -33,23 +33,23 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 def clean(text: str) -> str:
     """Returns the text in lower case with letters and single blanks only, as EDA's code prepares it.
 
-    Apostrophes and quotes go without a trace, hyphens and all else become blanks.
+    Apostrophes and quotes are deleted; hyphens and everything else become blanks.
     """
     lowered = re.sub(r"[’'\"]", "", text.lower())
     return " ".join(re.sub(r"[^a-z ]", " ", lowered).split())
 
 
 def count(words: Sequence[str], *, share: float, at_least: int) -> int:
-    """Returns how many edits a text gets: the whole part of share times its words, at least `at_least`."""
+    """Returns how many edits a text gets: share times its words, rounded down, at least `at_least`."""
     return max(at_least, int(share * len(words)))
 
 
 def replace_by_synonyms(
     words: Sequence[str], rng: np.random.Generator, *, edits: int, synonyms: Synonyms
 ) -> list[str]:
-    """Returns the words with `edits` different words, drawn among those that are no stop words, replaced.
+    """Returns the words with `edits` different words, drawn among those that are not stop words, replaced.
 
-    A drawn word is replaced wherever it stands; words without synonyms do not count.
+    Every occurrence of a drawn word is replaced; words without synonyms do not count.
     """
     edited = list(words)
     candidates = sorted({word for word in words if word.lower() not in STOP_WORDS})
@@ -88,15 +88,15 @@ def swap_words(words: Sequence[str], rng: np.random.Generator, *, edits: int) ->
 
 
 def delete_words(words: Sequence[str], rng: np.random.Generator, *, probability: float) -> list[str]:
-    """Returns the words without those that a coin of `probability` drops; one random word if all would go."""
+    """Drops each word with `probability`; returns one random word if none would be left."""
     kept = [word for word, draw in zip(words, rng.random(len(words)), strict=True) if draw >= probability]
     return kept or [words[int(rng.integers(len(words)))]]
 
 
 def crop_words(words: Sequence[str], rng: np.random.Generator, *, share: float) -> list[str]:
-    """Returns one run of neighbours, n less round(share n) of the n words; its start is uniform.
+    """Returns n - round(share n) consecutive words of n, with a uniform start.
 
-    Rounding and the law of the start are ours: SimCSE's paper states the share alone.
+    The rounding and the uniform start are ours: SimCSE's paper states only the share.
     """
     kept = max(1, len(words) - round(share * len(words)))
     start = int(rng.integers(len(words) - kept + 1))
@@ -106,7 +106,7 @@ def crop_words(words: Sequence[str], rng: np.random.Generator, *, share: float) 
 def remove_words(words: Sequence[str], rng: np.random.Generator, *, share: float, at_least: int) -> list[str]:
     """Returns the words in order without round(share n) of them, at least `at_least`; one always stays.
 
-    The positions are distinct, each set of them as likely as another. Rounding is ours.
+    The positions are distinct and uniform. The rounding is ours.
     """
     count = min(max(at_least, round(share * len(words))), len(words) - 1)
     gone = set(rng.permutation(len(words))[:count].tolist())

@@ -21,14 +21,14 @@ from harness.rewriting.streams import row_generator
 from harness.rewriting.views import Fill
 
 CONTINUES = "##"
-"""How a word piece begins that continues a word."""
+"""The prefix of a token that continues a word."""
 
 
 class Filler:
-    """Masks a share of a text's word pieces and writes the model's instead; the rest stays as it is.
+    """Masks a share of a text's tokens and replaces them by the model's predictions; the rest is unchanged.
 
-    A piece that begins a word is filled by one that does, a continuing piece by a continuing one, and neither
-    by a special token; so the borders of words stay where they were.
+    The first token of a word is replaced by a token that starts a word, a continuation by a continuation, and
+    neither by a special token, so word boundaries are unchanged.
     """
 
     def __init__(self, folder: Path, settings: Fill, *, seed: int, number: int, device: str) -> None:

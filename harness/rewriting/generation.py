@@ -18,7 +18,7 @@ from harness.rewriting.records import Rewrite, judged
 from harness.rewriting.views import Generate
 
 SLACK = 10
-"""Words that an output may have beyond the ratio: one word may well become several."""
+"""Words that an output may have beyond the ratio: one word can become several."""
 
 
 class Generator:
@@ -41,10 +41,10 @@ class Generator:
             )
 
     def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
-        """Returns the best output for each text; where it is empty or runs away, the text itself.
+        """Returns the best output for each text, or the text itself if the output is empty or runs away.
 
-        Running away: no end of sentence within `max_new_tokens`, or more words than `longest_ratio` times
-        the text's and ten.
+        An output runs away if it has no end of sentence within `max_new_tokens`, or more than ten words above
+        `longest_ratio` times the words of the text.
         """
         encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_input)["input_ids"]
         rewrites: dict[int, Rewrite] = {}
@@ -59,9 +59,9 @@ class Generator:
 
     @torch.no_grad()
     def _generate(self, batch: Sequence[Sequence[int]]) -> list[tuple[str, bool]]:
-        """Returns for each input the decoded output and whether it came to its end before the limit.
+        """Returns for each input the decoded output and whether it ended before the limit.
 
-        The last position does not count: an end that the model's settings force there is not its own.
+        The last position does not count: the model's settings may force an end there.
         """
         tokens = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt").to(self.model.device)
         chosen = {"num_beams": self.settings.beams, "length_penalty": self.settings.length_penalty}

@@ -10,7 +10,7 @@ from harness.errors import InputError
 from methods.core.model_files import read_model, read_tokenizer
 
 SENTENCE_PIECES = ("sentencepiece", "protobuf")
-"""What reading a tokenizer of that kind takes; the packages of the extra `rewriting`."""
+"""Packages that such a tokenizer needs; those of the extra `rewriting`."""
 
 
 def load_model(folder: Path, kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a rewriter made of each row: kept in parts for a run that is killed, joined by id and hash."""
+"""The output of a rewriter per row: stored in parts so that a killed run continues, joined by id and hash."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Literal, NamedTuple
 
 from tqdm import tqdm
 
+from harness.disk.files import write_record
+from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.files import write_json
-from harness.records import DIGEST, read_object, sealed
+from methods.core.files import DIGEST
 
 PART = 2048
-"""Rows of one part: what a killed run loses at most, and the rows among which batches are formed."""
+"""Rows of one part: the most that a killed run loses, and the rows that batches are formed from."""
 
 RECORDS = "records"
 """Entry of a part's file: its records in the order of the rows."""
@@ -26,7 +27,7 @@ FALLBACKS: tuple[Outcome, ...] = ("empty", "runaway")
 
 
 class Rewrite(NamedTuple):
-    """A text for one row and how it came about."""
+    """The text of one row and its outcome."""
 
     text: str
     outcome: Outcome
@@ -51,7 +52,7 @@ def one_line(text: str) -> str:
 
 
 def judged(text: str, made: str, *, runaway: bool = False) -> Rewrite:
-    """Returns what stands for `text`: `made`, or the text itself where that is empty or ran away."""
+    """Returns `made`, or `text` itself if `made` is empty or ran away."""
     made = one_line(made)
     if runaway or not made:
         return Rewrite(text, "runaway" if made else "empty")
@@ -81,7 +82,7 @@ def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part:
 
 
 def count_outcomes(records: Sequence[Record], *, limit: float | None, where: str) -> dict[str, int]:
-    """Returns how many rows came about in each way.
+    """Returns the number of rows by outcome.
 
     Errors: InputError if more than the share `limit` are empty or ran away: the tool does not fit the texts.
     """
@@ -101,7 +102,7 @@ def _write(path: Path, ids: Sequence[int], texts: Sequence[str], rewriter: Rewri
         Record(row, digest(text), *rewrite)._asdict()
         for row, text, rewrite in zip(ids, texts, made, strict=True)
     ]
-    write_json(path, sealed({RECORDS: records}))
+    write_record(path, {RECORDS: records})
 
 
 def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
@@ -111,7 +112,7 @@ def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
     wrong = [row for row in ids if row not in by_id or by_id[row].digest != digest(texts[row])]
     if wrong or len(records) != len(ids):
         raise InputError(
-            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without theirs; expected "
+            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without a record; expected "
             "one for every row, made of its text; remove the file"
         )
     return [by_id[row] for row in ids]

@@ -1,4 +1,4 @@
-"""From the settings of a view to the function that makes it."""
+"""Builds the function that makes a view from the view's settings."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def _copied(view: Copy, context: Context, rows: Columns) -> list[str]:
         if differ or len(rows) != len(source):
             first = differ[0] if differ else min(len(rows), len(source))
             raise InputError(
-                f"{context.tool}: its sentences are not those of the origin, the first at row {first}; "
-                "expected the same in the same order: make both from one corpus"
+                f"{context.tool}: its sentences differ from those of the origin, first at row {first}; "
+                "make both from one corpus"
             )
     return column_of(source, view.column, where=f"view {context.number}")
 

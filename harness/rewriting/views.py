@@ -1,7 +1,7 @@
 """The kinds of view that a derived corpus may declare, with their settings; imports nothing heavy.
 
 A view rewrites one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: the
-numbers stand in recipes/corpora.yaml.
+numbers are in recipes/corpora.yaml.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _View(Declaration):
 
 
 class Copy(_View):
-    """A column of the origin, or of a corpus with the same sentences that is the tool, as it is."""
+    """An unchanged column of the origin, or of the tool if that is a corpus with the same sentences."""
 
     kind: Literal["copy"]
     source: Literal["origin", "tool"]
@@ -86,5 +86,5 @@ def read_views(entries: Sequence[Mapping[str, Any]], *, where: str) -> list[View
 
 
 def needs_tool(view: View) -> bool:
-    """Returns whether a view uses something besides the origin: a model, a lexicon, another corpus."""
+    """Returns whether a view needs a tool: a model, a lexicon or another corpus."""
     return view.kind in NEEDS_TOOL or (isinstance(view, Copy) and view.source == "tool")

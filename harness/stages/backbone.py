@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.compute.backbone import write_backbone
-from harness.device import quiet
+from harness.disk.files import disk_errors
+from harness.disk.inputs import check_inputs
+from harness.disk.layouts import BACKBONE
+from harness.disk.outputs import check_folder, new_folder, room_of
+from harness.disk.records import write_manifest
 from harness.errors import InputError
-from harness.files import disk_errors, write_json
-from harness.layouts import BACKBONE
-from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params
-from harness.records import sealed
-from harness.stages.artefacts import FILES, check_inputs, file_hashes
+from harness.process import quiet
 
 
 def make_backbone(params: Params, name: str) -> Path:
@@ -30,7 +30,7 @@ def make_backbone(params: Params, name: str) -> Path:
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
-    from harness.stages.encoders import reading
+    from harness.compute.encoders import reading
 
     quiet()
     check_inputs(entry.origin)
@@ -38,5 +38,5 @@ def make_backbone(params: Params, name: str) -> Path:
         shape = None if entry.shape is None else entry.shape.model_dump()
         write_backbone(origin, entry.layers, part, shape=shape)
         if entry.layers is not None or entry.shape is not None:  # a copy has the record of its source
-            write_json(part / BACKBONE_RECORD, sealed({**entry.model_dump(), FILES: file_hashes(part)}))
+            write_manifest(part / BACKBONE_RECORD, entry.model_dump())
     return folder

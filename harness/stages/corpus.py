@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from harness.compute.corpus import Derived, derive_rows, write_rows
-from harness.device import resolve_device
+from harness.disk.files import sha256_of_folder
+from harness.disk.inputs import check_inputs
+from harness.disk.layouts import CORPUS
+from harness.disk.outputs import check_folder, new_folder, room_of
+from harness.disk.records import check_plain, read_object, write_manifest
 from harness.errors import InputError, near_matches
-from harness.files import sha256_of_folder, write_json
 from harness.identity import corpus_identity
-from harness.layouts import CORPUS
-from harness.outputs import check_folder, new_folder, room_of
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params
-from harness.process import compute_with, device_for
-from harness.records import check_plain, read_object, sealed
+from harness.process import compute_with, device_for, resolve_device
 from harness.rewriting.views import View, needs_tool, read_views
-from harness.stages.artefacts import FILES, check_inputs, file_hashes
 
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
@@ -56,7 +55,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     )
     with new_folder(folder, CORPUS) as part:
         write_rows(part / CORPUS_ROWS, derived)
-        write_json(part / CORPUS_RECORD, sealed(_description(entry, views, derived, part)))
+        write_manifest(part / CORPUS_RECORD, _description(entry, views, derived))
     shutil.rmtree(state)
     return folder
 
@@ -68,7 +67,7 @@ def _check_inputs(entry: Corpus) -> None:
     check_inputs(entry.origin, entry.tool)
 
 
-def _description(entry: Corpus, views: Sequence[View], derived: Derived, folder: Path) -> dict[str, Any]:
+def _description(entry: Corpus, views: Sequence[View], derived: Derived) -> dict[str, Any]:
     return {
         "origin": entry.origin,
         "origin_sha256": sha256_of_folder(Path(entry.origin)),
@@ -76,7 +75,6 @@ def _description(entry: Corpus, views: Sequence[View], derived: Derived, folder:
         "tool_sha256": sha256_of_folder(Path(entry.tool)),
         "seed": entry.seed,
         "rows": len(derived.sentences),
-        FILES: file_hashes(folder),
         "views": [
             {**view.model_dump(), "outcomes": count}
             for view, count in zip(views, derived.outcomes, strict=True)

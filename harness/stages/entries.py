@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness import layouts
-from harness.files import write_json
-from harness.outputs import new_folder
+from harness.disk import layouts
+from harness.disk.files import write_json
+from harness.disk.outputs import new_folder
 from harness.paths import ENTRIES
 from harness.plan.entries import Params
 

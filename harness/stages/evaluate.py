@@ -9,34 +9,34 @@ from pathlib import Path
 from typing import Any
 
 from harness.compute import evaluate as compute
-from harness.compute.evaluate import curve_lines, load_model
-from harness.device import quiet, resolve_device
+from harness.compute.evaluate import evaluations, load_model
+from harness.disk.files import sha256_of, sha256_of_folder, write_record
+from harness.disk.inputs import read_artefact
+from harness.disk.outputs import check_addition, check_file, new_outputs
+from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.files import sha256_of, sha256_of_folder, write_json
 from harness.identity import run_code, vectors_identity
-from harness.outputs import check_addition, check_file, new_outputs
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for
-from harness.records import check_plain, sealed, sealed_lines
+from harness.process import compute_with, device_for, quiet, resolve_device
+from harness.results.curves import EVALUATIONS
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
-from harness.stages.artefacts import Artefact, read_artefact
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
 
 
 def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto") -> Path:
-    """Evaluates run `key` on its tasks: reports/scores/KEY.json, reports/curves/KEY.jsonl, embeddings/KEY."""
-    run, artefact = params.run(key), read_artefact(folder)
-    if artefact.about["key"] != key:
-        raise InputError(f"{folder}: holds run {artefact.about['key']!r}, expected {key!r}; train it again")
+    """Evaluates run `key` on its tasks: reports/scores/KEY.json, reports/curves/KEY.json, embeddings/KEY."""
+    run, about = params.run(key), read_artefact(folder)
+    if about["key"] != key:
+        raise InputError(f"{folder}: holds run {about['key']!r}, expected {key!r}; train it again")
     compute_with(run.arithmetic)
     device = device_for(run.arithmetic, device)
     started = time.monotonic()
-    outputs = [SCORES / f"{key}.json", CURVES / f"{key}.jsonl", COSTS / f"{key}.evaluate.json"]
+    outputs = [SCORES / f"{key}.json", CURVES / f"{key}.json", COSTS / f"{key}.evaluate.json"]
     for path in outputs:
         check_file(path)
     check_addition(EMBEDDINGS / key)
@@ -51,9 +51,9 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
                 for score in evaluate_stored(tasks, store.encode)
             ]
     with new_outputs(dict.fromkeys(outputs)) as parts:
-        write_result(parts[outputs[0]], _result(artefact, tasks, scores))
-        parts[outputs[1]].write_text(sealed_lines(curve_lines(folder / RUN_LOG)), encoding="utf-8")
-        write_json(parts[outputs[2]], sealed({"evaluate_seconds": round(time.monotonic() - started, 1)}))
+        write_result(parts[outputs[0]], _result(folder, about, tasks, scores))
+        write_record(parts[outputs[1]], {EVALUATIONS: evaluations(folder / RUN_LOG)})
+        write_record(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
     return outputs[0]
 
 
@@ -105,7 +105,7 @@ def embedded(
     encoder = vectors_identity(folder, pooling=pooling, device=device) if keep or kept_shards else ""
 
     def load() -> Any:
-        from harness.stages.encoders import checked, reading
+        from harness.compute.encoders import checked, reading
 
         quiet()
         with reading(folder):
@@ -129,10 +129,11 @@ def _weights(run: Run, folder: Path) -> list[tuple[Any, Path]]:
     return [("last", last)] if run.weights == "last" else [("best-dev", folder), ("last", last)]
 
 
-def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]) -> ResultFile:
+def _result(
+    folder: Path, about: dict[str, Any], tasks: Sequence[Task], scores: list[ScoreRecord]
+) -> ResultFile:
     from harness.data.download import folder_of
 
-    about = artefact.about
     sources = sorted({task.source for task in tasks})
     return ResultFile(
         schema=SCHEMA,
@@ -141,7 +142,7 @@ def _result(artefact: Artefact, tasks: Sequence[Task], scores: list[ScoreRecord]
         selection=Selection(**about["selection"]),
         provenance=Provenance(
             code_sha256=run_code(about["method"], [task.name for task in tasks]),
-            encoder_sha256=encoder_hash(artefact.folder),
+            encoder_sha256=encoder_hash(folder),
             data_sha256={source: sha256_of_folder(folder_of(source)) for source in sources},
             versions=about["versions"],
             device=about["device"],

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.disk.files import sha256_of_folder, write_text
+from harness.disk.inputs import check_inputs
 from harness.errors import InputError, near_matches
-from harness.files import sha256_of_folder, write_text
 from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params
-from harness.stages.artefacts import check_inputs
 
 
 def write_code_fingerprints(params: Params) -> list[Path]:

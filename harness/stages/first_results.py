@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
-from harness.files import write_text
+from harness.assembly.evidence import evidence_of
+from harness.assembly.tables import checked_specs
+from harness.disk.files import write_text
 from harness.identity import code_base, report_roots
 from harness.paths import CURVES, LEADERBOARDS, SCORES, cache
 from harness.plan.entries import Params
@@ -24,7 +26,6 @@ from harness.report.runs import run_details
 from harness.report.tables.build import build_table
 from harness.report.tables.leaderboard import SHOWN, SMALL, has_values, notes_of, tables_of_plan
 from harness.results.store import read_results
-from harness.stages.report import checked_specs, evidence_of
 
 
 def first_results(params: Params, keys: Sequence[str]) -> int:

@@ -7,22 +7,21 @@ import os
 from pathlib import Path
 from typing import Any
 
-from harness.device import quiet, resolve_device
+from harness.disk.files import sha256_of_folder
+from harness.disk.inputs import check_inputs
+from harness.disk.layouts import TEACHER
+from harness.disk.outputs import check_folder, new_folder
+from harness.disk.records import read_manifest, write_manifest
 from harness.errors import InputError
-from harness.files import sha256_of_folder, write_json
-from harness.layouts import TEACHER
-from harness.outputs import check_folder, new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher
-from harness.process import compute_with, device_for
-from harness.records import check_files, read_object, sealed
-from harness.stages.artefacts import FILES, check_inputs, file_hashes
+from harness.process import compute_with, device_for, quiet, resolve_device
 
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
+    from harness.compute.encoders import read_encoder
     from harness.compute.teacher import read_rows, write_vectors
-    from harness.stages.encoders import read_encoder
 
     entry, folder = planned_teacher(params, name), TEACHERS / name
     compute_with(entry.arithmetic)
@@ -38,8 +37,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     with new_folder(folder, TEACHER) as part:
         write_vectors(part, encoder.to(device), rows, description)
         record = json.loads((part / TEACHER_RECORD).read_text(encoding="utf-8"))
-        (part / TEACHER_RECORD).unlink()
-        write_json(part / TEACHER_RECORD, sealed({**record, FILES: file_hashes(part)}))
+        write_manifest(part / TEACHER_RECORD, record)
     return folder
 
 
@@ -79,10 +77,9 @@ def check_teacher(params: Params, folder: Path) -> None:
     if not os.path.lexists(record):
         raise InputError(f"{record}: no such file, expected a teacher's vectors; run `dvc repro`")
     again = f"make them again with `sentbench teach {folder.name}`"
-    found = read_object(record, again=again)
+    found = read_manifest(record, again=again)
     for key, value in wanted.items():
         if found.get(key) != value:
             raise InputError(
                 f"{folder}: vectors of {key} {str(found.get(key))[:40]}, the plan's is {value[:40]}; {again}"
             )
-    check_files(folder, found.get(FILES, {}), again=again)

@@ -9,18 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.device import quiet, resolve_device
-from harness.files import disk_errors, write_json
+from harness.disk.files import disk_errors, write_record
+from harness.disk.inputs import check_inputs
+from harness.disk.layouts import ARTEFACT
+from harness.disk.locks import alone
+from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
+from harness.disk.records import write_manifest
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
-from harness.layouts import ARTEFACT
-from harness.locks import alone
-from harness.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for, in_effect
-from harness.records import sealed
+from harness.process import compute_with, device_for, in_effect, quiet, resolve_device
 from harness.results.provenance import library_versions
-from harness.stages.artefacts import FILES, check_inputs, file_hashes
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
 
@@ -40,7 +39,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     run.read_settings()
     check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
     choose_products()
-    named = run_identity(params, run)
+    named = run_identity(params, run, arithmetic_used(device))
     check_needs(params, run)
     with alone(f"training {key}"), disk_errors(RESUME / named):
         return _train(run, key, folder, named, device=device, resume=resume)
@@ -68,15 +67,14 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
         if run.weights != "best-dev" and trainer.plan.total:
             shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
         shutil.copy(state / RUN_LOG, part / RUN_LOG)
-        about = _description(run, key, named, trainer, len(rows), device)
-        write_json(part / RUN_RECORD, sealed({**about, FILES: file_hashes(part)}))
+        write_manifest(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
         cost = {
             "train_seconds": round(time.monotonic() - started, 1),
             "steps": trainer.record.step,
             "device": device,
             **card_memory(device),
         }
-        write_json(parts[cost_file], sealed(cost))
+        write_record(parts[cost_file], cost)
     shutil.rmtree(state, ignore_errors=True)
     return folder
 
@@ -120,8 +118,8 @@ def check_needs(params: Params, run: Run) -> None:
 
 def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
     """Returns the trainer of a run; InputError if a folder of a network cannot be read."""
+    from harness.compute.encoders import CheckedNetworks
     from harness.compute.train import build_trainer
-    from harness.stages.encoders import CheckedNetworks
 
     quiet()
     method, config, settings = run.read_settings()

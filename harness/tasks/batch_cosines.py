@@ -1,4 +1,4 @@
-"""How alike the sentences of a training batch are to an encoder: the share of high cosines, as in DCLR."""
+"""The share of high cosines between the sentences of a training batch, as in DCLR."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Accuracy of a linear classifier on frozen vectors, under SentEval's three schemes.
 
-Which scheme applies follows from the parts a data set has, as in SentEval:
+The parts of a data set determine the scheme, as in SentEval:
 
     train              nested cross-validation: an outer fold's penalty is chosen by inner folds
-    train, test        the penalty is chosen by cross-validation on train, the score is test's
-    train, dev, test   the penalty is chosen on dev, the score is test's
+    train, test        the penalty is chosen by cross-validation on train, the score is on test
+    train, dev, test   the penalty is chosen on dev, the score is on test
 
 Accuracies are percentages rounded to two decimals *before* they are averaged over outer folds and before the
 best penalty is taken, as SentEval does: a tie after rounding goes to the smaller index.

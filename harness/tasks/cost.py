@@ -1,4 +1,4 @@
-"""What an encoder costs: parameters, throughput, memory; the other axis of comparisons of small models."""
+"""The cost of an encoder: parameters, throughput, memory; the second axis in comparisons of small models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from harness.errors import InputError
 class Cost(NamedTuple):
     """One measurement; rates are medians over rounds, tokens_per_second is None without word pieces.
 
-    `peak_memory` is in bytes: on CUDA what the encoder allocated at most while encoding, on the CPU the peak
-    of the whole process so far, which libraries and data are part of.
+    `peak_memory` is in bytes: on CUDA the peak allocation while encoding, on a CPU the peak of the whole
+    process so far, including libraries and data.
     """
 
     parameters: int
@@ -37,7 +37,7 @@ def measure_cost(
     batch_size: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Cost:
-    """Returns the cost of encoding the distinct `texts`, after one round that is not counted.
+    """Returns the cost of encoding the distinct `texts`, after one warm-up round.
 
     `encoder` has `encode` and `dim`; parameters, device and word pieces are read where it has them.
     Errors: InputError for no text or no round.
@@ -70,7 +70,7 @@ def measure_cost(
 
 
 def count_parameters(encoder: Any) -> int:
-    """Returns how many floating-point numbers the encoder holds in parameters and buffers, each once."""
+    """Returns the number of floating-point values in parameters and buffers, each counted once."""
     if not hasattr(encoder, "parameters"):
         return 0
     held = [*encoder.parameters(), *encoder.buffers()]

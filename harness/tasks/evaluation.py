@@ -1,4 +1,4 @@
-"""How a model is evaluated: every unique text is encoded once, whatever the tasks."""
+"""Evaluation of a model: every unique text is encoded once for all tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def evaluate_tasks(tasks: Sequence[Task], encode: Encode) -> list[Score]:
 
 
 def evaluate_stored(tasks: Sequence[Task], encode: Encode) -> list[Score]:
-    """Returns the scores of all tasks, each asking for its own texts only: for vectors kept on disk.
+    """Returns the scores of all tasks, each reading only its own texts: for vectors stored on disk.
 
     The memory needed is that of the largest task; `evaluate_tasks` holds the vectors of all of them.
     """

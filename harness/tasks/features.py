@@ -1,4 +1,4 @@
-"""What a classifier sees of frozen vectors: the vector itself, or a combination of a pair's two vectors.
+"""The features of a classifier: a frozen vector, or a combination of a pair's two vectors.
 
 Shapes: U unique vectors of width d, N examples, D features and a constant 1 that carries the bias.
 """
@@ -65,7 +65,7 @@ def both_product_and_difference(u: Tensor, v: Tensor) -> Tensor:
 
 
 def pair_features(vectors: Tensor, first: Tensor, second: Tensor, combine: Combine) -> Features:
-    """Returns the features of N pairs, held as a matrix where that takes at most DENSE_BYTES."""
+    """Returns the features of N pairs, as one matrix if it takes at most DENSE_BYTES."""
     features = PairFeatures(vectors, first, second, combine)
     if 4 * len(first) * features.width > DENSE_BYTES:
         return features

@@ -1,6 +1,6 @@
 """The shape of an embedding space: alignment, uniformity, anisotropy.
 
-Vectors are brought to unit length first, always: figures made without that step do not compare.
+Vectors are always normalised first; values computed without normalisation are not comparable.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def uniformity(vectors: np.ndarray) -> float:
 
 
 def anisotropy(vectors: np.ndarray) -> float:
-    """Returns the mean cosine over all pairs of different rows; 0 for directions without a preference.
+    """Returns the mean cosine over all pairs of different rows; 0 for uniformly distributed directions.
 
     The sum over pairs is (|sum of unit rows|^2 - N) / 2, so the exact mean costs no more than a sample.
     Shapes: vectors [N, d]. Facts: 1 if all rows have one direction; at least -1 / (N - 1).

@@ -1,4 +1,4 @@
-"""The pairs of an STS set whose lengths mislead: similar ones of unlike length, dissimilar ones of like."""
+"""The pairs of an STS set with misleading lengths: similar of unequal, dissimilar of equal length."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from harness.tasks.sts import StsTask, Subsets
 def misleading_lengths(
     pairs: Iterable[ScoredPair], *, positive: float, negative: float, longer: int, closer: int
 ) -> list[ScoredPair]:
-    """Returns the pairs that length alone gets wrong: similar ones of unlike length, dissimilar ones of like.
+    """Returns the pairs with misleading lengths: similar ones of unequal, dissimilar ones of equal length.
 
-    Source: PT-BERT section 4.4. Kept are pairs with gold >= positive whose word counts differ by more than
-    `longer`, and pairs with gold <= negative whose word counts differ by less than `closer`; words are
-    separated by blanks. The paper states 5 and 2 for the lengths and nothing for the gold scores.
+    Source: PT-BERT section 4.4. Pairs are kept if gold >= positive and their word counts differ by more than
+    `longer`, or if gold <= negative and their word counts differ by less than `closer`; words are
+    separated by blanks. The paper states 5 and 2 for the lengths, but not the thresholds of the gold scores.
     """
     kept = []
     for pair in pairs:
@@ -40,7 +40,7 @@ THRESHOLDS: dict[str, Callable[[str], float]] = {
 def read_thresholds(name: str, arguments: Sequence[str]) -> dict[str, float]:
     """Returns the thresholds of `positive=4`, `negative=3`, `longer=5`, `closer=2`: all four, each once.
 
-    Errors: InputError for a missing, repeated or unknown threshold, one that is no number, or negative not
+    Errors: InputError for a missing, repeated or unknown threshold, one that is not a number, or negative not
     below positive.
     """
     example = ":".join(f"{key}=NUMBER" for key in THRESHOLDS)

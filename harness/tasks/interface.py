@@ -1,4 +1,4 @@
-"""What an evaluation task is: it receives a function from texts to vectors, never a model."""
+"""The interface of an evaluation task, which receives a function from texts to vectors, never a model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Task(Protocol):
 
 
 class Factory(Protocol):
-    """Makes a task; `options` are `arguments` (of the name) and what a task lets its caller choose."""
+    """Makes a task; `options` are `arguments` (of the name) and the options of the task."""
 
     def __call__(self, text: str, source: str, **options: object) -> Task: ...
 
@@ -49,9 +49,9 @@ class Factory(Protocol):
 class Declaration:
     """One task, known before its data or its code is loaded.
 
-    `source` is a key of harness/data/sources.yaml, or gives one for a text form and an order of tiers.
-    `suite` is the group that the task is a column of, None for a task that is only run by its own name.
-    `arguments`: the name takes more after colons, as in `NAME:key=number`, which the factory receives.
+    `source` is a key of harness/data/sources.yaml, or a function of text form and tiers that returns one.
+    `suite` is the group of tasks that it belongs to, None for a task that only runs by its own name.
+    `arguments`: the name takes arguments, as in `NAME:key=number`, which the factory receives.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Many logistic regressions on shared features, trained side by side as one batched problem.
+"""Many logistic regressions on shared features, trained together as one batched problem.
 
 Each regression is trained as SentEval trains one: mini-batches of permuted rows, an adaptive optimiser with
 the L2 term in the gradient, a check on held-out rows every few epochs, and a count of failed checks. Every
@@ -24,7 +24,7 @@ from harness.tasks.features import Features
 from harness.tasks.protocols import Training
 
 BATCH_BYTES = {"cpu": 5 << 20, "cuda": 256 << 20}
-"""Size of the rows gathered for one step: on a CPU about what its caches hold, on a GPU enough to fill it."""
+"""Size of the rows gathered for one step: on a CPU about that of its caches, on a GPU enough to occupy it."""
 
 PREDICTED_ROWS = 512
 
@@ -79,7 +79,7 @@ def fit(
 
 
 def initial_weights(width: int, classes: int, seed: int) -> Tensor:
-    """Returns what torch's Linear(width - 1, classes) starts from after `manual_seed(seed)`: [C, D + 1]."""
+    """Returns the weights of torch's new Linear(width - 1, classes) after `manual_seed(seed)`: [C, D + 1]."""
     generator = torch.Generator().manual_seed(seed)
     weight = torch.empty(classes, width - 1)
     torch.nn.init.kaiming_uniform_(weight, a=math.sqrt(5), generator=generator)

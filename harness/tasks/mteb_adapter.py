@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.data.sts import read_pairs_jsonl
+from harness.disk.files import sha256_of
 from harness.errors import InputError, near_matches
-from harness.files import sha256_of
 from harness.tasks.sts import unit_rows
 
 LOCAL = "local"
@@ -114,7 +114,7 @@ def run_mteb(
     """Returns mteb's main score of each task; result files and model meta lie below `out`/results.
 
     `local` names a folder with copies of the hub's STS data sets (see LOCAL_STS). Its results are always
-    computed anew, lie below `out`/local/results, and carry the revision `local-` and the copy's hash.
+    recomputed, are written to `out`/local/results, and carry the revision `local-` and the copy's hash.
     Errors: InputError for a task mteb does not know, a copy that is not there, or a hub out of reach.
     """
     if not tasks:

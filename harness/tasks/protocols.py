@@ -1,4 +1,4 @@
-"""How classifiers are trained and chosen, as plain values: the settings of the reported accuracies."""
+"""Protocols for training and choosing classifiers; a protocol's name is the setting of its scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Protocol:
 SENTEVAL = Protocol(
     "senteval", 10, (1e-5, 1e-4, 1e-3, 1e-2), Training("adam", 1e-3, 64, 5, 4, 200, seed=SEED)
 )
-"""SentEval's defaults at full strength: what the papers report."""
+"""SentEval's full defaults, which the papers use."""
 
 FAST = Protocol("fast", 5, SENTEVAL.grid, Training("rmsprop", 1e-2, 128, 3, 2, 200, seed=SEED))
 """SimCSE's setting for checks during training."""

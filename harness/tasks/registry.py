@@ -1,6 +1,6 @@
-"""The evaluation tasks by name: whatever the files of harness/tasks/declared declare.
+"""The evaluation tasks by name, as the files of harness/tasks/declared declare them.
 
-Importing it loads declarations alone: no reader, no numpy and no torch.
+Importing it loads only declarations: no reader, no numpy and no torch.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def build_tasks(names: Sequence[str], *, text: str, tiers: Sequence[str] | None 
 
     A name may carry arguments after colons: `STS12-hard-length:positive=4:negative=3:longer=5:closer=2`.
     `tiers` is the order of data tiers (default: as `harness.data.download.tier_order` has it), which decides
-    between sources that hold the same pairs.
+    between sources with the same pairs.
     Errors: InputError for an unknown name or text form, or arguments that the task does not take.
     """
     tasks = []
@@ -80,7 +80,7 @@ def declaring_modules(names: Sequence[str]) -> list[str]:
 
 
 def members(name: str) -> tuple[str, ...]:
-    """Returns the tasks of a suite; a task is its own only one."""
+    """Returns the tasks of a suite; for the name of a task, that task."""
     return SUITES.get(name, (name,))
 
 

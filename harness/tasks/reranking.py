@@ -1,13 +1,13 @@
 """Re-ranking: candidates ordered by cosine similarity to a query; MAP, P@1, P@5 and MRR.
 
-Ties. Candidates of equal similarity have no order of their own, and the order of a file must not stand in
-for one: where relevant candidates come first, a constant encoder would score 1. So there are two settings:
+Ties. Candidates of equal similarity have no order, and the order of the file must not be used instead: if
+relevant candidates come first, a constant encoder would score 1. So there are two settings:
 
 * `expected`, the plain name of a group (`all`, `mean`): each metric is its exact expectation over all orders
   of tied candidates. Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals. An
   encoder that ties everything scores chance.
-* `protocol`, as `all/protocol`, `mean/protocol`: the order that the code of the published numbers gives, for
-  sets that have one (AskUbuntu and SciDocs, by USEB). Similarities are compared in single precision, as that
+* `protocol`, as `all/protocol`, `mean/protocol`: the order in the code of the published numbers, for sets
+  that have one (AskUbuntu and SciDocs, by USEB). Similarities are compared in single precision, as that
   code does. An encoder that ties everything scores what BM25's order scores on AskUbuntu.
 """
 

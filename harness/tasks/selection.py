@@ -13,7 +13,7 @@ from harness.tasks.stsb_source import stsb_source
 
 
 def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
-    """Returns what selection measures: STS-B dev Spearman as `score`, alignment and uniformity beside it."""
+    """Returns what selection measures: STS-B dev Spearman as `score`, with alignment and uniformity."""
     source = stsb_source(text, None)
     tasks: list[Task] = [
         stsb_task("STSB-dev", "dev", text, source),

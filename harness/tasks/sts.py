@@ -1,7 +1,7 @@
 """Semantic textual similarity: the correlation of cosines with human scores.
 
-Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so that pairs whose cosines are equal on
-paper are tied and do not follow rounding noise.
+Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so that pairs with mathematically equal
+cosines are tied instead of ordered by rounding noise.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 
 def pearson(first: np.ndarray, second: np.ndarray) -> float:
-    """Returns the linear correlation in [-1, 1]; nan where one of the two is constant."""
+    """Returns the linear correlation in [-1, 1]; nan if one of the two is constant."""
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return float("nan")
     a, b = first - first.mean(), second - second.mean()
@@ -120,5 +120,5 @@ def pearson(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> float:
-    """Returns the correlation of ranks, tied values sharing their mean rank; nan where one is constant."""
+    """Returns the rank correlation with mean ranks for ties; nan if one of the two is constant."""
     return pearson(rankdata(first), rankdata(second))

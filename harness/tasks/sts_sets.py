@@ -22,7 +22,7 @@ PARTS = {
 
 
 def year_task(year: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
-    """Returns one year, STS12 to STS16. The raw files do not tell subsets apart: setting `all` only."""
+    """Returns one year, STS12 to STS16. The raw files do not mark subsets: only setting `all`."""
     return StsTask(year, source, partial(_read_year, form=text), folder=folder)
 
 

@@ -14,14 +14,14 @@ STSB_FILES = {"train": "train.jsonl", "dev": "validation.jsonl", "test": "test.j
 
 
 def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[StsbRow]:
-    """Returns the rows of STS-B train, dev or test in a text form; of stsb-raw without their origin."""
+    """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin."""
     name = STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv"
     path = (folder / name).absolute()
     return _in_form(path, _state(path), form, source)
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """Returns what changes when a file is written anew; None if there is none."""
+    """Returns a value that changes when the file is rewritten; None if there is no file."""
     if not path.is_file():
         return None
     found = path.stat()

@@ -1,8 +1,8 @@
 """The two forms of a text: `senteval`, which the papers evaluate, and `raw`.
 
 `senteval` is Moses tokens, lower-cased, joined by single blanks; a text without words becomes a full stop, as
-in SentEval. `raw` is the published text without blanks at its ends. A file whose texts are tokenised already
-has one form; its two differ in blanks alone.
+in SentEval. `raw` is the published text without blanks at its ends. If the texts of a file are already
+tokenised, its two forms differ only in blanks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def in_form(text: str, form: str, *, published: bool) -> str:
 
 
 def in_forms(texts: Sequence[str], form: str, *, published: bool) -> list[str]:
-    """Returns `in_form` of each text; what it costs to tokenise published ones is paid once for a source."""
+    """Returns `in_form` of each text; published texts are tokenised once per source."""
     if published and form != "raw":
         from harness.data.text import senteval_texts
 

@@ -33,7 +33,7 @@ def by_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What one task classifies. `combine` names the features of a pair; None stands for single texts."""
+    """What one task classifies. `combine` names the features of a pair; None for single texts."""
 
     name: str
     read: Callable[[Path], Parts]

@@ -1,4 +1,4 @@
-"""The border between a model and a task: texts go out once each, vectors come back checked."""
+"""The interface between a model and a task: each text is encoded once, and the vectors are checked."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@
     const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
     return t[values.length] * Math.sqrt(squares / (values.length - 1)) / Math.sqrt(values.length);
   };
-  const outcomeOf = (middle, half) => {
+  const outcomeOf = (middle, half, exact) => {
     if (Math.abs(middle) + (half ?? 0) <= same) return "equal";
-    if (half === null || Math.abs(middle) <= half) return "open";
+    if (exact || half === null || Math.abs(middle) <= half) return "inconclusive";
     return middle > 0 ? "won" : "lost";
   };
   const overSeeds = (fixed, own, other) => (
@@ -27,8 +27,9 @@
     const [left, right] = [mean(valuesOf(ours)), mean(valuesOf(theirs))];
     const differences = shared.map((seed) => ours[seed] - theirs[seed]);
     const middle = shared.length ? mean(differences) : left - right;
-    const half = one.exact && two.exact ? 0 : shared.length > 1 ? halfWidth(differences) : null;
-    return { first: left, second: right, middle, half, seeds: shared.length, outcome: outcomeOf(middle, half) };
+    const exact = one.exact && two.exact;
+    const half = exact ? 0 : shared.length > 1 ? halfWidth(differences) : null;
+    return { first: left, second: right, middle, half, seeds: shared.length, outcome: outcomeOf(middle, half, exact) };
   };
   const meansOf = (system, names) => {
     const seeds = Object.keys(system.scores[names[0]]).filter((seed) => names.every((name) => seed in system.scores[name]));

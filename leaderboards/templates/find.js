@@ -9,10 +9,10 @@
       return [row, `${group ? group.textContent : ""} ${row.cells[0].textContent}`.toLowerCase()];
     }));
     const wanted = (row) => {
-      const { text, backbone, finding } = form.elements;
+      const { text, backbone, verdict } = form.elements;
       return text.value.toLowerCase().split(/\s+/).every((word) => words.get(row).includes(word))
         && (!backbone.value || row.dataset.backbone === backbone.value)
-        && (!finding || !finding.value || row.querySelector(`.glyph.${finding.value}`));
+        && (!verdict || !verdict.value || row.querySelector(`.glyph.${verdict.value}`));
     };
     const find = () => {
       let shown = 0;

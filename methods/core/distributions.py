@@ -24,11 +24,11 @@ SCRATCH = 3 * 2**22
 """Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
 
 FEWEST_ROWS = 64
-"""Rows of a chunk, where the batch has them, however large their scores: oneDNN packs all keys anew for every
-chunk, so that sums of keys for 32 rows came at two thirds of the rate of those for 64."""
+"""Rows of a chunk, where the batch has them, however large their scores: oneDNN packs all keys again for each
+chunk, so sums of keys for 32 rows ran at two thirds of the rate of those for 64."""
 
 PIECE = 4096
-"""Keys whose scores oneDNN returns at once, for it cannot write them where they belong: a small copy each."""
+"""Keys whose scores oneDNN returns at once; it cannot write them in place, so each is copied."""
 
 TARGET_ROWS = 8
 """Rows whose target distribution is formed beside their scores before it takes their place."""

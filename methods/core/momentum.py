@@ -18,7 +18,7 @@ def frozen_copy(network: Network) -> Network:
 
 @torch.no_grad()
 def reset_weights(network: nn.Module, *, spread: float) -> None:
-    """Draws all weights anew as BERT starts, in place: a network that never saw its pre-training.
+    """Redraws all weights in place as BERT initialises them: a network without pre-training.
 
     Linear and embedding weights are normal with standard deviation `spread`, a padding row and biases are
     zero, layer norms the identity.

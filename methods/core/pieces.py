@@ -8,7 +8,6 @@ at the same time share it.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,7 @@ import tokenizers
 from filelock import FileLock
 
 from methods.core.encoder import SentenceEncoder
-from methods.core.seals import is_sealed, seal
+from methods.core.files import FILES, atomic_path, changed_file, read_whole, sha256_of, write_record
 
 CHUNK = 10_000
 
@@ -45,7 +44,8 @@ def pieces_of(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -
     place = encoder.piece_folder / f"{_key(encoder, texts, max_length)}.npy"
     place.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(place.with_suffix(".lock")):
-        if not (place.is_file() and is_sealed(place)):
+        record = read_whole(place.with_suffix(".json"))
+        if record is None or changed_file(place.parent, record[FILES]):
             _write(place, _made(encoder, texts, max_length))
     return _read(place, len(texts))
 
@@ -72,14 +72,9 @@ def _key(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> str
 
 def _write(place: Path, pieces: Pieces) -> None:
     """Writes the lengths of all texts and after them their pieces, as one array of int32."""
-    part = place.with_suffix(".part")
-    try:
-        with part.open("wb") as file:
-            np.save(file, np.concatenate([np.diff(pieces.ends).astype(np.int32), pieces.flat]))
-        seal(part)
-        os.replace(part, place)
-    finally:
-        part.unlink(missing_ok=True)
+    with atomic_path(place) as part, part.open("wb") as file:
+        np.save(file, np.concatenate([np.diff(pieces.ends).astype(np.int32), pieces.flat]))
+    write_record(place.with_suffix(".json"), {FILES: {place.name: sha256_of(place)}})
 
 
 def _read(place: Path, count: int) -> Pieces:

@@ -1,11 +1,11 @@
 """The folder of a training, kept so that it can be killed at any instant and still end with the same bytes.
 
-The state file decides. One rename replaces it, and it says how much of the log and which best encoder belong
-to it. Log lines and encoders are written before that rename, what they replace is removed after it. Whatever
-a killed training left beyond its last state is thus cut off or written again.
+The record `state.json` decides. One rename replaces it, and it has the checksums of what belongs to it: the
+tensors, the log so far and the best encoder. These are written before that rename, and what they replace is
+removed after it. Whatever a killed training left beyond its last record is cut off or written again.
 
-A state is copied at one moment and written beside training, which does not wait for the disk. The best
-encoder lies in a folder of its own, which a state does not repeat, and is written when there is a better one.
+A state is copied at one moment and written in a thread, so training does not wait for the disk. The best
+encoder lies in a folder of its own and is written when there is a better one.
 """
 
 from __future__ import annotations
@@ -23,15 +23,26 @@ from typing import Any
 import torch
 
 from methods.core.errors import InputError
-from methods.core.seals import is_sealed, seal
+from methods.core.files import (
+    FILES,
+    PART,
+    changed_file,
+    discard,
+    file_hashes,
+    read_whole,
+    sha256_of,
+    write_record,
+)
 from methods.core.types import Encoder
 
-STATE, LOG, BEST, LAST, PART = "state.pt", "train.jsonl", "best", "last", ".part"
+STATE, LOG, BEST, LAST = "state.json", "train.jsonl", "best", "last"
+TENSORS = ("state-0.pt", "state-1.pt")
+"""Files of a state's tensors, in turns: that of the record on disk stays while the next is written."""
 
 
 @dataclass
 class TrainingFolder:
-    """The files of one training: `state.pt`, `train.jsonl`, `best-STEP/` and `last/`.
+    """The files of one training: `state.json`, `state-0.pt`, `train.jsonl`, `best-STEP/` and `last/`.
 
     settings: what the training is, as JSON values; a state with other settings is refused.
     writer: runs the writing of states, one after the other.
@@ -44,26 +55,30 @@ class TrainingFolder:
     _log_digest: Any = field(default_factory=hashlib.sha256, init=False)
     _best: dict[str, str] = field(default_factory=dict, init=False)
     _committed: dict[str, str] = field(default_factory=dict, init=False)
+    _tensors: str = field(default=TENSORS[1], init=False)
     _pending: tuple[Future[None], dict[str, str]] | None = field(default=None, init=False)
 
     def restore(self, device: str) -> dict[str, Any] | None:
         """Returns the content of the last `commit`, None where there was none; removes what lies beyond it.
 
-        Errors: InputError if the state cannot be read or has other settings, or if the log or the best
-        encoder are not as they were at that commit. Nothing is removed then.
+        Errors: InputError if the state cannot be read or has other settings, or if a file is not as it was at
+        that commit. Nothing is removed then.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
-        state = self._read(device) if os.path.lexists(self.directory / STATE) else None
-        if state is None:
+        if not os.path.lexists(self.directory / STATE):
             (self.directory / LOG).unlink(missing_ok=True)
             self._discard_unfinished()
             return None
-        self._check_settings(state["settings"])
-        self._best = self._committed = state["best"]
-        self._check_best()
-        self._cut_log(state["log_bytes"], state["log_sha256"])
+        record = self._read()
+        self._check_settings(record["settings"])
+        self._tensors = record["tensors"]
+        self._best = {name: sha256 for name, sha256 in record[FILES].items() if name != self._tensors}
+        self._committed = self._best
+        self._cut_log(record["log_bytes"], record["log_sha256"])
         self._discard_unfinished()
-        content: dict[str, Any] = state["content"]
+        content: dict[str, Any] = torch.load(
+            self.directory / self._tensors, map_location=device, weights_only=True
+        )
         return content
 
     def log(self, entries: Iterable[Mapping[str, Any]]) -> None:
@@ -78,11 +93,7 @@ class TrainingFolder:
         """Saves the best encoder so far; the one before it stays while a state names it."""
         folder = self.best(step)
         _save_whole(encoder, folder)
-        self._best = {
-            f"{folder.name}/{path.relative_to(folder).as_posix()}": _sha256(path)
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        }
+        self._best = {f"{folder.name}/{name}": sha256 for name, sha256 in file_hashes(folder).items()}
         self._discard_bests()
 
     def keep_last(self, encoder: Encoder) -> None:
@@ -92,7 +103,7 @@ class TrainingFolder:
     def commit(self, content: Mapping[str, Any]) -> None:
         """Makes `content`, the log so far and the best encoder what a killed training goes on from.
 
-        No random state is part of it, for every stream is keyed by the step.
+        No random state is part of it, because every stream is keyed by the step.
         """
         self.commit_beside(content)
         self.settle(wait=True)
@@ -103,14 +114,14 @@ class TrainingFolder:
         The tensors of `content` may change from then on. A commit before it is waited for.
         """
         self.settle(wait=True)
-        state = {
-            "settings": json.dumps(self.settings, sort_keys=True),
+        self._tensors = next(name for name in TENSORS if name != self._tensors)
+        record = {
+            "settings": self.settings,
             "log_bytes": self._log_bytes,
             "log_sha256": self._log_digest.hexdigest(),
-            "best": self._best,
-            "content": _copied(content),
+            "tensors": self._tensors,
         }
-        self._pending = self.writer.submit(self._write, state), self._best
+        self._pending = self.writer.submit(self._write, record, _copied(content), self._best), self._best
 
     @property
     def is_writing(self) -> bool:
@@ -128,12 +139,12 @@ class TrainingFolder:
         written.result()
         self._committed = best
         self._discard_bests()
+        self._discard_tensors()
 
-    def _write(self, state: Mapping[str, Any]) -> None:
-        part = self.directory / (STATE + PART)
-        torch.save(state, part)
-        seal(part)
-        os.replace(part, self.directory / STATE)
+    def _write(self, record: Mapping[str, Any], content: Mapping[str, Any], best: Mapping[str, str]) -> None:
+        tensors = self.directory / record["tensors"]
+        torch.save(content, tensors)
+        write_record(self.directory / STATE, {**record, FILES: {**best, tensors.name: sha256_of(tensors)}})
 
     def best(self, step: int) -> Path:
         """Returns the folder of the encoder that was best after `step` steps."""
@@ -144,36 +155,27 @@ class TrainingFolder:
         """The folder of the encoder after the last step."""
         return self.directory / LAST
 
-    def _read(self, device: str) -> dict[str, Any]:
-        """Returns the state, once its checksum is right: torch itself loads a damaged file in silence."""
+    def _read(self) -> dict[str, Any]:
+        """Returns the record, once its files have their checksums: torch loads a damaged one in silence."""
         place = self.directory / STATE
         if not place.is_file():
             raise self.refusal(f"{place} is not a file")
-        try:
-            sealed = is_sealed(place)
-        except OSError as error:
-            raise self.refusal(f"{place} cannot be read ({error.strerror})") from None
-        if not sealed:
+        record = read_whole(place)
+        if record is None:
             raise self.refusal(f"{place} is not as the training wrote it")
-        state: dict[str, Any] = torch.load(place, map_location=device, weights_only=True)
-        return state
+        changed = changed_file(self.directory, record[FILES])
+        if changed is not None:
+            fault = "is not as the training wrote it" if changed.is_file() else "is missing"
+            raise self.refusal(f"{changed} {fault}")
+        return record
 
-    def _check_settings(self, stored: str) -> None:
-        found = json.loads(stored)
+    def _check_settings(self, found: Mapping[str, Any]) -> None:
         current = json.loads(json.dumps(self.settings))
         other = sorted(key for key in {*found, *current} if found.get(key) != current.get(key))
         if other:
             raise self.refusal(
                 f"{self.directory / STATE} is of a run with another {' and another '.join(other)}"
             )
-
-    def _check_best(self) -> None:
-        for name, digest in self._best.items():
-            path = self.directory / name
-            if not path.is_file():
-                raise self.refusal(f"{path} is missing")
-            if _sha256(path) != digest:
-                raise self.refusal(f"{path} is not as the training wrote it")
 
     def _cut_log(self, size: int, digest: str) -> None:
         place = self.directory / LOG
@@ -186,8 +188,15 @@ class TrainingFolder:
     def _discard_unfinished(self) -> None:
         """Removes what a killed training left beyond its last state."""
         self._discard_bests()
-        shutil.rmtree(self.directory / (LAST + PART), ignore_errors=True)
-        (self.directory / (STATE + PART)).unlink(missing_ok=True)
+        self._discard_tensors()
+        for part in self.directory.glob(f"*{PART}"):
+            discard(part)
+
+    def _discard_tensors(self) -> None:
+        """Removes tensors that the record on disk does not name; nothing is being written."""
+        for place in self.directory.glob("state*.pt"):
+            if place.name != self._tensors or not (self.directory / STATE).is_file():
+                place.unlink()
 
     def _discard_bests(self) -> None:
         """Removes best encoders but the best and those that a state names, on disk or on its way there."""
@@ -222,8 +231,3 @@ def _save_whole(encoder: Encoder, folder: Path) -> None:
             shutil.rmtree(old)
     encoder.save(part)
     os.replace(part, folder)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -27,7 +27,7 @@ class SCD(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns self-contrast of the vectors and decorrelation of their projections.
 
-        Each view has batch statistics of its own, for the projector is called once a view.
+        Each view has batch statistics of its own, because the projector is called once a view.
         """
         first, second = self.vectors(batch["anchor"])
         return scd_loss(

@@ -1,6 +1,6 @@
 """The corrupted copies of a batch as texts, from statistics that are counted once before step 0.
 
-The statistics are a pure function of the corpus: like the tokenised corpus they are counted anew where a run
+The statistics are a pure function of the corpus: like the tokenised corpus they are counted again where a run
 continues, and are no state of the method (their size is not known before the corpus is).
 """
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 from pathlib import Path
 
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import HERE, Part, as_markdown, differing
+from benchmarks.portability import HERE, Part, as_markdown, differing, lacking
 from benchmarks.portable_operators import operators
+from benchmarks.portable_results import Found
+from harness.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.portable_results.cache", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+
 
 EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c", "training x: scores": "d"}
 
@@ -43,11 +53,37 @@ def test_the_exit_code_says_whether_bits_differ(
     changed: dict[str, str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(portability, "REPORT", tmp_path / "report.md")
-    monkeypatch.setattr(portability, "on_all", lambda *_: found(**changed))
-    monkeypatch.setattr(portability, "parts_of", lambda *, short: [])
+    monkeypatch.setattr(
+        portability, "run", lambda processor, _, known: known.add(processor, found(**changed)[processor])
+    )
+    monkeypatch.setattr(portability, "parts_of", lambda *, short: [Part("operator")])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
-    assert portability.main(["--processors", "Haswell"]) == code
+    assert portability.main(["--processors", "Haswell", "--trained-on", ""]) == code
     assert ("Haswell: operator sum differs" in (tmp_path / "report.md").read_text()) == bool(code)
+
+
+def test_after_each_part_the_report_shows_what_is_known_and_long_parts_start_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[tuple[str, str]] = []
+    written: list[str] = []
+
+    def run(processor: str, part: Part, known: Found) -> None:
+        started.append((processor, part.kind))
+        known.add(processor, {f"{part.kind} a": "1"})
+
+    monkeypatch.setattr(portability, "run", run)
+    monkeypatch.setattr(portability, "write_text", lambda _, text: written.append(text))
+    kinds = [Part("training"), Part("operator")]
+    portability.on_all({"Haswell": kinds, HERE: kinds}, 1, Path("report.md"))
+    assert started == [
+        (HERE, "operator"),
+        (HERE, "training"),
+        ("Haswell", "operator"),
+        ("Haswell", "training"),
+    ]
+    assert len(written) == 4
+    assert "| Haswell | 1 of 1 | not run | 1 of 1 |" in written[3]
 
 
 def test_operators_computed_twice_have_the_same_bits_and_differ_from_each_other() -> None:
@@ -56,15 +92,40 @@ def test_operators_computed_twice_have_the_same_bits_and_differ_from_each_other(
     assert len(set(first.values())) == len(first) - 1  # a linear layer gives the same with gradients
 
 
-def test_another_processor_is_emulated_and_this_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[list[str]] = []
+def test_another_processor_is_emulated_and_this_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The emulator is a script that runs the command behind its options, and keeps the options."""
+    emulator = tmp_path / "qemu-x86_64"
+    emulator.write_text('#!/bin/sh\necho "$1 $2" > options\nshift 2\nexec "$@"\n')
+    emulator.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    known = Found({HERE: {}, "Haswell": {}}, "code")
+    portability.run(HERE, Part("operator"), known)
+    assert not Path("options").exists()
+    portability.run("Haswell", Part("operator"), known)
+    assert Path("options").read_text() == "-cpu Haswell\n"
+    assert (
+        known.results[HERE]
+        == known.results["Haswell"]
+        == {f"operator {k}": v for k, v in operators().items()}
+    )
 
-    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        called.append(words)
-        return subprocess.CompletedProcess(words, 0, stdout='step 1\n{"operator sum": "a"}\n', stderr="")
 
-    monkeypatch.setattr(portability.subprocess, "run", run)
-    for processor in (HERE, "Haswell"):
-        assert portability.run(processor, Part("operator")) == {"operator sum": "a"}
-    assert called[1][:3] == ["qemu-x86_64", "-cpu", "Haswell"]
-    assert called[1][3:] == called[0]
+def test_a_process_that_fails_is_one_line() -> None:
+    with pytest.raises(
+        InputError, match=r"this machine: losses no-such-run: .*reading the plan needs a checkout"
+    ):
+        portability.run(HERE, Part("losses", "no-such-run"), Found({HERE: {}}, "code"))
+
+
+def test_what_the_same_code_computed_is_not_computed_again() -> None:
+    Found({HERE: {}}, "code").add(HERE, {"losses a": "1", "operator sum": "2", "training b: scores": "3"})
+    known = Found({HERE: {}, "Haswell": {}}, "code").results
+    assert lacking(Part("losses", "a,c"), known[HERE]) == Part("losses", "c")
+    assert lacking(Part("losses", "a"), known[HERE]) is None
+    assert lacking(Part("operator"), known[HERE]) is None
+    assert lacking(Part("training", "b"), known[HERE]) is None
+    assert lacking(Part("training", "a"), known[HERE]) == Part("training", "a")
+    assert known["Haswell"] == {}
+    assert Found({HERE: {}}, "changed code").results == {HERE: {}}

@@ -1,4 +1,4 @@
-"""The documents: links lead somewhere, commands exist, the notebook runs, and they build as pages."""
+"""The documents: links, commands and shown outputs are right, the notebook runs, and they build as pages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ import pytest
 import yaml
 
 import sentbench
-from docs import pictures
+from docs import outputs, pictures
 from harness.cli import command_files, parser_of
 from tests.harness.test_cli import write_stsb
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+GENERATED = "commands.md"
+PAGES = sorted(
+    page for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")] if page.name != GENERATED
+)
+EXAMPLES = [example for page in outputs.PAGES for example in outputs.examples(page)]
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
-COMMAND = re.compile(r"^ {4}(sentbench .+)$|`(sentbench [^`]+)`", flags=re.M)
+COMMAND = re.compile(r"^(?: {4,}|\$ )(sentbench .+)$|`(sentbench [^`]+)`", flags=re.M)
 PICTURE = re.compile(r"^!\[[^\]\n]{20,}\]\(([^)\s]+)\)$", flags=re.M)
 PLACEHOLDERS = re.compile(r"\b[A-Z]{3,}\b")
 
@@ -70,11 +74,55 @@ def test_a_broken_link_is_seen(tmp_path: Path) -> None:
     assert broken_links(page) == ["page.md#no-head", "none.md"]
 
 
-def test_every_page_of_the_documents_is_reached_from_the_first_and_from_the_readme() -> None:
-    names = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
-    assert len(names) >= 6
-    assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(prose(ROOT / "docs/index.md"))}
-    assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(prose(ROOT / "README.md"))}
+def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 150
+    names = {page.name for page in (ROOT / "docs").glob("*.md")} - {GENERATED, "api.md"}
+    assert len(names) >= 16
+    assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(readme)}
+
+
+def test_the_four_examples_are_within_the_first_screen_and_a_half_of_the_readme() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    shown = [number for number, line in enumerate(lines) if line.startswith("$ sentbench ")]
+    assert len(shown) == 4
+    assert shown[-1] < 75
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command)
+def test_a_shown_output_is_what_the_command_prints(example: outputs.Example) -> None:
+    if example.missing:
+        pytest.skip(f"{example.missing} is missing; `make reproduce` makes it")
+    assert outputs.output_of(example.command) == example.shown, "run `python -m docs.outputs`"
+
+
+def test_the_readme_shows_the_committed_score_of_the_encoder_that_it_evaluates() -> None:
+    """The score of STS-B is the second of the encoder's row in the leaderboard, after that of its dev set."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    board = (ROOT / "reports/tables/small.txt").read_text(encoding="utf-8")
+    row = re.search(r"^pooled/teacher@minilm-l6 +1 +[\d.]+ +([\d.]+)", board, flags=re.M)
+    assert row is not None
+    assert re.search(rf"^STSB +spearman +all +{row[1]} ", readme, flags=re.M)
+
+
+def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    block = "```console\n$ {}\n{}```\n"
+    absent = block.format("sentbench evaluate backbones/absent --tasks STSB", "as it was\n")
+    page.write_text("before\n" + block.format("echo right", "wrong\n") + absent, encoding="utf-8")
+    monkeypatch.setattr(outputs, "PAGES", (page,))
+    assert outputs.main() == 0
+    assert page.read_text(encoding="utf-8") == "before\n" + block.format("echo right", "right\n") + absent
+    shown = capsys.readouterr().out
+    assert "page.md: echo right: rewritten\n" in shown
+    assert "not run, backbones/absent is missing" in shown
+
+
+def test_a_command_that_fails_is_not_shown() -> None:
+    with pytest.raises(RuntimeError, match="exit code 2"):
+        outputs.output_of("echo half; exit 2")
 
 
 def test_the_documents_show_every_picture_once_taken_in_one_window_and_small() -> None:
@@ -106,7 +154,7 @@ def test_a_missing_report_is_one_line(
 def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> None:
     """Names in capitals stand for something; a line of several commands is cut at its signs; a sentence may
     name a command without its arguments."""
-    for one, other in COMMAND.findall(prose(page)):
+    for one, other in COMMAND.findall(page.read_text(encoding="utf-8")):
         words = shlex.split(re.split(r" &&| \||\$\(", one or other)[0])[1:]
         if not words or words[0].startswith("-"):
             continue
@@ -131,7 +179,7 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
     for cell in cells:
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), cell["id"], "exec"), known)
-    assert "others find less" in capsys.readouterr().out
+    assert "independent runs score lower" in capsys.readouterr().out
     assert list(known["scores"]["task"].unique()) == ["STSB", "STSB-dev"]
     assert -100 <= known["average"] <= 100
     assert not list(Path().iterdir())
@@ -154,7 +202,9 @@ def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
     ]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "not settled" in (tmp_path / "verdicts.html").read_text(encoding="utf-8")
+    assert "usage: sentbench evaluate" in (tmp_path / "commands.html").read_text(encoding="utf-8")
+    assert "Returns the scores of a model" in (tmp_path / "api.html").read_text(encoding="utf-8")
+    assert len(list((tmp_path / "decisions").glob("2*.html"))) >= 6
 
 
 def test_the_citation_and_the_changelog_are_of_this_version() -> None:

@@ -106,7 +106,14 @@ READERS = {
     "stored vectors, completed": Reader(EVALUATE, below(f"embeddings/{RUN}", "meta.json", "*.npy"), True),
     "resume state": Reader(
         train(RUN, "--resume"),
-        below(".cache/resume/*", "state.pt", "train.jsonl", f"best-*/{WEIGHTS}", "best-*/config.json"),
+        below(
+            ".cache/resume/*",
+            "state.json",
+            "state-?.pt",
+            "train.jsonl",
+            f"best-*/{WEIGHTS}",
+            "best-*/config.json",
+        ),
         True,
         interrupted=True,
     ),
@@ -131,15 +138,20 @@ READERS = {
         True,
     ),
     "scores, published": Reader(["publish", RUN, "--out", "card"], SCORES, True),
-    "scores, checked": Reader(["check"], SCORES, True),
+    "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True),
-    "bands": Reader(["check"], ("leaderboards/bands.yaml",)),
+    "reference losses": Reader(
+        ["check", "--against", "reports/scores"], ("leaderboards/reference_losses.yaml",)
+    ),
     "plan": Reader(["list", "runs"], ("params.yaml",)),
     "plan, trained": Reader(train(RUN), ("params.yaml",)),
     "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
     "recipes": Reader(
         ["plan", "small", "--dry-run"],
-        (*below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml"), "leaderboards/step-times.yaml"),
+        (
+            *below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml", "blocks.yaml"),
+            "leaderboards/step-times.yaml",
+        ),
     ),
     "tables": Reader(
         ["list", "tables", "--coverage"],
@@ -171,7 +183,7 @@ READERS = {
         ["report"],
         (
             f"artefacts/{RUN}/run.json",
-            f"reports/curves/{RUN}.jsonl",
+            f"reports/curves/{RUN}.json",
             f"reports/costs/{RUN}.train.json",
             "reports/benchmarks.json",
         ),
@@ -233,7 +245,12 @@ def _params(folder: Path) -> dict[str, Any]:
     rewrites = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
     params["corpora"] = {"views": {**rewrites, "origin": "data/words", "tool": "data/words", "rows": None}}
     params["teachers"] = {
-        TEACHER: {"encoder": "backbones/minilm-l2", "corpus": "data/words", "pooling": "mean"}
+        TEACHER: {
+            "encoder": "backbones/minilm-l2",
+            "corpus": "data/words",
+            "pooling": "mean",
+            "arithmetic": "portable",
+        }
     }
     params["backbones"] |= {
         "copied": {"origin": "data/model", "layers": None},
@@ -250,7 +267,9 @@ def _write_word_vectors(folder: Path) -> None:
 
 def interrupt(command: list[str]) -> None:
     """Runs a command that fails when its result is to take its place, and so leaves the state of its work."""
-    with patch("harness.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")):
+    with patch(
+        "harness.disk.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")
+    ):
         assert main(command) == 2
 
 

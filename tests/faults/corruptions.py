@@ -49,7 +49,7 @@ def make_loop(path: Path) -> None:
 
 
 def flip(seed: int) -> Callable[[Path], None]:
-    """Returns what turns over one bit, which `seed` draws evenly from all of the file."""
+    """Returns a corruption that flips one bit, drawn by `seed` uniformly from the whole file."""
 
     def flip_one(path: Path) -> None:
         content = bytearray(path.read_bytes())

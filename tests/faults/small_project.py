@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from harness.files import sha256_of
+from harness.disk.files import sha256_of
 from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
 

@@ -100,8 +100,9 @@ def desk(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
     monkeypatch.setattr("harness.commands.mteb.hub_answers", lambda: False)
-    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)  # they read the whole of STS-B
-    monkeypatch.setattr("harness.commands.check.probe_names", lambda params: [])  # they train
+    monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
+    monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])  # they train
+    monkeypatch.setattr("harness.compute.products.training_rates", lambda: {"mkl": 1.0})  # it takes a minute
     return Desk(original, tmp_path / "project", capsys)
 
 

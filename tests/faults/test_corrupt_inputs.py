@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
 
 class Workshop:
-    """A copy of the project in which a command meets damaged files; it is made anew where one was changed."""
+    """A copy of the project in which a command meets damaged files; it is made again when one was changed."""
 
     def __init__(self, original: Path, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.original, self.sound, self.folder, self.capsys = original, top / "sound", top / "project", capsys
@@ -63,7 +63,7 @@ class Workshop:
         return Outcome(code, printed.out, lines, results(self.folder))
 
     def repair(self, place: Path) -> None:
-        """Puts a file back; makes the copy anew if the command changed something."""
+        """Puts a file back; makes the copy again if the command changed something."""
         if place.is_dir():
             shutil.rmtree(place)
         place.unlink(missing_ok=True)
@@ -92,7 +92,7 @@ def workshop(
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
     source = made_up_source({"mirror": {}})
     monkeypatch.setitem(SOURCES, "tiny", source)
-    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)  # they read the whole of STS-B
+    monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
     return Workshop(original, tmp_path, capsys)
 
 

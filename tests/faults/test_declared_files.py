@@ -21,14 +21,14 @@ FILES: dict[str, list[str]] = {
     "recipes/small.yaml": PLAN,
     "recipes/backbones.yaml": PLAN,
     "recipes/corpora.yaml": PLAN,
+    "recipes/blocks.yaml": PLAN,
     "leaderboards/step-times.yaml": PLAN,
     "leaderboards/tables/una-table1.yaml": VERIFY,
     "leaderboards/published/una.yaml": VERIFY,
     "leaderboards/evidence/una.yaml": VERIFY,
     "leaderboards/evidence/scope.yaml": VERIFY,
     "leaderboards/not-run.yaml": ["list", "tables", "--coverage"],
-    "leaderboards/bands.yaml": ["check"],
-    "leaderboards/probes.yaml": ["check"],
+    "leaderboards/reference_losses.yaml": ["check", "--against", "reports/scores"],
     "leaderboards/audit/una.yaml": ["readmes", "--check"],
     "leaderboards/answers.yaml": ["report"],
     "leaderboards/claims/una.yaml": ["report"],
@@ -51,8 +51,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(ROOT / name, folder)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
-    monkeypatch.setattr("harness.commands.check.sentinel_problems", list)
-    monkeypatch.setattr("harness.commands.check.probe_names", lambda params: [])
+    monkeypatch.setattr("harness.commands.check.scoring_problems", list)
+    monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])
     monkeypatch.setattr("harness.stages.report.render_pages", lambda content: {})
     return folder
 

@@ -85,7 +85,7 @@ class Campaign:
         """Kills a training after a share of its time, lets it go on, compares; returns whether it was hit."""
         code, _ = self.run(folder, seed=3, kill_after=share * self.seconds)
         assert code in (0, -signal.SIGKILL)
-        started = (folder / "state.pt").exists()
+        started = (folder / "state.json").exists()
         assert self.run(folder, seed=99 if started else 3)[0] == 0
         assert ending(folder) == self.expected, f"{self.sample.method} killed at {share:.3f} of its time"
         return code != 0
@@ -93,7 +93,8 @@ class Campaign:
 
 def ending(folder: Path) -> dict[str, bytes]:
     """Returns what a training leaves, but for the state, whose record the log and the folders repeat."""
-    return {name: content for name, content in folder_bytes(folder).items() if name != "state.pt"}
+    left = folder_bytes(folder).items()
+    return {name: content for name, content in left if not name.startswith("state")}
 
 
 def survive(campaign: Campaign, instants: int, seed: int) -> None:

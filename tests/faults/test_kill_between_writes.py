@@ -130,7 +130,7 @@ def run(folder: Path, case: Case, *, kill: Killer | None = None) -> Trainer | No
     A training that goes on starts from other weights than the first one, which must not matter.
     """
     global killer
-    start = 1 if (folder / "state.pt").exists() else 0
+    start = 1 if (folder / "state.json").exists() else 0
     trainer = toy_trainer(folder, case.scores, start=start, **case.train)
     killer = kill
     try:
@@ -148,7 +148,7 @@ def ending(trainer: Trainer) -> dict[str, Any]:
     left: dict[str, Any] = {
         str(path.relative_to(trainer.directory)): path.read_bytes()
         for path in files
-        if path.name != "state.pt"
+        if not path.name.startswith("state")
     }
     return {**left, "record": repr(asdict(trainer.record)), "best": trainer.best_folder.name}
 

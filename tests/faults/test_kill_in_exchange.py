@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import outputs
-from harness.exchange import clear_leftovers
-from harness.outputs import Layout, check_folder, new_outputs
+from harness.disk import outputs
+from harness.disk.exchange import clear_leftovers
+from harness.disk.outputs import Layout, check_folder, new_outputs
 from tests.faults.refusals import Refusal, refusing
 from tests.faults.trees import tree
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness import outputs
 from harness.cli import main
+from harness.disk import outputs
+from harness.disk.layouts import BACKBONE
+from harness.disk.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
 from harness.errors import InputError
-from harness.layouts import ARTEFACT, BACKBONE
-from harness.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
 from tests.faults.trees import tree
 
 ROOT = Path(__file__).parents[2]
@@ -57,53 +55,34 @@ def test_the_check_itself_changes_nothing(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def spoil_with_file(box: Path) -> None:
-    (box / "lid/thesis.tex").write_text("years of work")
-
-
-def spoil_mark(box: Path) -> None:
-    (box / "box.json").write_text('{"corners": 8}')
-
-
-def spoil_json(box: Path) -> None:
-    (box / "box.json").write_text("{")
-
-
-def spoil_by_removing(box: Path) -> None:
-    (box / "box.json").unlink()
-
-
-def spoil_with_hidden(box: Path) -> None:
-    (box / ".git").mkdir()
-    (box / ".git/HEAD").write_text("ref")
-
-
-def spoil_with_link(box: Path) -> None:
-    (box / "lid/home").symlink_to(box.parent)
-
-
 @pytest.mark.parametrize(
-    ("spoil", "named"),
+    ("name", "text", "named"),
     [
-        (spoil_with_file, "lid/thesis.tex"),
-        (spoil_mark, "box.json of something else"),
-        (spoil_json, "box.json of something else"),
-        (spoil_by_removing, "no box.json"),
-        (spoil_with_hidden, ".git/HEAD"),
-        (spoil_with_link, "lid/home"),
+        ("lid/thesis.tex", "years of work", "lid/thesis.tex"),
+        ("box.json", '{"corners": 8}', "box.json of something else"),
+        ("box.json", "{", "box.json of something else"),
+        ("box.json", None, "no box.json"),
+        (".git/HEAD", "ref", ".git/HEAD"),
+        ("lid/home", "a link", "lid/home"),
     ],
 )
 def test_a_folder_with_something_else_is_refused_and_stays(
-    tmp_path: Path, spoil: Callable[[Path], None], named: str
+    tmp_path: Path, name: str, text: str | None, named: str
 ) -> None:
-    box = write_box(tmp_path / "box")
-    spoil(box)
-    (tmp_path / "link").symlink_to(box)
+    path = write_box(tmp_path / "box") / name
+    path.parent.mkdir(exist_ok=True)
+    if text is None:
+        path.unlink()
+    elif text == "a link":
+        path.symlink_to(tmp_path)
+    else:
+        path.write_text(text)
+    (tmp_path / "link").symlink_to(tmp_path / "box")
     before = tree(tmp_path)
-    for path in (box, tmp_path / "link"):
+    for folder in (tmp_path / "box", tmp_path / "link"):
         with pytest.raises(InputError, match=f"something else already .{named}"):
-            check_folder(path, BOX)
-        with pytest.raises(InputError, match="something else already"), new_folder(path, BOX):
+            check_folder(folder, BOX)
+        with pytest.raises(InputError, match="something else already"), new_folder(folder, BOX):
             pytest.fail("the work began")
     assert tree(tmp_path) == before
 
@@ -114,7 +93,7 @@ def test_what_becomes_foreign_during_the_work_stays(tmp_path: Path) -> None:
     def work() -> None:
         with new_folder(box, BOX) as part:
             write_box(part, "new")
-            spoil_with_file(box)
+            (box / "lid/thesis.tex").write_text("years of work")
 
     with pytest.raises(InputError, match=r"thesis\.tex"):
         work()
@@ -283,18 +262,6 @@ def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: 
     assert tree(clone) == before
 
 
-def test_an_artefact_with_a_note_in_it_is_not_replaced(tmp_path: Path) -> None:
-    folder = tmp_path / "artefact"
-    (folder / "last").mkdir(parents=True)
-    for name in ("config.json", "model.safetensors", "last/model.safetensors", "train.jsonl"):
-        (folder / name).write_text("x")
-    (folder / "run.json").write_text(json.dumps({"key": RUN, "identity": "i"}))
-    check_folder(folder, ARTEFACT)
-    (folder / "notes.md").write_text("mine")
-    with pytest.raises(InputError, match=r"notes\.md"):
-        check_folder(folder, ARTEFACT)
-
-
 def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom harness.cli import main\ncode = main(sys.argv[1:])\n"
@@ -343,7 +310,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
 
 def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
     """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
-    from harness.layouts import TABLES
+    from harness.disk.layouts import TABLES
 
     shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
     assert outputs.is_written_by_us(tmp_path / "tables", TABLES)

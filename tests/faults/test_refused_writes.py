@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 
 from harness.cli import main
 from harness.data.sources import SOURCES
-from harness.files import disk_errors, write_text
+from harness.disk.files import disk_errors, write_text
 from harness.tasks import stsb
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import RUN, copy_project, write_project

@@ -36,12 +36,12 @@ tables:
 RENDER = """
 from pathlib import Path
 from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.evidence.ledger import load_ledger
+from harness.facts.evidence.ledger import load_ledger
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import check_spec, load_specs
+from harness.facts.published import load_published
+from harness.facts.spec import check_spec, load_specs
 from harness.tasks.registry import TASKS
 from harness.plan.recipes import declared_systems
 from harness.plan.recipes import load_recipes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import shlex
@@ -88,7 +89,7 @@ RUN = "simcse-small__words-50d__s0"
         (["evaluate", "bert", "--tasks", "STSB", "--pooling", "men"], "did you mean mean"),
         (["evaluate", "encoder", "--tasks", "STSB", "--from-store"], "embeddings"),
         (["plan", "smal"], "recipes has no"),
-        (["check"], "bands"),
+        (["check"], "reference losses"),
         (["report"], "no scores of the plan"),
         (["data", "fetch", "stbs"], "did you mean stsb"),
         (["backbone", "minilm"], "not in params.yaml"),
@@ -330,3 +331,18 @@ def test_help_starts_at_once_and_a_list_soon() -> None:
     assert min(found)[0] < 0.3
     assert all(f"    {name}" in found[0][1] for name in command_files())
     assert min(processor_seconds("list", "tables") for _ in range(3))[0] < 1
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_that_lacks_a_character_shows_its_code(encoding: str, tmp_path: Path) -> None:
+    """A path may hold bytes that are no characters, and any terminal lacks some characters."""
+    code = "from harness.cli import main; main(['list', 'tables']); print('caf\\xe9 \\u2192 a\\udcff')"
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+    )
+    words = {"ascii": r"caf\xe9 \u2192", "latin-1": r"café \u2192", "utf-8": "café →"}
+    assert ended.stdout.decode(encoding).splitlines()[-1] == words[encoding] + r" a\udcff"

@@ -22,8 +22,8 @@ from harness.declarations import (
     read_record,
     validated,
 )
+from harness.disk.yaml_files import read_yaml
 from harness.errors import InputError
-from harness.yaml_files import read_yaml
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,7 +150,7 @@ def test_no_module_reads_yaml_but_the_reader() -> None:
         for path in (ROOT / room).rglob("*.py")
         if calls.search(path.read_text(encoding="utf-8"))
     ]
-    assert found == ["harness/yaml_files.py"]
+    assert found == ["harness/disk/yaml_files.py"]
 
 
 @pytest.mark.parametrize(

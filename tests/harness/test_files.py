@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import atomic_path, sha256_of, sha256_of_folder, write_by_hash, write_json, write_text
+from harness.disk.files import atomic_path, sha256_of, sha256_of_folder, write_by_hash, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk: the write fails as it does without space."""
     code = (
         "import resource, signal, sys\nsys.dont_write_bytecode = True\n"
-        "from pathlib import Path\nfrom harness.files import write_text\n"
+        "from pathlib import Path\nfrom harness.disk.files import write_text\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n    write_text(Path(sys.argv[1]) / 'big', 'x' * 5000)\n"
@@ -94,7 +94,7 @@ def test_a_file_is_hashed_again_when_it_changed_though_its_size_and_time_are_as_
 def test_a_settled_file_is_read_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a"
     path.write_text("one")
-    monkeypatch.setattr("harness.files.SETTLED", -(10**18))
+    monkeypatch.setattr("methods.core.files.SETTLED", -(10**18))
     found = sha256_of(path)
     monkeypatch.setattr("hashlib.file_digest", None)  # whoever reads the file fails
     assert sha256_of(path) == found

@@ -13,6 +13,7 @@ import pytest
 from harness import process
 from harness.errors import InputError
 from harness.process import (
+    DECIDED,
     PASSIVE,
     PORTABLE,
     REPLACED,
@@ -165,3 +166,48 @@ def test_portable_runs_use_the_cpu_and_refuse_a_gpu() -> None:
     assert device_for("native", "auto") == "auto"
     with pytest.raises(InputError, match="portable arithmetic runs on the CPU"):
         device_for("portable", "cuda")
+
+
+FREES = """
+import resource, sys
+from harness.process import keep_freed_memory
+if "keep" in sys.argv:
+    keep_freed_memory()
+for turn in range(6):
+    if turn == 1:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    blocks = [bytearray(b"1") * (20 * 2**20) for _ in range(5)]
+    del blocks
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+"""Prints how many pages five turns asked for of 25,600 each, after a first one."""
+
+
+def pages(*words: str, **settings: str) -> int:
+    plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
+    command = [sys.executable, "-c", FREES, *words]
+    done = subprocess.run(command, env={**plain, **settings}, capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+@pytest.mark.skipif("glibc" not in os.confstr("CS_GNU_LIBC_VERSION"), reason="glibc's settings")
+def test_memory_that_was_freed_is_used_again() -> None:
+    assert pages() > 100  # of 4 KiB more than 100,000
+    assert pages("keep") < 20
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_a_person_who_sets_a_variable_of_the_allocator_decides(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object) -> None:
+        raise AssertionError("asked for")
+
+    monkeypatch.setenv(name, "")
+    monkeypatch.setattr(process.ctypes, "CDLL", refused)
+    process.keep_freed_memory()
+
+
+def test_an_allocator_without_glibcs_settings_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process.ctypes, "CDLL", lambda _: object())
+    process.keep_freed_memory()

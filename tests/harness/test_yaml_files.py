@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.disk.yaml_files import DEEPEST, LONGEST_INTEGER, MOST_VALUES, read_yaml
 from harness.errors import InputError
-from harness.yaml_files import DEEPEST, LONGEST_INTEGER, MOST_VALUES, read_yaml
 
 TEN = ",".join(["x"] * 10)
 

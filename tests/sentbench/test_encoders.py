@@ -103,8 +103,8 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (7, "7 is no model"),
-        (Counting, "is no model"),
+        (7, "7 is not a model"),
+        (Counting, "is not a model"),
         ("nowhere", "nowhere: no such folder"),
         (lambda texts: letters(texts)[1:], "expected"),
         (lambda texts: letters(texts) * np.nan, "finite"),

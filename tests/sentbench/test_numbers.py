@@ -51,7 +51,7 @@ def test_published_numbers_are_those_printed() -> None:
 
 def test_verify_finds_what_the_command_finds() -> None:
     (found,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
-    assert (found.printed.value, found.finding, found.values) == (76.14, "only its authors", ())
+    assert (found.printed.value, found.verdict, found.values) == (76.14, "authors only", ())
     assert sentbench.describe(found).splitlines()[1].startswith("printed    76.14")
     assert len(sentbench.verify("pcl/table2", "SimCSE", "Avg")) == 3
     with pytest.raises(sentbench.InputError, match="has no row 'UNO'"):

@@ -76,7 +76,7 @@ def test_the_wheel_has_every_declaration_of_the_checkout(installed: Path) -> Non
         (["list", "sources"], "Apache-2.0"),
         (["list", "tasks"], "STSB-dev"),
         (["list", "methods"], "pt-bert"),
-        (["verify", "una/table1", "BERT-base UNA", "Avg"], "only its authors"),
+        (["verify", "una/table1", "BERT-base UNA", "Avg"], "authors only"),
         (["plan", "pcl/table2", "--dry-run"], "simcse"),
     ],
 )
@@ -124,12 +124,12 @@ def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empt
         assert not {"torch", "pandas", "numpy"} & set(sys.modules)
         letters = lambda texts: [[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts]
         frame = sentbench.evaluate(letters, "STSB", text="raw", intervals=True)
-        answer = sentbench.verify("una/table1", "BERT-base UNA", "Avg")[0].finding
+        answer = sentbench.verify("una/table1", "BERT-base UNA", "Avg")[0].verdict
         print(json.dumps([sentbench.__file__, len(frame), answer, len(sentbench.published("pcl/table2"))]))
     """
     done = run(installed, empty, "-c", textwrap.dedent(program))
     assert done.returncode == 0, done.stderr
     place, scores, answer, printed = json.loads(done.stdout)
     assert Path(place).is_relative_to(installed)
-    assert (scores, answer) == (2, "only its authors")
+    assert (scores, answer) == (2, "authors only")
     assert printed > 100

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from harness.disk.files import write_record
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bundles import MANIFEST, Contributor
 from harness.results.contributions import RunFiles, pack
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import ScoreName, ranges_of, values_of
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile
 from harness.results.store import write_result
 
 TASKS = tuple(f"T{number}" for number in range(6))
@@ -88,7 +89,7 @@ def a_result(seed: int = 7, *, scores: list[dict[str, Any]] | None = None, **cha
         "provenance": {
             "git_commit": "a" * 40, "git_dirty": False, "encoder_sha256": sha(f"encoder {seed}"),
             "data_sha256": {"sets": sha("sets")}, "versions": {"torch": "2"}, "device": "cuda",
-            "precision": "fp32", "text": "senteval",
+            "arithmetic": "native, products of training by torch", "precision": "fp32", "text": "senteval",
         },
     }  # fmt: skip
     for name, value in changes.items():
@@ -101,11 +102,11 @@ def expected(key: str) -> Expected | None:
     if key not in map(key_of, range(10)):
         return None
     record = a_result(int(key[-1])).run.model_dump(exclude={"identity"})
-    return Expected(record, TASKS, "senteval", ("best-dev",))
+    return Expected(record, TASKS, "senteval", ("best-dev",), "native")
 
 
-def identity(run: RunRecord) -> str:
-    return sha(f"identity {run.seed}")
+def identity(result: ResultFile) -> str:
+    return sha(f"identity {result.run.seed}")
 
 
 NAMES = list(values_of(a_result()))
@@ -143,13 +144,13 @@ def files(folder: Path, result: ResultFile, *, vectors: bool = True) -> RunFiles
     key = result.run.key
     write_result(folder / f"{key}.json", result)
     lines = [{"step": 0, "score": 0.3}, {"step": 2, "score": 0.5}, {"step": 4, "score": 0.4}]
-    (folder / f"{key}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_record(folder / f"{key}-curve.json", {"evaluations": lines})
     if vectors:
         matrix = np.zeros((len(TEXTS), len(NAMES)), dtype=np.float32)
         matrix[0] = [values_of(result).get(name, 0.0) for name in NAMES]
         store = EmbeddingStore.open_or_create(folder / key, encoder=key, precision="float32")
         store.add(TEXTS, matrix)
-    return RunFiles(folder / f"{key}.json", folder / f"{key}.jsonl", folder / key if vectors else None)
+    return RunFiles(folder / f"{key}.json", folder / f"{key}-curve.json", folder / key if vectors else None)
 
 
 def bundle_of(out: Path, *results: ResultFile, vectors: bool = True) -> Path:

@@ -25,7 +25,7 @@ import yaml
 
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS
 from harness.data.sources import SOURCES, Source
-from harness.device import quiet
+from harness.process import quiet
 from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny

@@ -72,6 +72,9 @@ def to_svg(figure: Figure, *, key: str, title: str, description: str) -> str:
     `key` starts every id of the element, so figures with different keys can share a page. To be called inside
     the `drawing` block that made the figure.
     """
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
+        figure.set_layout_engine("none")  # else savefig computes it twice more
     buffer = io.BytesIO()
     figure.savefig(
         buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
-from harness.report import statistics
+from harness.facts import statistics
 from harness.report.formats.markdown import escape, escape_code
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
 from harness.results.schema import ResultFile

@@ -57,6 +57,18 @@ def report_entry(code: str) -> str:
     return entry(f"sentbench-{code[:10]}", {"title": NAME, "note": f"Report of code {code}"})
 
 
+def project_entry() -> str:
+    """Returns the entry of this project, by its version."""
+    from importlib.metadata import version
+
+    fields = {
+        "title": NAME,
+        "author": "The sentbench contributors",
+        "note": f"Version {version('sentbench')}",
+    }
+    return entry("sentbench", fields)
+
+
 def entry(key: str, fields: dict[str, str]) -> str:
     """Returns one @misc entry of the fields that have a value; what TeX reads as a command is escaped."""
     lines = [f"  {name} = {{{_escape(name, value)}}}," for name, value in fields.items() if value]

@@ -52,5 +52,5 @@ def _escaped(text: str) -> str:
 
 
 def with_deviations(readme: str, audit: MethodAudit) -> str:
-    """Returns a README with its section on deviations written anew. Errors: as of `with_section`."""
+    """Returns a README with its section on deviations replaced. Errors: as of `with_section`."""
     return with_section(readme, to_deviations(audit), where=f"the README of {audit.method}")

@@ -7,22 +7,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.facts.verdicts import Verdict
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
 from harness.report.formats.text import MEANINGS, SETTING_MARKS, format_number, is_cited, more_seeds, outline
-from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
-from harness.report.verdicts import Finding
+from harness.report.tables.model import Cell, Column, Table, TableRow
 
-MARKS: dict[Finding, str] = {
-    "confirmed": "=",
-    "lower than printed": r"\downarrow",
-    "higher than printed": r"\uparrow",
-    "not settled": "?",
-    "others confirm": r"\circ=",
-    "others find less": r"\circ\downarrow",
-    "others find more": r"\circ\uparrow",
-    "others do not settle it": r"\circ?",
-    "only its authors": r"\ddagger",
-    "untested": "",
+MARKS: dict[Verdict, str] = {
+    "replicates": "=",
+    "replicates within run-to-run variation": r"\approx",
+    "does not replicate (lower)": r"\downarrow",
+    "does not replicate (higher)": r"\uparrow",
+    "inconclusive": "?",
+    "independent runs agree": r"\circ=",
+    "independent runs score lower": r"\circ\downarrow",
+    "independent runs score higher": r"\circ\uparrow",
+    "independent evidence is inconclusive": r"\circ?",
+    "authors only": r"\ddagger",
+    "no independent result": "",
 }
 DASH = "--"
 SPECIAL = str.maketrans(
@@ -63,10 +64,10 @@ def escape(text: str) -> str:
 
 
 def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
-    """Returns a table* environment: our mean with the sd as subscript and the finding as superscript.
+    """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
 
-    The published values stand in a row of their own below ours. Best is bold and second best underlined, ours
-    and the published values each among themselves. A comment names the runs of each row.
+    The published values stand in a row of their own below ours. Bold marks the rows of which no competing one
+    is shown to be better. A comment names the runs of each row.
     """
     around = outline(table)
     rows = [
@@ -80,7 +81,7 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         }
         for line in around.lines
     ]
-    legend = [f"${MARKS[finding]}${escape(MEANINGS[finding])}" for finding in around.legend]
+    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in around.legend]
     legend += [r"$\dagger$ cited, not ours"] if around.cited else []
     size = _font_size(table, rows)
     values = {
@@ -141,7 +142,7 @@ def _cited_only(row: TableRow) -> bool:
 def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
         return DASH
-    number = _ranked(format_number(cell.value, column, decimals), cell.rank)
+    number = _bold(format_number(cell.value, column, decimals), cell.leads)
     return f"${number}{_scripts(cell, column, decimals)}$"
 
 
@@ -149,7 +150,7 @@ def _published(cell: Cell, column: Column, decimals: int) -> str:
     """Returns the published value, with its mark or, so that digits line up, the width of our scripts."""
     if cell.published is None:
         return DASH
-    number = _ranked(format_number(cell.published, column, decimals), cell.published_rank)
+    number = format_number(cell.published, column, decimals)
     if cell.value is None:
         return f"${number}{_mark(cell)}$"
     scripts = _scripts(cell, column, decimals)
@@ -157,21 +158,21 @@ def _published(cell: Cell, column: Column, decimals: int) -> str:
 
 
 def _scripts(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns the sd as a subscript and the finding as a superscript."""
+    """Returns the sd as a subscript and the verdict as a superscript."""
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
     return below + _mark(cell)
 
 
 def _mark(cell: Cell) -> str:
-    """Returns the finding as a superscript, nothing where it has no sign."""
+    """Returns the verdict as a superscript, nothing where it has no sign."""
     more = more_seeds(cell)
     setting = SETTING_MARKS[cell.as_printed].replace("≠", r"\neq")
-    mark = (MARKS[cell.finding] if cell.finding else setting) + ("" if more is None else f"+{more}")
+    mark = (MARKS[cell.verdict] if cell.verdict else setting) + ("" if more is None else f"+{more}")
     return f"^{{{mark}}}" if mark else ""
 
 
-def _ranked(number: str, rank: Rank) -> str:
-    return {"best": rf"\mathbf{{{number}}}", "second": rf"\underline{{{number}}}", "": number}[rank]
+def _bold(number: str, leads: bool) -> str:
+    return rf"\mathbf{{{number}}}" if leads else number
 
 
 def _header(column: Column) -> str:

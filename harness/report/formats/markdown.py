@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.report.formats.templates import TEMPLATES, fill_plain
 from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline
-from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 
 DASH = "–"
 
@@ -24,9 +24,9 @@ def escape_code(text: object) -> str:
 
 
 def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
-    """Returns the table: our mean ± sd with the finding's mark, the published value in brackets under it.
+    """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets under it.
 
-    Best is bold and second best italic, ours and the published values each among themselves.
+    Bold marks the rows of which no competing one is shown to be better.
     """
     around = outline(table)
     rows = [
@@ -67,16 +67,16 @@ def format_cell(cell: Cell, column: Column, decimals: int) -> str:
     """Returns one cell; a missing value is a dash. The mark follows our value, else the published one."""
     published = ""
     if cell.published is not None:
-        published = f"({_ranked(format_number(cell.published, column, decimals), cell.published_rank)})"
+        published = f"({format_number(cell.published, column, decimals)})"
     if is_cited(cell):
         return f"{published} {CITED} {mark_of(cell)}".strip()
     if cell.value is None:
         return "<br>".join(filter(None, [DASH, f"{published} {mark_of(cell)}".strip()]))
-    ours = _ranked(format_number(cell.value, column, decimals), cell.rank)
+    ours = _bold(format_number(cell.value, column, decimals), cell.leads)
     if cell.sd is not None:
         ours += f" ± {format_number(cell.sd, column, decimals)}"
     return "<br>".join(filter(None, [f"{ours} {mark_of(cell)}".strip(), published]))
 
 
-def _ranked(number: str, rank: Rank) -> str:
-    return {"best": f"**{number}**", "second": f"*{number}*", "": number}[rank]
+def _bold(number: str, leads: bool) -> str:
+    return f"**{number}**" if leads else number

@@ -13,7 +13,7 @@ from harness.report.tables.model import Cell, Column, Table, TableRow
 
 FIELDS = (
     "table", "row", "title", "group", "column", "mark", "unit", "ours", "sd", "n", "published", "delta",
-    "finding", "runs", "seeds_values", "note", "contributed", "contributed_runs", "contributed_checked",
+    "verdict", "runs", "seeds_values", "note", "contributed", "contributed_runs", "contributed_checked",
 )  # fmt: skip
 """The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded.
 contributed: what others ran, in no other column, with how far each was checked."""
@@ -24,7 +24,7 @@ FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
 
 
 def records(table: Table) -> Iterator[dict[str, Any]]:
-    """Yields one record for every cell that holds a number or a finding, row by row; keys as in `FIELDS`."""
+    """Yields one record for every cell that holds a number or a verdict, row by row; keys as in `FIELDS`."""
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.value is not None or cell.published is not None or cell.contributed:
@@ -35,7 +35,7 @@ def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[An
     return (
         table.key, row.key, row.title, row.group, column.key, column.mark,
         "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
-        cell.finding, list(cell.runs), list(cell.values), cell.note,
+        cell.verdict, list(cell.runs), list(cell.values), cell.note,
         [value * table.scale / 100 for group in cell.contributed for value in group.values],
         [key for group in cell.contributed for key in group.runs],
         "; ".join(group.level for group in cell.contributed for _ in group.runs),

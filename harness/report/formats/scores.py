@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.intervals import Interval
 from harness.report.formats.markdown import DASH
 from harness.report.formats.terminal import align
-from harness.report.intervals import Interval
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
@@ -92,20 +92,26 @@ def _average(suite: str, tasks: Sequence[str], lines: Sequence[ScoreLine], bound
     ]
 
 
+INTERVALS = ("over seeds", "over pairs", "jointly")
+
+
 def differences_to_text(found: SystemComparison) -> str:
     """Returns a line a task with both means, the difference and its intervals, their mean, and the tally."""
-    rows = [["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", ""]]
+    rows = [
+        ["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", "jointly", ""]
+    ]
     rows += [[name.task, name.metric, *_difference(one)] for name, one in found.tasks.items()]
     if found.mean is not None:
         rows.append(["Mean", "", *_difference(found.mean)])
     tally = tally_in_words(found.tally, found.first)
-    foot = "scores x 100; 95 % intervals of the difference; a task is won where every interval keeps off zero"
+    reasons = ", ".join(dict.fromkeys(one.reason for one in found.tasks.values()))
+    foot = f"scores x 100; 95 % intervals of the difference; judged {reasons}"
     return "\n".join([*_lefts(rows, 2), "", tally, foot]) + "\n"
 
 
 def _difference(one: Difference) -> list[str]:
     values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
-    intervals = [_signed(interval) for interval in (one.seeds, one.pairs)]
+    intervals = [_signed(interval) for interval in (one.seeds, *one.over)]
     return [*values, f"{100 * one.difference:+.2f}", *intervals, one.outcome]
 
 

@@ -1,4 +1,4 @@
-"""A section of a hand-written page that a command writes anew, while the rest of the page stays."""
+"""A section of a hand-written page that a command replaces; the rest of the page stays."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""The ratios of evaluation and training on each machine, as a section of the project's README."""
+"""The ratios of evaluation and training on each machine, as a section of the document on speed."""
 
 from __future__ import annotations
 
 from harness.report.measurements import Headline, Machine, Measurements, headlines
 
-HEADING = "### On each machine that measured"
-INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`: how many times as fast as the
-other tool, medians over rounds; below, GFLOP/s of fp32 products by oneDNN, which our layers call, and by
-torch's own way. How many rounds and threads each figure is of stands on
-the report's Speed page."""
+HEADING = "## Measured machines"
+INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`: the speed relative to the other
+tool, median over rounds. The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by
+torch's default. The report's Speed page shows the number of rounds and threads of each figure."""
 
 
 def to_speed_section(measured: Measurements) -> str:

@@ -11,7 +11,7 @@ from harness.report.tables.model import Cell, Column, Table
 
 
 def to_terminal(table: Table) -> str:
-    """Returns the table with aligned columns: our mean ± sd, the finding's mark, the published value.
+    """Returns the table with aligned columns: our mean ± sd, the verdict's mark, the published value.
 
     `*` marks the best and `'` the second best of our values.
     """
@@ -48,7 +48,7 @@ def format_cell(cell: Cell, column: Column, decimals: int) -> str:
     """Returns one cell; a missing value is a dash."""
     parts = [DASH] if cell.value is None and not is_cited(cell) else []
     if cell.value is not None:
-        sign = {"best": "*", "second": "'", "": ""}[cell.rank]
+        sign = "*" if cell.leads else ""
         sd = "" if cell.sd is None else f"±{format_number(cell.sd, column, decimals)}"
         parts.append(f"{sign}{format_number(cell.value, column, decimals)}{sd}")
     parts += [CITED if is_cited(cell) else "", mark_of(cell)]

@@ -5,39 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
+from harness.facts.verdicts import MARGIN, Verdict
 from harness.report.contributed import contributed_text
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verdicts import MARGIN, Finding
 
-MARKS: dict[Finding, str] = {
-    "confirmed": "=",
-    "lower than printed": "↓",
-    "higher than printed": "↑",
-    "not settled": "?",
-    "others confirm": "○=",
-    "others find less": "○↓",
-    "others find more": "○↑",
-    "others do not settle it": "○?",
-    "only its authors": "‡",
-    "untested": "",
+MARKS: dict[Verdict, str] = {
+    "replicates": "=",
+    "replicates within run-to-run variation": "≈",
+    "does not replicate (lower)": "↓",
+    "does not replicate (higher)": "↑",
+    "inconclusive": "?",
+    "independent runs agree": "○=",
+    "independent runs score lower": "○↓",
+    "independent runs score higher": "○↑",
+    "independent evidence is inconclusive": "○?",
+    "authors only": "‡",
+    "no independent result": "",
 }
-"""The sign of each finding: a bare one is by our seeds, one behind a circle by those of others."""
+"""The sign of each verdict: a bare one is by our seeds, one behind a circle by those of others."""
 
 SETTING_MARKS = {None: "", True: "=", False: "≠"}
 """The sign of a setting or a count by whether it is the printed one."""
 
 CITED = "†"
 
-MEANINGS: dict[Finding, str] = {  # each follows its mark
-    "confirmed": f" confirmed (within {MARGIN:g} points)",
-    "lower than printed": f" lower than printed by more than {MARGIN:g} points",
-    "higher than printed": f" higher than printed by more than {MARGIN:g} points",
-    "not settled": "+n not settled (n more seeds would do)",
-    "others confirm": " others confirm it",
-    "others find less": f" others find less by more than {MARGIN:g} points",
-    "others find more": f" others find more by more than {MARGIN:g} points",
-    "others do not settle it": " others ran it and do not settle it",
-    "only its authors": " only its authors measured it",
+MEANINGS: dict[Verdict, str] = {  # each follows its mark
+    "replicates": f" replicates (within {MARGIN:g} points)",
+    "replicates within run-to-run variation": " replicates within run-to-run variation",
+    "does not replicate (lower)": " does not replicate (our scores are lower)",
+    "does not replicate (higher)": " does not replicate (our scores are higher)",
+    "inconclusive": "+n inconclusive (n more seeds to the next look)",
+    "independent runs agree": " independent runs agree",
+    "independent runs score lower": f" independent runs score lower by more than {MARGIN:g} points",
+    "independent runs score higher": f" independent runs score higher by more than {MARGIN:g} points",
+    "independent evidence is inconclusive": " independent evidence is inconclusive",
+    "authors only": " authors only",
 }
 
 
@@ -58,21 +60,21 @@ class Line:
 class Outline:
     """A table without its cells, the same in every text form.
 
-    legend: the findings that a reader meets, in the order of `MEANINGS`; cited: whether a cell is only
+    legend: the verdicts that a reader meets, in the order of `MEANINGS`; cited: whether a cell is only
     cited. remarks: the table's notes, then
     those of its rows and cells, each with what it belongs to.
     """
 
     lines: tuple[Line, ...]
     seeds: str
-    legend: tuple[Finding, ...]
+    legend: tuple[Verdict, ...]
     cited: bool
     remarks: tuple[str, ...]
 
     @property
     def explained(self) -> list[str]:
-        """The mark and the meaning of every finding of the legend, then of the mark of cited values."""
-        found = [f"{MARKS[finding]}{MEANINGS[finding]}" for finding in self.legend]
+        """The mark and the meaning of every verdict of the legend, then of the mark of cited values."""
+        found = [f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in self.legend]
         return [*found, f"{CITED} cited, not ours"] if self.cited else found
 
 
@@ -81,11 +83,11 @@ def outline(table: Table) -> Outline:
     groups = [row.group for row in table.rows]
     starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
     cells = [cell for row in table.rows for cell in row.cells]
-    found = {cell.finding for cell in cells}
+    found = {cell.verdict for cell in cells}
     return Outline(
         lines=tuple(Line(row, start, row_seeds(row)) for row, start in zip(table.rows, starts, strict=True)),
         seeds=describe_seeds(table),
-        legend=tuple(finding for finding in MEANINGS if finding in found),
+        legend=tuple(verdict for verdict in MEANINGS if verdict in found),
         cited=any(is_cited(cell) for cell in cells),
         remarks=tuple(list_remarks(table)),
     )
@@ -109,16 +111,16 @@ def format_number(value: float, column: Column, decimals: int) -> str:
 
 
 def more_seeds(cell: Cell) -> int | None:
-    """Returns how many more seeds the cell needs, None unless it is `not settled`."""
-    return cell.more if cell.finding == "not settled" else None
+    """Returns how many more seeds the cell needs, None unless it is `inconclusive`."""
+    return cell.more if cell.verdict == "inconclusive" else None
 
 
 def mark_of(cell: Cell) -> str:
-    """Returns the sign of the cell's finding, with the seeds to add where they are known; else nothing."""
+    """Returns the sign of the cell's verdict, with the seeds to add where they are known; else nothing."""
     more = more_seeds(cell)
-    if not cell.finding:
+    if not cell.verdict:
         return SETTING_MARKS[cell.as_printed]
-    return MARKS[cell.finding] + ("" if more is None else f"+{more}")
+    return MARKS[cell.verdict] + ("" if more is None else f"+{more}")
 
 
 def is_cited(cell: Cell) -> bool:

@@ -10,15 +10,15 @@ from typing import Any
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.verdicts import Verdict
 from harness.report.formats.text import MARKS
-from harness.report.pages.cells import finding_counts
+from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
 from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
 from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Cell, Table, TableRow, reading_order, row_label
-from harness.report.verdicts import Finding
 from harness.report.verification import Verification, counted, draw_words, median
 
 MOST = 3
@@ -53,7 +53,7 @@ class Answer:
     link: str
     evidence: str
     printed: str
-    finding: Finding
+    verdict: Verdict
     mark: str
     style: str
     known: str
@@ -96,9 +96,9 @@ def _answer(name: str, report: Report, table: Table, found: Verification, cell: 
         link=f"{page}#{anchor}",
         evidence=f"{page}#{anchor_of(found.printed.row)}" if studied and page else "",
         printed=f"{found.printed.value:.2f}",
-        finding=found.finding,
-        mark=MARKS[found.finding] or "–",
-        style=slug(found.finding),
+        verdict=found.verdict,
+        mark=MARKS[found.verdict] or "–",
+        style=slug(found.verdict),
         known=known_words(found),
         cost=_cost(found, cell),
         command=found.plan.command if found.plan is not None else "",
@@ -111,10 +111,11 @@ def _cost(found: Verification, cell: Cell) -> str:
     if cell.no_verdict:
         return f"our runs cannot test it: {cell.no_verdict}"
     if plan is None:
-        return "settled by our runs" if cell.wanted else "no recipe here runs it"
+        return "answered by our runs" if cell.wanted else "no recipe here runs it"
     if plan.seeds is None:
-        return "; ".join(filter(None, [plan.why, plan.cost]))
-    return f"to test it: {plan.cost}"
+        return plan.why
+    chance = f"chance of a verdict {plan.chance:.0%}" if plan.chance is not None else plan.why
+    return "; ".join(filter(None, [f"to test it: {plan.cost}", chance]))
 
 
 def known_words(found: Verification) -> str:
@@ -132,7 +133,7 @@ def known_words(found: Verification) -> str:
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
     if not parts:
-        parts.append("no run by others found" if found.others.searched else "nothing beside the print")
+        parts.append("no run by others found" if found.others.searched else "only the reported number")
     return "; ".join(parts)
 
 
@@ -141,7 +142,7 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
     answers = answers_of(report, page)
     return {
         "answers": answers,
-        "counts": finding_counts(*tables),
+        "counts": verdict_counts(*tables),
         "sources": len(independent_sources(tables)),
         "telling": telling_findings(tables, answers),
     }
@@ -167,7 +168,7 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
             label = f"{row_label(row)}, {known.printed.value:.2f} in {table.title.partition(':')[0]}"
             found.setdefault(known.printed.fact, (weight, f"{label}: {known_words(known)}: {word}."))
     ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
-    alone = sum(answer.finding == "only its authors" for answer in answers)
+    alone = sum(answer.verdict == "authors only" for answer in answers)
     if alone and len(answers) > 1:
         verb = "is" if alone == 1 else "are"
         ranked.insert(1, f"{alone} of the {len(answers)} numbers below {verb} known from the authors alone.")
@@ -175,9 +176,9 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
 
 
 def _told(known: Verification) -> str:
-    """Returns the word worth telling of a number: its finding if settled, else a draw out of the usual."""
-    if known.finding not in ("not settled", "others do not settle it"):
-        return known.finding
+    """Returns the word worth telling of a number: its verdict if settled, else a draw out of the usual."""
+    if known.verdict not in ("inconclusive", "independent evidence is inconclusive"):
+        return known.verdict
     drawn = "" if known.draw is None else known.draw.answer
     return drawn if drawn in ("lucky draw", "unlucky draw", "out of reach") else ""
 

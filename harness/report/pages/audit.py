@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.statistics import Comparison
 from harness.report.audit import MethodAudit, load_audits
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.report.runs import RunDetail
-from harness.report.statistics import Comparison
 
 
 @dataclass(frozen=True)

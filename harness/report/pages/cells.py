@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+from harness.facts.evidence.others import Relation
+from harness.facts.verdicts import VERDICTS, Verdict
 from harness.report.contributed import contributed_text
-from harness.report.evidence.others import Relation
 from harness.report.formats.text import (
     MARKS,
     SETTING_MARKS,
@@ -18,8 +19,8 @@ from harness.report.formats.text import (
 )
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verdicts import FINDINGS, Finding
-from harness.report.verification import Verification, counted, draw_words, median
+from harness.report.tables.ranks import rank_words
+from harness.report.verification import MANY, Verification, counted, draw_words, median, next_look_words
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -50,10 +51,10 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
         ours=ours or ("" if is_cited(cell) else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
         published="" if cell.published is None else _number(cell.published, column, table),
-        glyph=MARKS[cell.finding] if cell.finding else SETTING_MARKS[cell.as_printed],
-        word=cell.finding or "",
+        glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_printed],
+        word=cell.verdict or "",
         delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
-        style=slug(cell.finding or ""),
+        style=slug(cell.verdict or ""),
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
         facts=cell_facts(table, column, cell, runs),
@@ -68,7 +69,8 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
         *(("Contributed", contributed_text(group)) for group in cell.contributed),
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
-        ("Finding", _finding(cell)),
+        ("Verdict", _verdict(cell)),
+        ("Rank", "" if cell.ranks is None else rank_words(cell.ranks).removeprefix("rank ")),
         ("No verdict from our runs", cell.no_verdict),
         *evidence_facts(cell.evidence),
         ("Each seed", _seed_values(cell, column, table, runs)),
@@ -97,8 +99,7 @@ def evidence_facts(found: Verification | None) -> Facts:
         facts.append(("As one run", f"{draw.answer}: {draw_words(draw)} ({low:.0f} to {high:.0f} %)"))
     plan = found.plan
     if plan is not None:
-        more = plan.cost.replace("seed", "more seed", 1)
-        facts.append(("To settle it", "; ".join(filter(None, [more, plan.why]))))
+        facts.append(("Next look", "; ".join(filter(None, [next_look_words(plan), plan.cost]))))
     return facts
 
 
@@ -110,23 +111,23 @@ _KINDS: dict[Relation, str] = {
 }
 
 
-def finding_counts(*tables: Table) -> list[tuple[Finding, str, int]]:
-    """Returns (finding, sign, number) over the published scores, in the order of the scale, none with 0.
+def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
+    """Returns (verdict, sign, number) over the published scores, in the order of the scale, none with 0.
 
     A score that several cells quote counts once, by our seeds where one of the cells has some. A setting or a
     count is no score: it is left out.
     """
-    facts: dict[Hashable, Finding] = {}
+    facts: dict[Hashable, Verdict] = {}
     for table in tables:
         for row in table.rows:
             for column, cell in zip(table.columns, row.cells, strict=True):
-                if cell.finding is None or column.plain:
+                if cell.verdict is None or column.plain:
                     continue
                 alone = (table.key, row.key, column.key)
                 fact = alone if cell.evidence is None else cell.evidence.printed.fact
-                facts[fact] = min(facts.get(fact, cell.finding), cell.finding, key=FINDINGS.index)
+                facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
     found = Counter(facts.values())
-    return [(finding, MARKS[finding] or "–", found[finding]) for finding in FINDINGS if found[finding]]
+    return [(verdict, MARKS[verdict] or "–", found[verdict]) for verdict in VERDICTS if found[verdict]]
 
 
 def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]:
@@ -173,9 +174,11 @@ def _ours(cell: Cell, column: Column, table: Table) -> str:
     return f"{_number(cell.value, column, table)}{spread}, {seeds}"
 
 
-def _finding(cell: Cell) -> str:
+def _verdict(cell: Cell) -> str:
+    if cell.evidence is not None and cell.evidence.among_many:
+        return f"{cell.verdict}: {MANY}"
     more = more_seeds(cell)
-    return f"{cell.finding}: needs {counted(more, 'more seed')}" if more else cell.finding or ""
+    return f"{cell.verdict}: needs {counted(more, 'more seed')}" if more else cell.verdict or ""
 
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:

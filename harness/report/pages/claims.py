@@ -16,15 +16,15 @@ from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
-from harness.report import statistics
+from harness.facts.statistics import Comparison
+from harness.facts.verdicts import claimed, compare_at_a_look, next_look
 from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
-from harness.report.statistics import Comparison
 from harness.report.tables.model import Cell, Table, TableRow
 
-Finding = Literal["supported", "contradicted", "not settled", "untested", "no verdict"]
-FINDINGS: tuple[Finding, ...] = get_args(Finding)
+Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 class Rows(Declaration):
@@ -65,9 +65,9 @@ class JudgedPair:
     """Two cells of a claim with their evidence, in the table's display scale.
 
     printed: the published difference in the direction of the claim, None if a value was not printed. ours:
-    our difference with its 95 % interval, None if a side was not run or its spread is unknown. more: seeds to
-    add to the side that has fewer so that a difference of the printed size would show with 80 % power; None
-    where it does not apply. reason: why there is no verdict. links: the ids of the cells of both rows.
+    our difference with its interval at the last look, None before the first. more: seeds to add to the side
+    that has fewer up to the next look, None where there is none, or an answer. reason: why there is no
+    verdict. links: the ids of the cells of both rows.
     """
 
     better: TableRow
@@ -76,7 +76,7 @@ class JudgedPair:
     printed: float | None
     ours: Comparison | None
     seeds: tuple[int, int]
-    finding: Finding
+    outcome: Outcome
     more: int | None
     reason: str
     links: tuple[str, str]
@@ -91,19 +91,19 @@ class JudgedClaim:
     decimals: int
 
     @property
-    def finding(self) -> Finding:
+    def outcome(self) -> Outcome:
         """Contradicted if one pair is, supported if all are; else the first of these that holds of a pair:
-        no verdict, untested, not settled.
+        no verdict, untested, inconclusive.
         """
-        found = {pair.finding for pair in self.pairs}
-        order: tuple[Finding, ...] = ("contradicted", "no verdict", "untested", "not settled")
-        return next((finding for finding in order if finding in found), "supported")
+        found = {pair.outcome for pair in self.pairs}
+        order: tuple[Outcome, ...] = ("contradicted", "no verdict", "untested", "inconclusive")
+        return next((outcome for outcome in order if outcome in found), "supported")
 
     @property
     def reason(self) -> str:
         """Why there is no verdict, empty if there may be one."""
         reasons = dict.fromkeys(pair.reason for pair in self.pairs if pair.reason)
-        return "; ".join(reasons) if self.finding == "no verdict" else ""
+        return "; ".join(reasons) if self.outcome == "no verdict" else ""
 
 
 def load_claims(folder: Path) -> dict[str, PaperClaims]:
@@ -118,7 +118,7 @@ def load_claims(folder: Path) -> dict[str, PaperClaims]:
 
 
 def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[JudgedClaim]:
-    """Returns every claim with its finding. Errors: InputError for an unknown table, column or row."""
+    """Returns every claim with its outcome. Errors: InputError for an unknown table, column or row."""
     return [judge_claim(claim, tables) for claim in claims]
 
 
@@ -150,12 +150,10 @@ def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
 def _judge_pair(
     claim: Claim, table: Table, better: tuple[TableRow, str], worse: tuple[TableRow, str]
 ) -> JudgedPair:
-    """Returns two cells with their finding; the first rule that holds decides.
+    """Returns two cells with their outcome; the first rule that holds decides.
 
     1. no verdict: the runs of a side do not judge its printed number. 2. untested: a side has no seeds. 3.
-    supported or contradicted: the 95 % interval of the difference (Welch; the difference itself if neither
-    side varies) is wholly above or below 0; of a claim that two are the same, wholly inside or outside of
-    what counts as that. 4. not settled: the rest.
+    what `harness.facts.verdicts.claimed` says of the difference.
     """
     index = {column.key: number for number, column in enumerate(table.columns)}
     upper, lower = better[0].cells[index[better[1]]], worse[0].cells[index[worse[1]]]
@@ -163,9 +161,11 @@ def _judge_pair(
     printed = None
     if upper.published is not None and lower.published is not None:
         printed = (sides[0].published or 0.0) - (sides[1].published or 0.0)
-    ours = statistics.compare_seeds(sides[0].values, sides[1].values)
+    ours = compare_at_a_look(sides[0].values, sides[1].values)
     margin = 0.0 if claim.within is None else claim.within * table.scale / 100
-    finding = _finding(upper, lower, ours, margin)
+    outcome = _outcome(upper, lower, ours, margin)
+    fewer = min(len(upper.values), len(lower.values))
+    look = next_look(fewer)
     return JudgedPair(
         better=better[0],
         worse=worse[0],
@@ -173,8 +173,8 @@ def _judge_pair(
         printed=printed,
         ours=ours,
         seeds=(len(upper.values), len(lower.values)),
-        finding=finding,
-        more=None if margin or finding != "not settled" else _more_seeds(upper.values, lower.values, printed),
+        outcome=outcome,
+        more=None if look is None or outcome != "inconclusive" else look - fewer,
         reason=upper.no_verdict or lower.no_verdict,
         links=(cell_anchor(table, better[0], better[1]), cell_anchor(table, worse[0], worse[1])),
     )
@@ -188,33 +188,13 @@ def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
     return name
 
 
-def _finding(upper: Cell, lower: Cell, ours: Comparison | None, margin: float) -> Finding:
-    """Returns the finding of two cells; they are said to be the same within a margin that is not 0."""
+def _outcome(upper: Cell, lower: Cell, ours: Comparison | None, margin: float) -> Outcome:
+    """Returns the outcome of two cells; they are said to be the same within a margin that is not 0."""
     if upper.no_verdict or lower.no_verdict:
         return "no verdict"
     if not upper.values or not lower.values:
         return "untested"
-    if ours is None:
-        return "not settled"
-    if margin:
-        inside = -margin <= ours.low and ours.high <= margin
-        outside = ours.low > margin or ours.high < -margin
-        return "supported" if inside else "contradicted" if outside else "not settled"
-    if ours.low <= 0 <= ours.high:
-        return "not settled"
-    return "supported" if ours.low > 0 else "contradicted"
-
-
-def _more_seeds(upper: Sequence[float], lower: Sequence[float], printed: float | None) -> int | None:
-    """Seeds to add to show a difference of the printed size; a single seed first needs a second."""
-    fewer = min(len(upper), len(lower))
-    if fewer < 2:
-        return 2 - fewer
-    if not printed:
-        return None
-    variances = [statistics.sample_sd(values) or 0.0 for values in (upper, lower)]
-    pooled = (sum(sd**2 for sd in variances) / 2) ** 0.5
-    return max(0, statistics.seeds_needed(printed, pooled) - fewer)
+    return claimed(ours, margin=margin)
 
 
 def claims_values(
@@ -223,9 +203,9 @@ def claims_values(
     """Returns what the page shows; `ledger` holds the judged claims by the paper's title, `pages` where a
     table stands as seen from the main page, by key.
     """
-    counts = Counter(judged.finding for claims in ledger.values() for judged in claims)
-    findings = {finding: counts[finding] for finding in FINDINGS if counts[finding]}
-    return {"ledger": ledger, "findings": findings, "pages": pages or {}}
+    counts = Counter(judged.outcome for claims in ledger.values() for judged in claims)
+    outcomes = {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
+    return {"ledger": ledger, "outcomes": outcomes, "pages": pages or {}}
 
 
 def _declared_claims(report: Report) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.intervals import student
 from harness.report.formats.text import task_title
-from harness.report.intervals import student
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.report.system_pairs import (

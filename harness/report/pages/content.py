@@ -48,7 +48,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Step:
-    """One rung of a ladder: the run's id, the rung's name, and the choice that it turns over, in words."""
+    """One rung of a ladder: the run's id, the rung's name, and the choice that it changes, in words."""
 
     system: str
     name: str

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.errors import InputError
+from harness.facts.run_choice import RunSystem
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
@@ -17,7 +18,6 @@ from harness.report.pages.declared import MAIN, Page
 from harness.report.pages.runs import FILE, has_own_page
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.report.tables.run_choice import RunSystem
 from harness.results.schema import ResultFile
 
 PROTOCOL = (

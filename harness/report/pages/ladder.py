@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.statistics import Comparison
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.declared import Page
-from harness.report.statistics import Comparison
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.report import statistics
+from harness.facts import statistics
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.results.schema import ResultFile

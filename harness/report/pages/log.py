@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.facts.verdicts import VERDICTS
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.report.verdicts import FINDINGS
 
 
 @dataclass(frozen=True)
 class LogEntry:
     """Runs of one system from one state of the code on one device.
 
-    result: the findings of the cells that they fill, in words.
+    result: the verdicts of the cells that they fill, in words.
     """
 
     code: str
@@ -41,8 +41,8 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
 
 
 def _result(tables: Sequence[Table], keys: set[str]) -> str:
-    """Returns how many of the cells that the runs fill have which finding."""
+    """Returns how many of the cells that the runs fill have which verdict."""
     cells = [c for table in tables for row in table.rows for c in row.cells if keys & set(c.runs)]
-    found = Counter(cell.finding for cell in cells if cell.finding)
-    words = [f"{found[finding]} {finding}" for finding in FINDINGS if found[finding]]
+    found = Counter(cell.verdict for cell in cells if cell.verdict)
+    words = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]]
     return ", ".join(words) or f"{len(cells)} cells, nothing printed"

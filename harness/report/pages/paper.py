@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from harness.facts.published import Published
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.papers import chart_of
@@ -19,7 +20,6 @@ from harness.report.pages.log import log_of
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Table, reading_order, row_label
-from harness.report.tables.published import Published
 
 STRIP = "Diamonds: published here. Crosses: sources that ran it again by its recipe. Rings: our seeds."
 

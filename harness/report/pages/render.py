@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.declarations import check_link
 from harness.errors import InputError
+from harness.facts.verdicts import FAILED, MARGIN
 from harness.report.charts.palette import css_variables
 from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
@@ -21,18 +23,18 @@ from harness.report.pages.anchors import anchors_of
 from harness.report.pages.cells import (
     backbone_of,
     backbones_of,
-    finding_counts,
     has_published,
     has_sd,
     runs_of_row,
     show_cell,
     signed,
+    verdict_counts,
 )
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page, declared_pages
 from harness.report.runs import slug
+from harness.report.tables.many import STATED
 from harness.report.tables.model import Table, TableRow, row_label
-from harness.report.verdicts import MARGIN
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -98,8 +100,10 @@ def _environment(templates: Path) -> Environment:
             "has_published": has_published,
             "has_sd": has_sd,
             "describe_seeds": describe_seeds,
-            "finding_counts": finding_counts,
+            "verdict_counts": verdict_counts,
             "marks": MARKS,
+            "failed": FAILED,
+            "many": STATED,
             "margin": MARGIN,
             "grouped": _grouped,
             "anchors_of": anchors_of,
@@ -112,6 +116,7 @@ def _environment(templates: Path) -> Environment:
             "downloads": DOWNLOADS,
             "all_results": ALL_RESULTS,
             "report_entry": report_entry,
+            "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
         }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.report import statistics
-from harness.report.evidence.model import Range, Score, Study, Summary
-from harness.report.evidence.others import Others
+from harness.facts import statistics
+from harness.facts.evidence.model import Range, Score, Study, Summary
+from harness.facts.evidence.others import Others
 from harness.report.runs import slug
 from harness.report.tables.model import Table, row_label
 from harness.report.verification import counted

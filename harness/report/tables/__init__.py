@@ -1,1 +1,1 @@
-"""Specs, scores and published numbers become cells with findings."""
+"""Specs, scores and published numbers become cells with verdicts."""

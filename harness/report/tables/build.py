@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from harness.errors import InputError
-from harness.report.evidence.ledger import Ledger
-from harness.report.evidence.others import (
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.others import (
     any_number,
     backbone_spread,
     known_spread,
@@ -17,18 +17,18 @@ from harness.report.evidence.others import (
     others_of,
     printed_number,
 )
+from harness.facts.price import NO_PRICE, Price
+from harness.facts.published import Published, PublishedRow
+from harness.facts.run_choice import RunChoice, RunSystem
+from harness.facts.spec import ColumnSpec, RowSpec, Statistic, TableSpec
+from harness.facts.statistics import KnownSpread
 from harness.report.formats.text import TASKS
-from harness.report.statistics import KnownSpread
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.contributed import contributed_scores
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import group_of, order_of, untrained
-from harness.report.tables.published import Published, PublishedRow
 from harness.report.tables.ranks import rank_rows
-from harness.report.tables.run_choice import RunChoice, RunSystem
 from harness.report.tables.seeds import ScoreIndex, index_scores
-from harness.report.tables.spec import ColumnSpec, RowSpec, Statistic, TableSpec
-from harness.report.verification import NO_PRICE, Price
 from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile
 
@@ -76,6 +76,11 @@ class Evidence:
         return index_scores(self.results)
 
     @cached_property
+    def untrained(self) -> set[tuple[str, str]]:
+        """The systems with their backbones of which no run took a training step."""
+        return untrained(self.results)
+
+    @cached_property
     def contributed_index(self) -> ScoreIndex:
         """The contributed scores by column."""
         return index_scores(one.result for one in self.contributed.values())
@@ -96,7 +101,7 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         key=spec.key,
         title=spec.title,
         columns=tuple(_shown_column(column) for column in spec.columns),
-        rows=tuple(rank_rows(spec, declared, rows)),
+        rows=tuple(rank_rows(spec, declared, rows, _exact(spec, evidence))),
         protocol=spec.protocol,
         scale=spec.scale,
         decimals=spec.decimals,
@@ -106,6 +111,18 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         logs=tuple(spec.logs),
         unit=_unit(spec, evidence.published),
     )
+
+
+def _exact(spec: TableSpec, evidence: Evidence) -> Callable[[RowSpec, ColumnSpec], bool]:
+    """Returns the function that tells whether no seed changes the score of a cell."""
+
+    def exact(row: RowSpec, column: ColumnSpec) -> bool:
+        choice = spec.choice(row, column)
+        return row.deterministic or (
+            choice is not None and (choice.system, choice.backbone) in evidence.untrained
+        )
+
+    return exact
 
 
 def _unit(spec: TableSpec, published: Published) -> str:
@@ -130,12 +147,11 @@ def _shown_column(column: ColumnSpec) -> Column:
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
     systems = dict.fromkeys(evidence.systems) or evidence.index.systems
-    without = untrained(evidence.results)
     return [
         RowSpec(
             title=system.label,
             run=str(system.choice),
-            group=group_of(spec, system.choice, without),
+            group=group_of(spec, system.choice, evidence.untrained),
             competes=system.choice.system not in spec.unranked,
         )
         for system in systems

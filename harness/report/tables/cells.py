@@ -6,15 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.report import statistics
+from harness.facts import statistics
+from harness.facts.evidence.others import Others, PrintedNumber
+from harness.facts.price import NO_PRICE, Price
+from harness.facts.spec import Statistic
+from harness.facts.statistics import KnownSpread
+from harness.facts.verdicts import judge
 from harness.report.contributed import Contributed
-from harness.report.evidence.others import Others, PrintedNumber
-from harness.report.statistics import KnownSpread
 from harness.report.tables.model import Cell
 from harness.report.tables.seeds import SeedScore
-from harness.report.tables.spec import Statistic
-from harness.report.verdicts import finding, typical
-from harness.report.verification import NO_PRICE, Plan, Price, Verification, verify
+from harness.report.verification import Plan, Verification, verify
 from harness.results.contributions import Level
 
 
@@ -80,10 +81,10 @@ class Yardstick:
             and self.others is not None
             and not self.no_verdict
         ):
-            answer = typical(
+            answer = judge(
                 values,
                 self.printed.value,
-                printed_seeds=self.printed.seeds,
+                origin=self.printed.origin,
                 known=self.known,
                 rounding=self.printed.rounding,
             )
@@ -124,7 +125,7 @@ def build_cell(
         return _sd_cell(cell, against)
     known = against.verify(values, [100 * score.dev for score in seeds])
     if statistic == "best-by-dev":
-        return _best_cell(cell, best, known, against)
+        return _best_cell(cell, best, known)
     return _judged(replace(cell, best_by_dev=values[best]), known)
 
 
@@ -134,27 +135,15 @@ def _judged(cell: Cell, known: Verification | None) -> Cell:
         return cell
     plan = known.plan
     more = plan.more if plan is not None and plan.seeds is not None else None
-    return replace(cell, finding=known.finding, evidence=known, more=more)
+    return replace(cell, verdict=known.verdict, evidence=known, more=more)
 
 
-def _best_cell(cell: Cell, best: int, known: Verification | None, against: Yardstick) -> Cell:
-    """Returns the cell of the seed that is best on dev: one run, judged by the spread of all seeds."""
+def _best_cell(cell: Cell, best: int, known: Verification | None) -> Cell:
+    """Returns the cell of the seed that is best on dev; the verdict is that of all seeds."""
     value = cell.values[best]
     picked = replace(cell, value=value, sd=None, n=1, runs=(cell.runs[best],), values=(value,))
-    if known is None or cell.published is None:
-        return picked
-    spread = against.known
-    if cell.sd is not None and (spread is None or spread.n > 0):
-        spread = KnownSpread(cell.sd * against.points, len(cell.values))
-    answer = typical(
-        [value * against.points],
-        known.printed.value,
-        printed_seeds=None,
-        known=spread,
-        rounding=known.printed.rounding,
-    )
-    known = replace(known, typical=answer, finding=finding(answer, known.by_others), plan=None)
-    return _judged(replace(picked, delta=value - cell.published), known)
+    delta = None if cell.published is None else value - cell.published
+    return _judged(replace(picked, delta=delta), known)
 
 
 def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
@@ -176,7 +165,7 @@ def setting_cell(value: float, against: Yardstick) -> Cell:
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
-    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is no score: no finding."""
+    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is no score: no verdict."""
     if cell.sd is None:
         note = "a standard deviation needs two seeds"
         return replace(build_cell([], "sd", against), runs=cell.runs, note=note)

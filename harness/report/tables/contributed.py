@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
+from harness.facts.run_choice import RunChoice
+from harness.facts.spec import ColumnSpec, TableSpec
 from harness.report.contributed import Contributed
 from harness.report.tables.cells import Yardstick
-from harness.report.tables.run_choice import RunChoice
 from harness.report.tables.seeds import ScoreIndex, SeedScore
-from harness.report.tables.spec import ColumnSpec, TableSpec
 from harness.results.contributions import Contribution, Level
 
 

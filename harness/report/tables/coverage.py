@@ -8,8 +8,8 @@ from pathlib import Path
 
 from harness.declarations import Declaration, TableKey, read_declaration
 from harness.errors import InputError
-from harness.report.tables.published import Published, PublishedRow
-from harness.report.tables.spec import RowSpec, TableSpec
+from harness.facts.published import Published, PublishedRow
+from harness.facts.spec import RowSpec, TableSpec
 
 NOT_RUN = "not-run.yaml"
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.facts.verdicts import Verdict
 from harness.report.contributed import Contributed
-from harness.report.verdicts import Finding
 from harness.report.verification import Verification
-
-Rank = Literal["best", "second", ""]
 
 
 @dataclass(frozen=True)
@@ -19,15 +17,15 @@ class Cell:
     contributed: what others ran and contributed, in points; no other part of a cell takes it in.
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     place: share of our seeds below the published value, in [0, 1]; None without both.
-    finding: what is known of the published value (harness/report/verdicts.py decides), None where none is;
+    verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
     more: seeds to add so that the number is settled, None where they are not known or none are needed.
     no_verdict: why our runs do not judge the published value, empty if they do.
     work: key of the work that the published value is quoted from, empty where the paper reports it itself.
-    as_printed: whether a setting or a count is the printed one; None for a score, which gets a finding.
+    as_printed: whether a setting or a count is the printed one; None for a score, which gets a verdict.
     note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
-    rank: rank of our value, published_rank: that of the published one, each within the rows that compete.
+    ranks: those that our value may have within the rows that compete, 1 the best; None where it does not.
     best_by_dev: value of our seed with the best development score.
     values: what each of `runs` scored, in their order; empty where the cell is not made of scores.
     """
@@ -37,7 +35,7 @@ class Cell:
     n: int = 0
     published: float | None = None
     delta: float | None = None
-    finding: Finding | None = None
+    verdict: Verdict | None = None
     evidence: Verification | None = None
     wanted: bool = True
     contributed: tuple[Contributed, ...] = ()
@@ -47,11 +45,15 @@ class Cell:
     work: str = ""
     as_printed: bool | None = None
     runs: tuple[str, ...] = ()
-    rank: Rank = ""
+    ranks: tuple[int, int] | None = None
     note: str = ""
-    published_rank: Rank = ""
     best_by_dev: float | None = None
     values: tuple[float, ...] = ()
+
+    @property
+    def leads(self) -> bool:
+        """Whether no competing row is shown to be better."""
+        return self.ranks is not None and self.ranks[0] == 1
 
 
 @dataclass(frozen=True)

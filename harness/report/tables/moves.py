@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from scipy import stats
 
-from harness.report import statistics
+from harness.facts import statistics
 from harness.report.system_pairs import HEADLINE, SAME
 from harness.results.schema import ResultFile
 

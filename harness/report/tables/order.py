@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.facts.run_choice import RunChoice
+from harness.facts.spec import TableSpec
 from harness.report.tables.model import TableRow
-from harness.report.tables.run_choice import RunChoice
-from harness.report.tables.spec import TableSpec
 from harness.results.schema import ResultFile
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: a ceiling, no competitor"

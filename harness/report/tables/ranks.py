@@ -1,30 +1,64 @@
-"""Best and second best, by the numbers a reader sees, among the rows that compete."""
+"""The ranks that each row may have among the rows that it competes with, by all of its seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from harness.report.tables.model import Rank, TableRow
-from harness.report.tables.spec import ColumnSpec, RowSpec, TableSpec
+from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
+from harness.facts.verdicts import rank_intervals
+from harness.report.tables.model import TableRow
 
 
-def rank_rows(spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow]) -> list[TableRow]:
-    """Returns the rows with ranks in their cells, ours and the published ones each among themselves.
+def rank_rows(
+    spec: TableSpec,
+    declared: Sequence[RowSpec],
+    rows: Sequence[TableRow],
+    exact: Callable[[RowSpec, ColumnSpec], bool],
+) -> list[TableRow]:
+    """Returns the rows with rank intervals in their cells, and of the leading column in their source.
 
-    Rows compete within their group or over the whole table, as the spec says. Cells that print alike share a
-    rank; a lone competitor gets none.
+    Rows compete within their group or over the whole table, as the spec says; a lone competitor gets none.
+    Published values get none, for a number without its seeds has no rank. exact: whether no seed changes the
+    score of a cell. The leading column is the one that orders the table, else the last that is ranked.
     """
     cells = [list(row.cells) for row in rows]
-    for index, column in enumerate(spec.columns):
-        if spec.compete == "none" or column.better == "none" or column.statistic in ("sd", "pairs"):
-            continue
+    sources = [row.source for row in rows]
+    ranked = [
+        index
+        for index, column in enumerate(spec.columns)
+        if spec.compete != "none" and column.better != "none" and column.recipe is None
+    ]
+    keys = [column.key for column in spec.columns]
+    leading = keys.index(spec.order_by) if spec.order_by else ranked[-1] if ranked else None
+    for index in ranked:
+        column = spec.columns[index]
         for members in _competitors(spec, declared):
-            ours = _ranks([rows[i].cells[index].value for i in members], column, spec.decimals)
-            theirs = _ranks([rows[i].cells[index].published for i in members], column, spec.decimals)
-            for member, rank, published_rank in zip(members, ours, theirs, strict=True):
-                cells[member][index] = replace(cells[member][index], rank=rank, published_rank=published_rank)
-    return [replace(row, cells=tuple(found)) for row, found in zip(rows, cells, strict=True)]
+            some = [
+                i for i in members if cells[i][index].values and spec.statistic(declared[i], column) == "mean"
+            ]
+            if len(some) < 2:
+                continue
+            found = rank_intervals(
+                [cells[i][index].values for i in some],
+                [exact(declared[i], column) for i in some],
+                lower_is_better=column.better == "lower",
+            )
+            for member, ranks in zip(some, found, strict=True):
+                cells[member][index] = replace(cells[member][index], ranks=ranks)
+                if index == leading and ranks is not None:
+                    words = f"{rank_words(ranks)} of {len(some)} by {column.title or column.key}"
+                    sources[member] = ", ".join(filter(None, [sources[member], words]))
+    return [
+        replace(row, cells=tuple(found), source=source)
+        for row, found, source in zip(rows, cells, sources, strict=True)
+    ]
+
+
+def rank_words(ranks: tuple[int, int]) -> str:
+    """Returns `rank 2` or `rank 1 to 3`."""
+    low, high = ranks
+    return f"rank {low}" if low == high else f"rank {low} to {high}"
 
 
 def _competitors(spec: TableSpec, declared: Sequence[RowSpec]) -> list[list[int]]:
@@ -34,14 +68,3 @@ def _competitors(spec: TableSpec, declared: Sequence[RowSpec]) -> list[list[int]
         if row.competes:
             contests.setdefault(row.group if spec.compete == "group" else "", []).append(index)
     return list(contests.values())
-
-
-def _ranks(values: Sequence[float | None], column: ColumnSpec, decimals: int) -> list[Rank]:
-    """Returns the rank of each value; None takes no part."""
-    printed = [None if value is None else float(f"{value:.{decimals}f}") for value in values]
-    known = [value for value in printed if value is not None]
-    if len(known) < 2:
-        return [""] * len(values)
-    order = sorted(set(known), reverse=column.better == "higher")
-    names: dict[float, Rank] = dict(zip(order, ("best", "second"), strict=False))
-    return ["" if value is None else names.get(value, "") for value in printed]

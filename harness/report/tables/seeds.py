@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from harness.errors import InputError
-from harness.report import statistics
-from harness.report.tables.run_choice import RunChoice, RunSystem
-from harness.report.tables.spec import ColumnSpec, TableSpec
+from harness.facts import statistics
+from harness.facts.run_choice import RunChoice, RunSystem
+from harness.facts.spec import ColumnSpec, TableSpec
 from harness.results.schema import ResultFile
 
 ScoreKey = tuple[str, str, str, str, str]

@@ -1,4 +1,4 @@
-"""The pairs of a SemEval year whose lengths mislead; the thresholds stand in the name, after colons."""
+"""The pairs of a SemEval year whose lengths mislead; the thresholds are part of the name, after colons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What STS-B holds of each SemEval year: sets that need no download beside STS-B."""
+"""The pairs of each SemEval year that STS-B contains: sets that need no further download."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
 def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
     """Returns the exact GELU of `layer(inputs)`; [T, k] to [T, n].
 
-    The two are one call where no gradient is wanted, for a gradient needs what GELU was given.
+    The two are one call where no gradient is wanted, because a gradient needs what GELU was given.
     """
     if torch.is_grad_enabled() or not fits_onednn(inputs, layer.weight):
         return functional.gelu(linear(layer, inputs))
@@ -86,10 +86,10 @@ def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
 
 @contextmanager
 def reordered(network: nn.Module, rows: int) -> Iterator[None]:
-    """Keeps the weights of linear layers as oneDNN reads them, which else orders them anew at each product.
+    """Keeps the weights of linear layers in oneDNN's order, so that it does not reorder them at each product.
 
-    For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes its
-    memory once more. Values were the same to the bit where it was measured.
+    For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes twice
+    its memory. Where it was measured, values were bit-identical.
     """
     chosen: list[nn.Linear] = []
     try:

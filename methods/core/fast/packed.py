@@ -40,7 +40,7 @@ EXACT_GELU = "GELUActivation"
 def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
     """Returns whether `pooled_vectors` knows this backbone and these inputs.
 
-    The first token of every row must be attended to, for the packed rows start with it.
+    The first token of every row must be attended to, because the packed rows start with it.
     """
     mask = mask_on_host(tokens)
     return (

@@ -15,7 +15,7 @@ from typing import TypeVar
 import torch
 
 MOST = 8
-"""Batches at once, for each has its own activations in memory; further threads help inside of a batch."""
+"""Batches at once, because each has its own activations in memory; further threads help inside of a batch."""
 
 AHEAD = 4
 """Items of each thread that are begun or done before the first of them is asked for; bounds their memory."""

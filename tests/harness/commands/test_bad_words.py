@@ -78,8 +78,9 @@ RECORDS = """
     | compare-systems simcse@bert whitening | compare-systems simcse whitening --tasks STSBB
     | compare-systems simcse whitening --tasks , | compare-systems simcse whitening --scores empty
     | compare-systems simcse whitening --scores params.yaml | compare-systems '' ''
-    | check --bands nowhere.yaml | check --bands params.yaml | check --bands encoder
-    | check --measure --bands encoder | check --format xml | check --measure --json | check now | data
+    | check --losses nowhere.yaml | check --losses params.yaml | check --losses encoder
+    | check --against nowhere | check --against '' | check --measure --losses encoder
+    | check --format xml | check --measure --json | check now | data
     | data fetsh stsb | data fetch stbs | data fetch stsb --tiers cloud | data fetch stsb --tiers ''
     | data fetch minilm-l6 --revision 'a b' | data check nothing | data check minilm-l6
     | data lock minilm-l6 | data convert | data convert stsb | data fetch ../x | data fetch ''

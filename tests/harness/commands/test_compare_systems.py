@@ -42,7 +42,7 @@ def test_two_systems_are_compared_task_by_task(project: Path, capsys: pytest.Cap
     assert main(["compare-systems", "simcse", "whitening", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["tasks"]
-    assert told["won"] + told["lost"] + told["open"] + told["equal"] == len(told["tasks"])
+    assert told["won"] + told["lost"] + told["inconclusive"] + told["equal"] == len(told["tasks"])
     assert all(task["paired_seeds"] == 1 and task["over_pairs"] is None for task in told["tasks"])
     for task in told["tasks"]:
         assert f"{100 * task['difference']:+.2f}" in shown

@@ -9,11 +9,11 @@ import pytest
 
 from harness.cli import main
 from harness.commands.plan import describe, is_done
+from harness.facts.spec import load_specs
 from harness.plan.entries import read_params
 from harness.plan.names import table_runs, table_tasks
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.report.tables.spec import load_specs
 
 ROOT = Path(__file__).parents[3]
 CHECKOUT = ("recipes", "leaderboards", "methods", "harness")

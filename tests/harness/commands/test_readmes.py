@@ -1,4 +1,4 @@
-"""What READMEs have from declarations and records: up to date, and nothing else is touched."""
+"""The parts of READMEs and documents that are generated: up to date, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands.readmes import source_page, speed_readme, written_readmes
+from harness.commands.readmes import source_page, speed_page, written_readmes
 from harness.data.sources import SOURCES
 from harness.errors import InputError
-from harness.paths import SOURCE_PAGE
+from harness.paths import SOURCE_PAGE, SPEED_PAGE
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats.deviations import INTRO, to_deviations, with_deviations
 from harness.report.formats.speed_section import to_speed_section
@@ -41,10 +41,9 @@ def test_every_readme_is_what_the_audit_says() -> None:
     assert [path for path, text in readmes.items() if path.read_text(encoding="utf-8") != text] == []
 
 
-def test_the_readme_of_the_project_has_the_ratios_on_record() -> None:
-    assert {path.name: text for path, text in speed_readme(ROOT).items()} == {
-        "README.md": (ROOT / "README.md").read_text(encoding="utf-8")
-    }
+def test_the_document_on_speed_has_the_recorded_ratios() -> None:
+    page = ROOT / SPEED_PAGE
+    assert speed_page(ROOT) == {page: page.read_text(encoding="utf-8")}
 
 
 def test_ratios_stand_by_machine_with_the_lowest_last() -> None:
@@ -60,8 +59,8 @@ def test_ratios_stand_by_machine_with_the_lowest_last() -> None:
     ]
 
 
-def test_a_project_without_a_record_leaves_its_readme_alone(tmp_path: Path) -> None:
-    assert speed_readme(tmp_path) == {}
+def test_without_a_record_the_document_on_speed_is_not_written(tmp_path: Path) -> None:
+    assert speed_page(tmp_path) == {}
 
 
 def test_the_page_of_sources_is_what_the_declarations_say() -> None:

@@ -110,7 +110,7 @@ def test_other_last_digits_agree_and_are_told_with_their_size(capsys: pytest.Cap
         "(pooled-cls-small@minilm-l2 STSB)\n"
         "  reason: not recorded: code, data and packages are equal, so the processor or the number of "
         "threads differs\n"
-        "  changed files: 2 in reports/scores; `git restore reports` puts them back\n"
+        "  changed files: 2 in reports/scores; `git restore reports` restores them\n"
         "  scores with other digits: 2; `--details` lists them\n"
     )
     lines = shown(capsys, "--details").splitlines()
@@ -290,7 +290,7 @@ def test_another_architecture_is_the_reason(
     Path("dvc.lock").write_text("other\n")
     told = shown(capsys).splitlines()
     assert "  reason: this machine is aarch64: results are bit-identical on x86-64 only" in told
-    changed = "  changed files: dvc.lock, 1 in reports/scores; `git restore dvc.lock reports` puts them back"
+    changed = "  changed files: dvc.lock, 1 in reports/scores; `git restore dvc.lock reports` restores them"
     assert changed in told
     subprocess.run(changed.split("`")[1].split(), check=True)
     assert shown(capsys) == EQUAL

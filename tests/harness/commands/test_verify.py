@@ -28,7 +28,7 @@ def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(
     assert len(others) == 2  # RoBERTa-base and RoBERTa-large
     for part in (
         "pcl/table2  simcse@bert-base-uncased  Avg",
-        "finding    others find less",
+        "verdict    independent runs score lower",
         "independent: 63 single runs, 14 sources, median of sources 75.28; authors of a competing method: ",
         "    https://github.com/hppRC/simple-simcse",
         "run        sentbench plan baselines/simcse --seeds",
@@ -41,7 +41,7 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
 ) -> None:
     assert main(["verify", "una/table1", "una@bert-base-uncased", "avg", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    assert (found["printed"]["value"], found["finding"]) == (76.14, "only its authors")
+    assert (found["reported"]["value"], found["verdict"]) == (76.14, "authors only")
     plan = found["plan"]
     assert plan["more"] == plan["seeds"] > 2
     assert plan["gpu_hours"] > 1

@@ -50,7 +50,7 @@ def test_gunzip_writes_each_file_without_its_ending(inputs: Path, tmp_path: Path
     gunzip(inputs, tmp_path)
     assert (tmp_path / "test.jsonl").read_bytes() == b"line\n"
     (inputs / "deep" / "test.jsonl.gz").write_bytes(gzip.compress(b"line\n")[:-6])
-    with pytest.raises(InputError, match=r"test\.jsonl\.gz: not a whole gzip file"):
+    with pytest.raises(InputError, match=r"test\.jsonl\.gz: not a complete gzip file"):
         gunzip(inputs, tmp_path)
 
 
@@ -92,7 +92,7 @@ def test_module_of_sentence_transformers_loses_its_padding_row(
         (["a", "b"], r"2 words but an array of shape \(3, 2\)"),
         (["a", "b", "a"], "repeated"),
         (["a", "b", ""], "empty"),
-        (["a", "b", "c\nd"], "line break"),
+        (["a", "b", "c\nd"], "a line break"),
     ],
 )
 def test_words_that_do_not_fit_their_vectors_are_refused(
@@ -152,7 +152,7 @@ def test_a_pair_with_an_empty_sentence_or_a_foreign_file_is_refused_in_one_line(
     with pytest.raises(InputError, match=r"STS\.input\.news\.txt: pair 1 has an empty sentence"):
         pair_texts(inputs, tmp_path)
     (inputs / "STS.input.news.txt").rename(inputs / "other.txt")
-    with pytest.raises(InputError, match=r"other\.txt: no file of STS, STS-B or SICK"):
+    with pytest.raises(InputError, match=r"other\.txt: not a file of STS, STS-B or SICK"):
         pair_texts(inputs, tmp_path)
 
 

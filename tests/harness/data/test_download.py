@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.data.download import check, fetch, folder_of, tier_order
+from harness.disk.files import sha256_of_folder
 from harness.errors import InputError
-from harness.files import sha256_of_folder
 from tests.harness.data.small_sources import TEXT, Declare, sha256
 
 MIRROR = {"mirror": {"folder": "words", "sha256": {"words.txt": sha256(TEXT)}}}

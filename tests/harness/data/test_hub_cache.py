@@ -19,9 +19,9 @@ import pytest
 import yaml
 
 from harness.cli import main
+from harness.compute.pickled import write_tensors
 from harness.data.sources import SOURCES, TIERS
 from harness.paths import cache
-from harness.stages.convert import write_tensors
 from tests.harness.data.small_sources import TEXT, WHEEL, write_wheel
 from tests.harness.data.test_hub_sources import COMMIT, packed, pickled
 from tests.harness.data.test_shared_folder import PLAN
@@ -161,7 +161,7 @@ def converting_here(run: Callable[..., Any]) -> Callable[..., Any]:
     """Returns subprocess.run, but for the conversion of a pickle, which is done in this process: 200 are."""
 
     def instead(command: list[str], **options: Any) -> Any:
-        if "harness.stages.convert" not in command:
+        if "harness.compute.pickled" not in command:
             return run(command, **options)
         write_tensors(Path(command[-2]), Path(command[-1]))
         return SimpleNamespace(returncode=0)

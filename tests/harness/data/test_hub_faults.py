@@ -140,7 +140,7 @@ def check_nothing_half_written() -> None:
 
 
 def check_whole() -> None:
-    """The source is there, and nothing beside it."""
+    """The source is there, and nothing else."""
     assert [path.name for path in Path("data").iterdir()] == ["tiny"]
     assert Path("data/tiny/words.txt").read_bytes() == CONTENT
     assert kept() == 0

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from harness.data import download, locks
+from harness.data.convert import convert
 from harness.data.download import fetch, read_record
 from harness.data.locks import Lock, lock_sources, read_locks
 from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import cache
-from harness.stages.convert import convert
 from tests.harness.data.small_sources import TEXT, Declare
 from tests.support.hub_server import Fault, Hub, no_pauses, serve
 

@@ -11,8 +11,8 @@ import yaml
 
 from harness.cli import main
 from harness.data.download import copy_fetched, fetch
+from harness.disk.files import sha256_of_folder
 from harness.errors import InputError
-from harness.files import sha256_of_folder
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
 

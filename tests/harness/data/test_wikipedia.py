@@ -90,5 +90,5 @@ def test_articles_only_each_sentence_once_in_their_order(tmp_path: Path) -> None
 @pytest.mark.parametrize("content", [b"no bzip2", bz2.compress(b"<a>" * 9)[:-9], bz2.compress(b"<open>")])
 def test_damaged_dump_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "wiki.bz2").write_bytes(content)
-    with pytest.raises(InputError, match=r"wiki\.bz2: not a whole Wikipedia dump"):
+    with pytest.raises(InputError, match=r"wiki\.bz2: not a complete Wikipedia dump"):
         list(sentences_of_dump(tmp_path / "wiki.bz2"))

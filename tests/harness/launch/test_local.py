@@ -251,7 +251,7 @@ def test_scores_outside_the_cache_are_restored_because_they_are_metrics(
     evaluate = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["evaluate"]["do"]
     assert {next(iter(out)) for part in ("metrics", "plots") for out in evaluate[part]} == {
         "reports/scores/${key}.json",
-        "reports/curves/${key}.jsonl",
+        "reports/curves/${key}.json",
     }
 
 

@@ -52,6 +52,35 @@ def test_a_plan_in_which_something_is_made_from_itself_is_one_line(
     assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("field", "kind", "origin"),
+    [
+        ("parent", "artefacts", {"runs": OTHER}),
+        ("backbone", "artefacts", {"runs": OTHER}),
+        ("parent", "teachers", {"teachers": None}),
+        ("corpus", "corpora", {"corpora": None}),
+    ],
+)
+def test_a_portable_run_that_needs_something_native_is_one_line(
+    tmp_path: Path, field: str, kind: str, origin: dict[str, str | None]
+) -> None:
+    params = deepcopy(PARAMS)
+    ((part, name),) = origin.items()
+    name = name or next(iter(params[part]))
+    params["runs"][RUN][field] = f"{kind}/{name}"
+    read_params(written(tmp_path, params))
+    for entries in ("corpora", "teachers", "runs"):
+        for entry in params[entries].values():
+            entry["arithmetic"] = "native"
+    params["runs"][RUN]["arithmetic"] = "portable"
+    with pytest.raises(InputError) as caught:
+        read_params(written(tmp_path, params))
+    assert f"artefacts/{RUN} is portable and needs {kind}/{name}, which is native" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    params["runs"][RUN]["arithmetic"] = "native"
+    read_params(written(tmp_path, params))
+
+
 def test_a_cycle_of_several_reads_is_one_line_and_each_link_alone_is_none(tmp_path: Path) -> None:
     params = deepcopy(PARAMS)
     names = [f"link-{number}" for number in range(5)]

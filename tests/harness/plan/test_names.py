@@ -8,9 +8,9 @@ import pytest
 
 from harness.data.sources import TierName
 from harness.errors import InputError
+from harness.facts.run_choice import RunChoice
 from harness.plan.names import select
 from harness.plan.recipes import Recipe, System
-from harness.report.tables.run_choice import RunChoice
 
 FULL: list[TierName] = ["embedded", "hub"]
 SMALL: list[TierName] = ["embedded"]

@@ -14,7 +14,7 @@ import torch
 from harness.cli import main
 from harness.data.sources import SOURCES
 from harness.data.tiers import converted_weights
-from harness.files import sha256_of, write_json, write_text
+from harness.disk.files import sha256_of, write_json, write_text
 from harness.plan import needs
 from harness.plan.estimate import Estimate
 from harness.plan.needs import Need, needs_of
@@ -152,7 +152,7 @@ def test_a_disk_that_is_too_small_is_named_with_both_sizes(
 def test_days_on_a_cpu_need_a_card_with_the_memory_of_the_largest_run(
     found: Found, monkeypatch: pytest.MonkeyPatch, memory: float, met: bool
 ) -> None:
-    """SimCSE on BERT-base: 1.75 GB of weights with their states, 2.8 GB of activations: test_memory."""
+    """SimCSE on BERT-base: 1.75 GB of weights with their states, 2.8 GB of activations."""
     assert not found("baselines/simcse")["card"].met
     properties: Any = type("Properties", (), {"total_memory": memory})
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from harness.files import write_json
+from harness.disk.files import write_json
 from harness.plan.packing import CONTEXT, NOT_MEASURED, hours_at_once, packing, runs_a_card
 from harness.stages.train import card_memory
 

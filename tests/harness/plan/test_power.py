@@ -9,11 +9,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from harness.facts.statistics import KnownSpread
 from harness.plan.names import table_runs
-from harness.plan.power import mean_correlation, pooled_sd, pooled_spreads, propose_seeds, seeds_for
+from harness.plan.power import (
+    Pool,
+    mean_correlation,
+    pooled_sd,
+    pooled_spreads,
+    propose_seeds,
+    seed_scores,
+    seeds_for,
+    shrunk,
+)
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.report.statistics import KnownSpread
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -72,9 +81,22 @@ def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorde
     assert [mean_correlation(result) for result in recorded[:3]] == pytest.approx(
         [0.6, 0.60667, 0.63333], abs=1e-5
     )
-    pool = pooled_spreads(recorded, {})["toy"]
+    pool = pooled_spreads(seed_scores(recorded), {})["toy"]
     assert pool.sd == pytest.approx(1.764, abs=1e-3)
     assert pool.source == "pooled over 3 seeds of ours"
+
+
+def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() -> None:
+    """Own variance 4 with 2 degrees of freedom, the pool's 1 with 4: (2 * 4 + 4 * 1) / 6 = 2."""
+    pool = Pool(1.0, "of a study")
+    found = shrunk([70, 72, 74], pool)
+    assert found is not None
+    assert found.sd == pytest.approx(math.sqrt(2))
+    assert shrunk([70], pool) == shrunk([], pool) == pool
+    alone = shrunk([70, 72, 74], None)
+    assert alone is not None
+    assert alone.sd == pytest.approx(2.0)
+    assert shrunk([70], None) is None
 
 
 def study(sd: float, backbone: str = "toy") -> dict[str, KnownSpread]:
@@ -82,9 +104,9 @@ def study(sd: float, backbone: str = "toy") -> dict[str, KnownSpread]:
 
 
 def test_a_study_of_many_seeds_is_a_floor_for_a_few_of_ours(recorded: list[ResultFile]) -> None:
-    assert pooled_spreads(recorded, study(2.5))["toy"].sd == pytest.approx(2.5)
-    assert pooled_spreads(recorded, study(1.0))["toy"].sd == pytest.approx(1.764, abs=1e-3)
-    assert pooled_spreads([], study(2.5, "other"))["other"].source == "in a public study of 50 seeds"
+    assert pooled_spreads(seed_scores(recorded), study(2.5))["toy"].sd == pytest.approx(2.5)
+    assert pooled_spreads(seed_scores(recorded), study(1.0))["toy"].sd == pytest.approx(1.764, abs=1e-3)
+    assert pooled_spreads({}, study(2.5, "other"))["other"].source == "in a public study of 50 seeds"
 
 
 def test_a_proposal_names_every_system_its_seeds_and_its_basis(

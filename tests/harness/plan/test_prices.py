@@ -7,11 +7,12 @@ import re
 import pytest
 
 from harness.commands.plan import describe
+from harness.facts.price import Price
 from harness.plan.names import table_runs, table_tasks
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.report.verification import Price, format_hours, verify
+from harness.report.verification import format_hours, verify
 from tests.harness.report.test_verification import nothing_known
 
 RECIPES = load_recipes()
@@ -54,6 +55,13 @@ def test_the_cost_shown_is_what_the_dry_run_of_the_command_prints(
     )
 
 
+@pytest.mark.parametrize("systems", [{"una"}, {"dclr", "sct-distill-bert-tiny"}, {"no-such-system"}])
+def test_the_price_of_a_few_systems_is_the_one_among_all(systems: set[str]) -> None:
+    found = seed_prices(RECIPES, systems)
+    assert {key for key in PRICES if key[0] in systems} <= found.keys()
+    assert all(PRICES[key] == price for key, price in found.items() if key[0] in systems)
+
+
 def test_what_all_seeds_share_is_paid_once() -> None:
     """Vectors of a teacher are made once, the parent of a seed with each: DCLR's seed is two runs."""
     dclr, simcse = PRICES["dclr", "bert-base-uncased"], PRICES["simcse", "bert-base-uncased"]
@@ -68,7 +76,7 @@ def test_what_all_seeds_share_is_paid_once() -> None:
     more = verify(*nothing_known(1), values=[75.0], price=Price(2.0, "x", 5.0)).plan
     assert first is not None
     assert more is not None
-    assert (first.gpu_hours, more.gpu_hours) == (2 * 2.0 + 5.0, 2.0)
+    assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
 
 
 def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> None:
@@ -76,4 +84,4 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
     assert PRICES["dclr", "bert-base-uncased"].corpora == ""
     plan = verify(*nothing_known(1), price=Price(1.0, "x", corpora="texts")).plan
     assert plan is not None
-    assert plan.cost == "2 seeds, 2 GPU hours and the making of texts"
+    assert plan.cost == "5 seeds, 5 GPU hours and the making of texts"

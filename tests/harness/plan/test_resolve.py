@@ -75,6 +75,21 @@ def test_blocks_merge_deeply_and_later_ones_win() -> None:
     assert merged == {"a": {"x": 1, "y": 2}, "b": {"z": 3}}
 
 
+def test_a_block_uses_others_and_blocks_yaml_has_those_of_all_recipes(tmp_path: Path) -> None:
+    """The shared block gives a batch of 8, the block that uses it a rate, the run its own schedule."""
+    shared = {"blocks": {"shared": {"train": {**TRAIN, "batch_size": 8}}}}
+    (tmp_path / "blocks.yaml").write_text(yaml.safe_dump(shared))
+    entry = recipe()
+    del entry["blocks"]["base"]["train"]
+    entry["blocks"]["base"] |= {"use": ["shared"], "train": {"learning_rate": 0.5}}
+    entry["runs"][0]["train"] = {"schedule": "constant"}
+    system = write(tmp_path, entry)["paper"].systems["a"]
+    assert system.train == {**TRAIN, "batch_size": 8, "learning_rate": 0.5, "schedule": "constant"}
+    entry["blocks"]["shared"] = {}
+    with pytest.raises(InputError, match=r"paper\.yaml: blocks\.yaml has a block 'shared' too"):
+        write(tmp_path, entry)
+
+
 def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
     params = resolved(tmp_path, "paper/c")
     assert sorted(params.runs) == [
@@ -199,6 +214,8 @@ def spoiled(change: Any) -> dict[str, Any]:
         ),
         (lambda r: r["runs"][0].update(corpus="../x"), "corpus is"),
         (lambda r: r["runs"][0].update(use="base"), "use is 'base', expected a list"),
+        (lambda r: r["blocks"]["base"].update(use=["hto"]), "run a uses block 'hto', .*did you mean hot"),
+        (lambda r: r["blocks"]["hot"].update(use=["hot"]), "run b: block 'hot' uses itself, by way of hot"),
         (lambda r: r["runs"][0].pop("id"), "run number 1: key id is missing"),
         (lambda r: r["runs"][0].pop("backbones"), "run a: key backbones is missing"),
         (lambda r: r["blocks"]["base"].pop("seeds"), "run a: key seeds is missing"),

@@ -250,3 +250,16 @@ def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
     every = Estimate(params.model_copy(update={"corpora": {"wiki-small-views": whole}}), read_step_times())
     assert Estimate(params, read_step_times()).rows("corpora/wiki-small-views") == entry.rows == 4096
     assert every.rows("corpora/wiki-small-views") == 15779
+
+
+def test_the_least_memory_of_two_views_is_worked_by_hand_and_a_larger_batch_takes_more() -> None:
+    """16 bytes a parameter; of 2 x 64 x 32 tokens in 12 layers 68 x 768 + 10 x 12 x 32 bytes each."""
+    params = resolve(load_recipes(), ["baselines/simcse"], seeds=1)
+    run, estimate = params.runs["simcse__bert-base-uncased__s0"], Estimate(params, read_step_times())
+    shape = estimate.shape("bert-base-uncased")
+    assert shape is not None
+    activations = 4096 * 12 * (68 * 768 + 10 * 12 * 32)
+    assert estimate.training_bytes(run) == 16 * shape.parameters + activations
+    assert estimate.training_bytes(run) == pytest.approx(4.5e9, rel=0.02)
+    larger = run.model_copy(update={"train": {**run.train, "batch_size": 128}})
+    assert estimate.training_bytes(larger) == 16 * shape.parameters + 2 * activations

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.report.evidence.ledger import Ledger
-from harness.report.evidence.model import Scope
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.model import Scope
+from harness.facts.published import Published, load_published
+from harness.facts.spec import TableSpec, load_specs
 from harness.report.tables.build import Evidence
-from harness.report.tables.published import Published, load_published
-from harness.report.tables.spec import TableSpec, load_specs
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 from tests.harness.report.made_results import result

@@ -7,13 +7,13 @@ import random
 import statistics
 from dataclasses import replace
 
+from harness.facts.verdicts import Verdict
 from harness.report.charts import figures
 from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Column, Rank, Table, TableRow
-from harness.report.verdicts import Finding
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import Selection
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")
@@ -80,20 +80,23 @@ def _make_run(
     )
 
 
-def make_cell(values: list[float], runs: tuple[str, ...], published: float | None, rank: Rank = "") -> Cell:
+def make_cell(
+    values: list[float], runs: tuple[str, ...], published: float | None, best: bool = False
+) -> Cell:
     """A cell as `build_table` makes it, judged by a rule of thumb: this example decides nothing."""
     mean, sd = statistics.fmean(values), statistics.stdev(values)
+    ranks = (1, 2) if best else None
     if published is None:
-        return Cell(mean, sd, len(values), runs=runs, rank=rank, values=tuple(values))
+        return Cell(mean, sd, len(values), runs=runs, ranks=ranks, values=tuple(values))
     delta = mean - published
-    finding: Finding = "confirmed" if abs(delta) < 0.3 else "lower than printed"
-    if sd > 0.6 and finding != "confirmed":
-        finding = "not settled"
+    verdict: Verdict = "replicates" if abs(delta) < 0.3 else "does not replicate (lower)"
+    if sd > 0.6 and verdict != "replicates":
+        verdict = "inconclusive"
     return Cell(
-        mean, sd, len(values), published, delta, finding,
+        mean, sd, len(values), published, delta, verdict,
         place=sum(value < published for value in values) / len(values),
-        more=11 if finding == "not settled" else None,
-        runs=runs, rank=rank, best_by_dev=max(values), values=tuple(values),
+        more=11 if verdict == "inconclusive" else None,
+        runs=runs, ranks=ranks, best_by_dev=max(values), values=tuple(values),
     )  # fmt: skip
 
 
@@ -111,9 +114,8 @@ def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
     rows = []
     for place, ((method, variant, backbone), (_, after)) in enumerate(SYSTEMS.items()):
         keys = tuple(f"{method}-{variant}-s{seed}" for seed in SEEDS)
-        ranks: dict[int, Rank] = {2: "best", 0: "second"}
         cells = [
-            make_cell([after + shift + rng.gauss(0, 0.3) for _ in SEEDS], keys, None, ranks.get(place, ""))
+            make_cell([after + shift + rng.gauss(0, 0.3) for _ in SEEDS], keys, None, best=place == 2)
             for shift in (0, 1.4, -3.2, 2.1, -1)
         ]
         # SICK-R was run for two systems only: the rows without it must sort last either way
@@ -133,19 +135,19 @@ def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
 
 
 def make_paper(runs: dict[str, RunDetail]) -> Paper:
-    """A paper's table: cited rows, rows nobody ran, and one row with several findings."""
+    """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
     columns = tuple(Column(task.lower(), task) for task in TASKS)
     cited = TableRow(
         "glove",
         "GloVe avg",
-        tuple(Cell(published=55.0 + i, finding="untested", wanted=False) for i in range(8)),
+        tuple(Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8)),
         source="cited",
     )
     missing = TableRow(
         "dclr",
         "DCLR",
-        tuple(Cell(published=70.0 + i, finding="only its authors", published_rank="best") for i in range(8)),
+        tuple(Cell(published=70.0 + i, verdict="authors only") for i in range(8)),
         "bert-base-uncased",
     )
     keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)

@@ -1,4 +1,4 @@
-"""The page of the recorded score folder; run as a module it writes the golden file anew.
+"""The page of the recorded score folder; run as a module it rewrites the golden file.
 
 `python -m tests.harness.report.golden` is for a wanted change of the templates: read the difference before it
 is committed. The numbers in it are those that test_renderers.py works out by hand.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.declarations import read_declaration
-from harness.files import write_text
+from harness.disk.files import write_text
+from harness.facts.published import load_published
+from harness.facts.spec import TableSpec
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper

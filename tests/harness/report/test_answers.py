@@ -1,4 +1,4 @@
-"""The first screen: answers, counts and findings are those of the data, on this checkout's declarations."""
+"""The first screen: answers, counts and verdicts are those of the data, on this checkout's declarations."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections import Counter
 import pytest
 
 from harness.declarations import LEADERBOARDS
+from harness.facts.evidence.ledger import Ledger, load_ledger
+from harness.facts.evidence.model import Range, Summary
+from harness.facts.price import Price
+from harness.facts.published import Published
+from harness.facts.spec import TableSpec
 from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.evidence.ledger import Ledger, load_ledger
-from harness.report.evidence.model import Range, Summary
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
-from harness.report.pages.cells import finding_counts
+from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.sources import score_words, sources_of
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.published import Published
-from harness.report.tables.spec import TableSpec
-from harness.report.verification import Price
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index, show_paper
@@ -55,16 +55,16 @@ def report(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) ->
 def test_the_first_screen_answers_for_every_declared_number(report: Report) -> None:
     found = {answer.name: answer for answer in answers_of(report)}
     assert len(found) == len(load_numbers(LEADERBOARDS)) == 9
-    assert {name: answer.finding for name, answer in found.items()} == {
-        "SimCSE, BERT-base": "others find less",
-        "SimCSE, RoBERTa-base": "others do not settle it",
-        "DiffCSE, BERT-base": "others find less",
-        "PCL, BERT-base": "only its authors",
-        "DCLR, BERT-base": "only its authors",
-        "PT-BERT, BERT-base": "only its authors",
-        "SCT, BERT-small": "only its authors",
-        "UNA with paraphrases, BERT-base": "only its authors",
-        "all-MiniLM-L6-v2 on STS-B: do we measure right?": "confirmed",
+    assert {name: answer.verdict for name, answer in found.items()} == {
+        "SimCSE, BERT-base": "independent runs score lower",
+        "SimCSE, RoBERTa-base": "independent evidence is inconclusive",
+        "DiffCSE, BERT-base": "independent runs score lower",
+        "PCL, BERT-base": "authors only",
+        "DCLR, BERT-base": "authors only",
+        "PT-BERT, BERT-base": "authors only",
+        "SCT, BERT-small": "authors only",
+        "UNA with paraphrases, BERT-base": "authors only",
+        "all-MiniLM-L6-v2 on STS-B: do we measure right?": "replicates",
     }
     simcse = found["SimCSE, BERT-base"]
     assert simcse.printed == "76.25"
@@ -75,54 +75,58 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert simcse.evidence == "papers/pcl.html#evidence-simcse-bert-base-uncased"
     una = found["UNA with paraphrases, BERT-base"]
     assert una.printed == "77.67"
-    assert re.fullmatch(r"to test it: \d+ seeds, [\d.]+ GPU hours and the making of texts", una.cost)
+    assert re.fullmatch(
+        r"to test it: 5 seeds, [\d.]+ GPU hours and the making of texts; chance of a verdict \d+%", una.cost
+    )
     assert una.command.startswith("sentbench plan una/una-paraphrase --seeds ")
-    assert found["DiffCSE, BERT-base"].cost == "to test it: 5 seeds"  # the report has no price of it
+    assert found["DiffCSE, BERT-base"].cost.startswith(
+        "to test it: 5 seeds; chance"
+    )  # the report has no price of it
     assert found["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
 
 
-def test_a_number_that_cannot_be_planned_yet_says_so_before_it_names_two_seeds(
+def test_a_number_without_a_standard_deviation_has_a_first_look_and_no_chance(
     published: Published, specs: dict[str, TableSpec]
 ) -> None:
-    """Without a study of the backbone the spread is not known, and two seeds do not test the number."""
+    """Without a study of the backbone the standard deviation is not known, so neither is the chance."""
     prices = {("dclr", "bert-base-uncased"): Price(3.0, "sentbench plan dclr/dclr", 1.0)}
     evidence = Evidence([], published, NO_STUDIES, prices=prices)
     tables = (build_table(specs["dclr/table1"], evidence),)
     (answer,) = answers_of(Report("T", "abc", papers=(Paper("dclr", "dclr", "", tables),)), "dclr")
     assert answer.cost == (
-        "no plan before two seeds: the spread of its seeds is not known; 2 seeds, 7 GPU hours"
+        "to test it: 5 seeds, 16.0 GPU hours; the chance of a verdict is not known before two seeds"
     )
-    assert answer.command == "sentbench plan dclr/dclr --seeds 2 && dvc repro"
+    assert answer.command == "sentbench plan dclr/dclr --seeds 5 && dvc repro"
 
 
 def test_the_counts_on_the_index_are_those_of_the_cells(report: Report) -> None:
     cells = [cell for paper in report.papers for t in paper.tables for row in t.rows for cell in row.cells]
-    facts = {cell.evidence.printed.fact: cell.finding for cell in cells if cell.evidence and cell.finding}
+    facts = {cell.evidence.printed.fact: cell.verdict for cell in cells if cell.evidence and cell.verdict}
     counts = Counter(facts.values())
-    assert counts.total() < sum(cell.finding is not None for cell in cells)
+    assert counts.total() < sum(cell.verdict is not None for cell in cells)
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
     head = text[: text.index("Do the numbers hold?")]
     assert f"{counts.total():,}\ndifferent printed scores; " in head
-    for finding, count in counts.items():
-        assert f" {count} {finding}" in head
-    assert set(counts) > {"others find less", "only its authors", "untested"}
+    for verdict, count in counts.items():
+        assert f" {count} {verdict}" in head
+    assert set(counts) > {"independent runs score lower", "authors only", "no independent result"}
 
 
 def test_a_number_that_several_tables_quote_counts_once(report: Report) -> None:
-    """SimCSE's 76.25 stands in six cells, under three names; what others find less are five numbers."""
+    """SimCSE's 76.25 is in six cells, under three names; five numbers are above independent runs."""
     tables = [table for paper in report.papers for table in paper.tables]
     less = [
         cell.evidence.printed
         for table in tables
         for row in table.rows
         for cell in row.cells
-        if cell.evidence is not None and cell.finding == "others find less"
+        if cell.evidence is not None and cell.verdict == "independent runs score lower"
     ]
     quoted = [printed for printed in less if printed.fact == ("simcse@bert-base-uncased", "Avg", 76.25)]
     assert len(quoted) == 6
     assert {printed.row.partition("@")[0] for printed in quoted} == {"simcse", "simcse/max-len-32"}
-    found = {finding: count for finding, _, count in finding_counts(*tables)}
-    assert found["others find less"] == len({printed.fact for printed in less}) == 5 < len(less)
+    found = {verdict: count for verdict, _, count in verdict_counts(*tables)}
+    assert found["independent runs score lower"] == len({printed.fact for printed in less}) == 5 < len(less)
 
 
 def test_three_findings_are_told_and_name_a_number_once(report: Report) -> None:

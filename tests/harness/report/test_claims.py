@@ -9,9 +9,11 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.published import Published
+from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
-from harness.report.evidence.ledger import load_ledger
 from harness.report.pages import claims as claims_page
 from harness.report.pages.claims import (
     Claim,
@@ -27,8 +29,6 @@ from harness.report.pages.claims import (
 from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import Published
-from harness.report.tables.spec import TableSpec
 from tests.harness.report.shown import show
 
 CLAIM = Claim(
@@ -57,6 +57,14 @@ def judge_whole(
     return judge_claim(claim, table_of(*rows))
 
 
+def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
+    """Five scores with this mean and standard deviation: squares 2 (1.6 + 0.4) / 4 = 1.
+
+    Welch's test of two such lists has an error of sqrt(2/5) = 0.63246; t(0.99375, 8) = 3.20631 gives 2.0278.
+    """
+    return tuple(centre + sd * step * 0.4**0.5 for step in (-2, -1, 0, 1, 2))
+
+
 def judge(
     upper: tuple[float, ...], lower: tuple[float, ...], printed: tuple[float, float] = (72.0, 71.0)
 ) -> JudgedPair:
@@ -66,41 +74,40 @@ def judge(
 
 def test_an_interval_above_zero_supports_and_one_below_contradicts() -> None:
     """1, 2, 3 against 11, 12, 13: difference 10, standard error sqrt(2/3), t(4) = 2.776, so 10 ± 2.27."""
-    judged = judge((11.0, 12.0, 13.0), (1.0, 2.0, 3.0))
-    assert judged.finding == "supported"
+    judged = judge(five(12), five(2))
+    assert judged.outcome == "supported"
     assert judged.ours is not None
-    assert (judged.ours.low, judged.ours.high) == pytest.approx((10 - 2.267, 10 + 2.267), abs=0.001)
+    assert (judged.ours.low, judged.ours.high) == pytest.approx((10 - 2.0278, 10 + 2.0278), abs=0.001)
     assert judged.printed == 1.0
     assert judged.more is None
-    assert judge((1.0, 2.0, 3.0), (11.0, 12.0, 13.0)).finding == "contradicted"
+    assert judge(five(2), five(12)).outcome == "contradicted"
 
 
-def test_an_interval_that_holds_zero_cannot_tell_and_says_how_many_seeds_would() -> None:
-    """sd 1 on each side, printed difference 1: 17 seeds a side give 80 % power (two-sided t test at 5 %)."""
-    judged = judge((1.5, 2.5, 3.5), (1.0, 2.0, 3.0))
-    assert judged.finding == "not settled"
-    assert judged.more == 17 - 3
+def test_an_interval_that_includes_zero_cannot_tell_and_leads_to_the_next_look() -> None:
+    judged = judge(five(2.5), five(2))
+    assert (judged.outcome, judged.more) == ("inconclusive", 5)
+    assert judge((1.0, 2.0, 3.0), five(20)).more == 2
 
 
 def test_the_edge_between_supported_and_not_settled_is_the_interval() -> None:
-    """The interval is 2.27 to either side: a difference of 2.2 holds zero, one of 2.3 does not."""
-    assert judge((3.2, 4.2, 5.2), (1.0, 2.0, 3.0)).finding == "not settled"
-    assert judge((3.3, 4.3, 5.3), (1.0, 2.0, 3.0)).finding == "supported"
+    """The interval is 2.03 to either side: a difference of 2.0 includes zero, one of 2.1 does not."""
+    assert judge(five(4), five(2)).outcome == "inconclusive"
+    assert judge(five(4.1), five(2)).outcome == "supported"
 
 
 def test_one_seed_a_side_cannot_tell_however_far_apart() -> None:
     judged = judge((90.0,), (10.0, 11.0))
-    assert (judged.finding, judged.ours, judged.more) == ("not settled", None, 1)
+    assert (judged.outcome, judged.ours, judged.more) == ("inconclusive", None, 4)
 
 
 def test_a_side_without_seeds_is_not_run() -> None:
     judged = judge((), (1.0, 2.0))
-    assert (judged.finding, judged.seeds, judged.more) == ("untested", (0, 2), None)
+    assert (judged.outcome, judged.seeds, judged.more) == ("untested", (0, 2), None)
 
 
 def test_two_systems_without_spread_are_compared_exactly() -> None:
-    assert judge((2.0, 2.0), (1.0, 1.0)).finding == "supported"
-    assert judge((2.0, 2.0), (2.0, 2.0)).finding == "not settled"
+    assert judge((2.0,) * 5, (1.0,) * 5).outcome == "supported"
+    assert judge((2.0,) * 5, (2.0,) * 5).outcome == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -121,33 +128,33 @@ def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
 
 def test_a_loss_is_better_where_it_is_lower() -> None:
     lower = CLAIM.model_copy(update={"lower": True})
-    found = judge_whole((1.0, 2.0, 3.0), (11.0, 12.0, 13.0), (71.0, 72.0), lower)
-    assert (found.finding, found.pairs[0].printed) == ("supported", 1.0)
-    assert judge_whole((11.0, 12.0, 13.0), (1.0, 2.0, 3.0), (71.0, 72.0), lower).finding == "contradicted"
+    found = judge_whole(five(2), five(12), (71.0, 72.0), lower)
+    assert (found.outcome, found.pairs[0].printed) == ("supported", 1.0)
+    assert judge_whole(five(12), five(2), (71.0, 72.0), lower).outcome == "contradicted"
 
 
 def test_two_that_are_said_to_be_the_same_must_be_shown_to_be() -> None:
-    """The interval is 2.27 to either side: 0 and 2.3 are the same within 5 points, 0 and 8 are not."""
+    """The interval is 2.03 to either side: 0 and 2.1 are the same within 5 points, 0 and 8 are not."""
     same = CLAIM.model_copy(update={"within": 5.0})
-    assert judge_whole((3.3, 4.3, 5.3), (1.0, 2.0, 3.0), claim=same).finding == "supported"
-    assert judge_whole((6.0, 7.0, 8.0), (1.0, 2.0, 3.0), claim=same).finding == "not settled"
-    assert judge_whole((9.0, 10.0, 11.0), (1.0, 2.0, 3.0), claim=same).finding == "contradicted"
-    assert judge_whole((1.0, 2.0, 3.0), (9.0, 10.0, 11.0), claim=same).finding == "contradicted"
+    assert judge_whole(five(4.1), five(2), claim=same).outcome == "supported"
+    assert judge_whole(five(7), five(2), claim=same).outcome == "inconclusive"
+    assert judge_whole(five(10), five(2), claim=same).outcome == "contradicted"
+    assert judge_whole(five(2), five(10), claim=same).outcome == "contradicted"
 
 
 def test_the_margin_of_a_claim_is_in_points_whatever_the_table_prints() -> None:
-    """In a table of fractions the interval 0.0227 to either side of 0.023 lies within 5 points."""
+    """In a table of fractions the interval 0.0203 to either side of 0.023 lies within 5 points."""
     same = CLAIM.model_copy(update={"within": 5.0})
     rows = [
-        TableRow("a", "A", (Cell(values=(0.033, 0.043, 0.053)),)),
-        TableRow("b", "B", (Cell(values=(0.01, 0.02, 0.03)),)),
+        TableRow("a", "A", (Cell(values=five(0.043, 0.01)),)),
+        TableRow("b", "B", (Cell(values=five(0.02, 0.01)),)),
     ]
-    assert judge_claim(same, table_of(*rows, scale=1.0)).finding == "supported"
-    assert judge_claim(same, table_of(*rows, scale=0.1)).finding == "not settled"  # 5 points are 0.005
+    assert judge_claim(same, table_of(*rows, scale=1.0)).outcome == "supported"
+    assert judge_claim(same, table_of(*rows, scale=0.1)).outcome == "inconclusive"  # 5 points are 0.005
 
 
 def test_a_claim_of_several_pairs_holds_where_each_of_them_does() -> None:
-    high, low, near = (11.0, 12.0, 13.0), (1.0, 2.0, 3.0), (10.5, 11.5, 12.5)
+    high, low, near = five(12), five(2), five(11.5)
     tables = table_of(
         *(
             TableRow(key, key, (Cell(values=v),))
@@ -155,21 +162,21 @@ def test_a_claim_of_several_pairs_holds_where_each_of_them_does() -> None:
         )
     )
 
-    def finding(*worse: str, better: str = "a") -> str:
+    def outcome(*worse: str, better: str = "a") -> str:
         rows = [Rows(better=better, worse=list(worse))]
-        return judge_claim(CLAIM.model_copy(update={"rows": rows}), tables).finding
+        return judge_claim(CLAIM.model_copy(update={"rows": rows}), tables).outcome
 
-    assert finding("b") == finding("b", "b") == "supported"
-    assert finding("b", "c") == "not settled"
-    assert finding("b", "c", "d") == "untested"
-    assert finding("a", "d", better="b") == "contradicted"
+    assert outcome("b") == outcome("b", "b") == "supported"
+    assert outcome("b", "c") == "inconclusive"
+    assert outcome("b", "c", "d") == "untested"
+    assert outcome("a", "d", better="b") == "contradicted"
 
 
 def test_runs_that_judge_no_number_judge_no_claim() -> None:
-    cells = [Cell(values=(11.0, 12.0, 13.0), no_verdict="other texts"), Cell(values=(1.0, 2.0, 3.0))]
+    cells = [Cell(values=five(12), no_verdict="other texts"), Cell(values=five(2))]
     rows = [TableRow(key, key, (cell,)) for key, cell in zip("ab", cells, strict=True)]
     found = judge_claim(CLAIM, table_of(*rows))
-    assert (found.finding, found.reason) == ("no verdict", "other texts")
+    assert (found.outcome, found.reason) == ("no verdict", "other texts")
     assert "other texts" in show(claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [found]}))
 
 
@@ -241,14 +248,14 @@ def test_no_claim_is_the_opposite_of_another(tables: dict[str, Table]) -> None:
 
 
 def test_the_ledger_shows_each_claim_with_its_finding() -> None:
-    shown = judge_whole((11.0, 12.0, 13.0), (1.0, 2.0, 3.0))
+    shown = judge_whole(five(12), five(2))
     text = show(
         claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [shown, judge_whole((), ())]})
     )
     assert "A beats B" in text
     assert "section 1: it is better" in text
     assert "+10.00" in text
-    assert "+7.73 to +12.27" in text
+    assert "+7.97 to +12.03" in text
     assert '<span class="finding supported">1 supported</span>' in text
     assert '<span class="finding untested">1 untested</span>' in text
 
@@ -258,10 +265,10 @@ def test_a_claim_of_several_pairs_shows_each_of_them() -> None:
     text = show(
         claims_page.PAGE,
         Report("T", "abc"),
-        claims_values({"A paper": [judge_whole((11.0, 12.0, 13.0), (1.0, 2.0, 3.0), claim=claim)]}),
+        claims_values({"A paper": [judge_whole(five(12), five(2), claim=claim)]}),
     )
     assert "2 pairs" in text
-    assert text.count("+7.73 to +12.27") == 2
+    assert text.count("+7.97 to +12.03") == 2
 
 
 def test_an_empty_ledger_says_so() -> None:

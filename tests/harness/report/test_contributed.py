@@ -18,7 +18,7 @@ from tests.harness.report.shown import show_paper
 from tests.support.bundles import ANNA, a_result
 
 GROUP = Contributed("scores only", (71.0, 73.0), ("a-s1", "a-s2"), ("Anna's lab", "Anna's lab"))
-OURS = Cell(70.0, 0.5, 3, published=70.1, finding="confirmed", runs=("a-s0",), values=(70.0,))
+OURS = Cell(70.0, 0.5, 3, published=70.1, verdict="replicates", runs=("a-s0",), values=(70.0,))
 
 
 def table_of(cell: Cell) -> Table:

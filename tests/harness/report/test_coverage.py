@@ -9,9 +9,9 @@ import pytest
 from harness.cli import main
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
+from harness.facts.published import Published
+from harness.facts.spec import TableSpec
 from harness.report.tables.coverage import NotRun, coverage_of, has_run, load_not_run
-from harness.report.tables.published import Published
-from harness.report.tables.spec import TableSpec
 
 NONE = NotRun(tables={}, systems={})
 

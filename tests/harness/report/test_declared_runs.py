@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.facts.published import Published
+from harness.facts.spec import CellSpec, TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import System, declared_systems, load_recipes
-from harness.report.tables.published import Published
-from harness.report.tables.spec import CellSpec, TableSpec
 from harness.tasks.registry import SUITES
 
 RECIPES = load_recipes(Path(__file__).parents[3] / "recipes")

@@ -11,9 +11,9 @@ import yaml
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report.evidence.ledger import Ledger, load_ledger, runs_of
-from harness.report.evidence.model import Range, Score, Study, Summary
-from harness.report.tables.published import Published
+from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
+from harness.facts.evidence.model import Range, Score, Study, Summary
+from harness.facts.published import Published
 
 SETS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
 ADDED = {

@@ -14,6 +14,7 @@ import pytest
 
 from harness.declarations import check_link, read_declaration, read_record
 from harness.errors import InputError
+from harness.facts.published import PublishedPaper
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats import latex, markdown, records, summary, terminal
 from harness.report.formats.citation import paper_entry
@@ -21,7 +22,6 @@ from harness.report.formats.deviations import to_deviations
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import PublishedPaper
 from harness.results.schema import ResultFile
 
 MARKUP = (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.report.intervals import clopper_pearson, half_width, percentile, prediction_interval
-from harness.report.statistics import KnownSpread
+from harness.facts.intervals import clopper_pearson, half_width, percentile, prediction_interval
+from harness.facts.statistics import KnownSpread
 
 CLOSE = [75.0, 75.2, 75.4]
 """Mean 75.2, sd 0.2, standard error 0.11547; t(0.95, 2) = 2.91999 gives 0.33717."""
@@ -30,11 +30,6 @@ def test_a_larger_study_makes_a_few_close_seeds_wider_and_never_narrower() -> No
 def test_ten_seeds_speak_for_themselves() -> None:
     ten = [75.0 + 0.01 * step for step in range(10)]
     assert half_width(ten, known=STUDY, confidence=0.9) == half_width(ten, known=None, confidence=0.9)
-
-
-def test_a_printed_mean_of_five_adds_its_own_error() -> None:
-    """sqrt(1/3 + 1/5) = 0.730297, times 0.2 and 2.91999."""
-    assert half_width(CLOSE, known=None, confidence=0.9, printed_seeds=5) == pytest.approx(0.42650, abs=1e-5)
 
 
 def test_one_seed_without_a_study_has_no_interval_and_a_deterministic_system_no_width() -> None:

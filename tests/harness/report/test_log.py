@@ -14,8 +14,8 @@ OURS = RunDetail("a-s0", "a", "v", "b", 0, "", "1" * 40, "cpu", "fp32", {})
 OTHER = replace(OURS, key="a-s1", seed=1, device="cuda", git_commit="2" * 40)
 UNUSED = replace(OURS, key="z-s0")
 CELLS = (
-    Cell(70.0, n=2, published=70.0, finding="confirmed", runs=("a-s0", "a-s1")),
-    Cell(70.0, n=1, published=72.0, finding="not settled", runs=("a-s0",)),
+    Cell(70.0, n=2, published=70.0, verdict="replicates", runs=("a-s0", "a-s1")),
+    Cell(70.0, n=1, published=72.0, verdict="inconclusive", runs=("a-s0",)),
     Cell(70.0, n=1, runs=("a-s0",)),
 )
 TABLE = Table("p/t", "T", tuple(Column(f"c{i}", "C") for i in range(3)), (TableRow("r", "R", CELLS),))
@@ -24,8 +24,8 @@ TABLE = Table("p/t", "T", tuple(Column(f"c{i}", "C") for i in range(3)), (TableR
 def test_runs_of_one_commit_and_device_are_one_entry() -> None:
     runs = {run.key: run for run in (OURS, OTHER, UNUSED)}
     assert log_of([TABLE], runs) == [
-        LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 confirmed, 1 not settled"),
-        LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 confirmed"),
+        LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 inconclusive"),
+        LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 replicates"),
     ]
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import LEADERBOARDS
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.price import Price
+from harness.facts.published import Published
+from harness.facts.spec import CellSpec, TableSpec
 from harness.plan.recipes import Recipe, declared_systems, load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.report.evidence.ledger import load_ledger
 from harness.report.formats.markdown import to_markdown
 from harness.report.pages.cells import show_cell
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.published import Published
-from harness.report.tables.spec import CellSpec, TableSpec
-from harness.report.verification import Price
 from tests.harness.report.conftest import NO_STUDIES
 
 MakeEvidence = Callable[..., Evidence]
@@ -173,10 +173,15 @@ def test_runs_of_a_recipe_without_verdict_are_shown_and_judge_nothing(evidence: 
     )
     table = build_table(spec, made)
     (row,), (before,) = table.rows, plain.rows
-    assert before.cells[0].finding == "lower than printed"
+    assert before.cells[0].verdict == "does not replicate (lower)"
     assert before.cells[0].no_verdict == ""
     cell = row.cells[0]
-    assert (cell.n, cell.value, cell.finding, cell.more) == (12, before.cells[0].value, "untested", None)
+    assert (cell.n, cell.value, cell.verdict, cell.more) == (
+        12,
+        before.cells[0].value,
+        "no independent result",
+        None,
+    )
     assert row.source == "this paper, no verdict from our runs"
     assert "no verdict from our runs: another corpus" in to_markdown(table)
     facts = dict(show_cell(table, Column("STSB", "STS-B"), cell, {}).facts)

@@ -8,19 +8,19 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.report import statistics
-from harness.report.evidence.ledger import Ledger, load_ledger, runs_of
-from harness.report.evidence.model import Range, Scope, Settings, Study, Summary
-from harness.report.evidence.others import (
+from harness.facts import statistics
+from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
+from harness.facts.evidence.model import Range, Scope, Settings, Study, Summary
+from harness.facts.evidence.others import (
     Others,
     known_spread,
     others_of,
     pool,
     printed_number,
 )
-from harness.report.intervals import percentile
-from harness.report.tables.published import Published
-from harness.report.verdicts import by_others, drawn
+from harness.facts.intervals import percentile
+from harness.facts.published import Published
+from harness.facts.verdicts import by_others, drawn
 from harness.report.verification import median
 
 ROOT = Path(__file__).parents[3]
@@ -82,7 +82,7 @@ def test_the_summary_of_the_collection_comes_out(
 def test_simcse_on_bert_base_is_found_lower_by_fourteen_sources(ledger: Ledger, published: Published) -> None:
     printed, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
     found = by_others(others.independent.sources, printed, same_authors=False, searched=True)
-    assert (found.answer, found.sources) == ("others find less", 14)
+    assert (found.answer, found.sources) == ("independent runs score lower", 14)
     assert drawn(others.independent.runs, printed).answer == "plausible draw"  # eleven draws
 
 
@@ -112,7 +112,10 @@ def test_the_later_study_does_not_decide_it(ledger: Ledger, published: Published
     printed, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
     for left in others.independent.sources:
         rest = {by: value for by, value in others.independent.sources.items() if by != left}
-        assert by_others(rest, printed, same_authors=False, searched=True).answer == "others find less"
+        assert (
+            by_others(rest, printed, same_authors=False, searched=True).answer
+            == "independent runs score lower"
+        )
 
 
 MAIN_ROWS = [
@@ -135,7 +138,7 @@ def test_nobody_but_its_authors_measured_a_main_number(
     found = by_others(
         {}, printed, same_authors=bool(others.pools["same authors"].studies), searched=others.searched
     )
-    assert found.answer == "only its authors"
+    assert found.answer == "authors only"
 
 
 def test_the_kinds_are_disjoint_and_lose_no_study(ledger: Ledger, published: Published) -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from harness.facts.evidence.others import PrintedNumber, nothing_known
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of, tick_names
 from harness.report.charts.scatter import within
-from harness.report.evidence.others import PrintedNumber, nothing_known
 from harness.report.pages.index import geometry_figure
 from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail
@@ -20,7 +20,7 @@ from tests.harness.report.made_results import result
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 
-BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "not settled", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
 COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
     "p/fig1", "Figure 1", COLUMNS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.report.tables.published import Published, load_published
+from harness.facts.published import Published, load_published
 
 PAPER = """
 paper: toy

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import sentbench
 from harness.errors import InputError
 from harness.report.charts.chart import Chart
 from harness.report.formats.templates import TEMPLATES
 from harness.report.formats.text import describe_seeds, row_seeds
-from harness.report.pages.cells import cell_facts, finding_counts, show_cell
+from harness.report.pages.cells import cell_facts, show_cell, verdict_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import SCRIPTS, STYLES
 from harness.report.runs import RunDetail
@@ -22,10 +23,13 @@ from harness.report.tables.model import Cell, Column, Table, TableRow, reading_o
 from tests.harness.report.example_report import make_report
 from tests.harness.report.shown import show_index, show_paper
 
+ROOT = Path(__file__).parents[3]
+DOCUMENTS = ("../README.md", "../docs/index.md", "../docs/glossary.md")
+"""Links of the footer, as the main page has them."""
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
-    75.107, 0.84, 3, 76.25, -1.143, "not settled", place=1.0, more=11,
-    runs=("a-s0", "a-s1", "a-s2"), rank="best", note="printed twice", best_by_dev=75.9,
+    75.107, 0.84, 3, 76.25, -1.143, "inconclusive", place=1.0, more=11,
+    runs=("a-s0", "a-s1", "a-s2"), ranks=(1, 2), note="printed twice", best_by_dev=75.9,
     values=(74.3, 75.1, 75.92),
 )  # fmt: skip
 
@@ -86,7 +90,8 @@ def test_a_cell_says_all_it_knows_in_words() -> None:
         ("Ours", "75.11 ± 0.84, n = 3 seeds"),
         ("Published", "76.25"),
         ("Difference", "−1.14"),
-        ("Finding", "not settled: needs 11 more seeds"),
+        ("Verdict", "inconclusive: needs 11 more seeds"),
+        ("Rank", "1 to 2"),
         ("Each seed", "0: 74.30, 1: 75.10, 2: 75.92"),
         ("Best on dev", "75.90"),
         ("Note", "printed twice"),
@@ -110,23 +115,23 @@ def test_negative_numbers_print_a_minus_sign_not_a_hyphen() -> None:
 def test_tally_counts_only_cells_that_stand_beside_a_published_value() -> None:
     cells = (
         CELL,
-        Cell(1.0, published=1.0, finding="confirmed"),
+        Cell(1.0, published=1.0, verdict="replicates"),
         Cell(1.0),
         Cell(),
-        Cell(published=2.0, finding="untested"),
+        Cell(published=2.0, verdict="no independent result"),
     )
-    assert finding_counts(table_of(*cells)) == [
-        ("confirmed", "=", 1),
-        ("not settled", "?", 1),
-        ("untested", "–", 1),
+    assert verdict_counts(table_of(*cells)) == [
+        ("replicates", "=", 1),
+        ("inconclusive", "?", 1),
+        ("no independent result", "–", 1),
     ]
 
 
 def test_a_setting_is_in_no_tally_of_scores_and_has_no_seeds() -> None:
-    same = Cell(65536.0, published=65536.0, finding="confirmed")
-    row = TableRow("r", "SCT", (same, Cell(published=72.56, finding="untested")))
+    same = Cell(65536.0, published=65536.0, verdict="replicates")
+    row = TableRow("r", "SCT", (same, Cell(published=72.56, verdict="no independent result")))
     table = Table("t", "A table", (Column("queue", "queue", plain=True), Column("avg", "Avg")), (row,))
-    assert finding_counts(table) == [("untested", "–", 1)]
+    assert verdict_counts(table) == [("no independent result", "–", 1)]
     assert describe_seeds(table) == "Ours: what the recipes declare."
     assert row_seeds(row) == ""
 
@@ -190,6 +195,13 @@ def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(ind
     assert {name for value in page.all("aria-labelledby") for name in value.split()} <= set(ids)
 
 
+def test_the_footer_links_to_documents_of_the_checkout(index: str) -> None:
+    footer = index[index.index("<footer") : index.index("</footer>")]
+    assert all(f'href="{address}"' in footer for address in DOCUMENTS)
+    assert all((ROOT / "reports" / address).is_file() for address in DOCUMENTS)
+    assert sentbench.__version__ in footer
+
+
 def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str) -> None:
     page = Page(index)
     assert page.all("src") == []
@@ -197,6 +209,7 @@ def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str
         "data:,",
         "papers/dclr.html",
         "tables/results.csv",
+        *DOCUMENTS,
         *(f"tables/small-sts.{ending}" for ending in ("csv", "json", "tex", "md")),
     }
     style = index[index.index("<style>") : index.index("</style>")]
@@ -243,13 +256,13 @@ def test_every_page_links_to_all_pages_and_marks_where_it_is() -> None:
 
 
 def test_the_index_lists_the_papers_with_their_tally_and_leaves_their_tables_to_their_pages() -> None:
-    cells = (CELL, Cell(published=2.0, finding="untested"))
+    cells = (CELL, Cell(published=2.0, verdict="no independent result"))
     tables = (table_of(*cells), replace(table_of(*cells), key="u"))
     paper = Paper("dclr", "A paper", "ACL", tables)
     text = show_index(Report("T", "abc", papers=(paper,)))
     assert '<a href="papers/dclr.html">A paper</a>' in text
-    assert "2 not settled" in text
-    assert "2 untested" in text
+    assert "2 inconclusive" in text
+    assert "2 no independent result" in text
     assert "<table" not in text
 
 

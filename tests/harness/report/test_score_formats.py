@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from harness.facts.intervals import Interval
 from harness.report.formats.annotations import annotation
 from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
-from harness.report.intervals import Interval
-from harness.report.system_pairs import Difference, SystemComparison, TaskName
+from harness.report.system_pairs import Difference, OverItems, SystemComparison, TaskName
 
 
 def line(task: str, value: float, **rest: str) -> ScoreLine:
@@ -49,18 +49,18 @@ def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> 
 def test_differences_show_both_intervals_and_who_wins() -> None:
     name = TaskName("STSB", "spearman", "all", "senteval")
     tasks = {
-        name: Difference(0.8, 0.7, 0.1, 3, Interval(0.05, 0.15), Interval(0.08, 0.12)),
-        name._replace(task="A"): Difference(0.5, 0.6, -0.1, 1, None, Interval(-0.2, 0.01)),
+        name: Difference(0.8, 0.7, 0.1, 3, Interval(0.05, 0.15), OverItems(Interval(0.08, 0.12))),
+        name._replace(task="A"): Difference(0.5, 0.6, -0.1, 1, None, OverItems(Interval(-0.2, 0.01))),
     }
     mean = Difference(0.65, 0.65, 0.0, 1, None)
     shown = differences_to_text(SystemComparison("x@b", "y@b", tasks, mean))
     heads, first, second, whole, _, outcome, _ = shown.splitlines()
     assert heads.split()[2:5] == ["x@b", "y@b", "difference"]
     assert first.split() == ["STSB", "spearman", "80.00", "70.00", "+10.00", "+5.00", "to", "+15.00", "+8.00",
-                             "to", "+12.00", "won"]  # fmt: skip
-    assert second.split()[-5:] == ["–", "-20.00", "to", "+1.00", "open"]
-    assert whole.split() == ["Mean", "65.00", "65.00", "+0.00", "–", "–", "equal"]
-    assert outcome == "x@b: 1 won, 0 lost, 1 open, 0 equal of 2 test sets"
+                             "to", "+12.00", "–", "won"]  # fmt: skip
+    assert second.split()[-5:] == ["-20.00", "to", "+1.00", "–", "inconclusive"]
+    assert whole.split() == ["Mean", "65.00", "65.00", "+0.00", "–", "–", "–", "equal"]
+    assert outcome == "x@b: 1 won, 0 lost, 1 inconclusive, 0 equal of 2 test sets"
 
 
 def test_an_annotation_has_no_character_that_would_end_it() -> None:

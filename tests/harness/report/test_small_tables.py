@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.facts.published import Published
+from harness.facts.spec import TableSpec
 from harness.plan.names import recipes_of
 from harness.plan.recipes import load_recipes
 from harness.report.formats.latex import to_latex
@@ -17,8 +19,6 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import notes_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import TEACHERS, TRAINED, UNTRAINED
-from harness.report.tables.published import Published
-from harness.report.tables.spec import TableSpec
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_index

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from harness.errors import InputError
+from harness.facts.published import Published
+from harness.facts.run_choice import RunChoice
+from harness.facts.spec import TableSpec, check_spec, load_specs
 from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.tables.published import Published
-from harness.report.tables.run_choice import RunChoice
-from harness.report.tables.spec import TableSpec, check_spec, load_specs
 from harness.tasks.registry import TASKS
 
 RUNS = {"runs-sts", *(f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer"))}

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.records import sealed
 from harness.report.measurements import Measurements, headlines, load_measurements
 from harness.report.pages import speed
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.speed import plain, speed_values
+from methods.core.files import with_digest
 from tests.harness.report.shown import show
 
 
@@ -176,7 +176,7 @@ def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, damage: s
     elif damage == "twice":
         value["machines"].append(machine)
     elif damage == "digest":
-        value = sealed(value)
+        value = with_digest(value)
         machine["cores"] = 64
     path = written(tmp_path, value)
     if damage == "text":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.report import statistics
+from harness.facts import statistics
 
 SEEDS = [70.0, 72.0, 74.0]
 """Mean 72, squared deviations 4 + 0 + 4, so variance 8 / 2 = 4 and sd 2; standard error 2 / sqrt(3)."""

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.report.intervals import Interval
+from harness.facts.intervals import Interval
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.system_pairs import (
     Difference,
+    OverItems,
     Side,
     SystemComparison,
     TaskName,
@@ -45,7 +46,7 @@ def untrained(found: ResultFile) -> ResultFile:
 def test_seeds_that_both_have_are_paired_and_the_interval_is_students() -> None:
     """Differences 0.01, 0.02, 0.03: mean 0.02, sd 0.01, t(2) = 4.3027; seed 3 has no partner."""
     found = difference_of(FIRST, SECOND)
-    assert (found.difference, found.paired, found.outcome) == (pytest.approx(0.02), 3, "open")
+    assert (found.difference, found.paired, found.outcome) == (pytest.approx(0.02), 3, "inconclusive")
     assert found.seeds is not None
     assert tuple(found.seeds) == pytest.approx((0.02 - 0.024841, 0.02 + 0.024841), abs=1e-6)
     assert (found.first, found.second) == (pytest.approx(0.73), pytest.approx(0.71))
@@ -65,50 +66,61 @@ def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_
 
 def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
     found = difference_of(Side({0: 0.75}, exact=True), Side({5: 0.5}, exact=True))
-    assert (found.seeds, found.paired, found.outcome) == (Interval(0.25, 0.25), 1, "won")
+    assert (found.seeds, found.paired, found.outcome) == (Interval(0.25, 0.25), 1, "inconclusive")
+    known = difference_of(
+        Side({0: 0.75}, exact=True), Side({5: 0.5}, exact=True), over=OverItems(Interval(0.2, 0.3))
+    )
+    assert (known.outcome, "interval over pairs" in known.reason) == ("won", True)
 
 
 def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
     """The one run of seed 1 is compared with seed 1; that of seed 8 with the mean over all seeds, 0.73."""
     alone = difference_of(Side({1: 0.90}, exact=False), FIRST)
     assert (alone.difference, alone.paired, alone.seeds, alone.outcome) == (
-        pytest.approx(0.17), 1, None, "open",
+        pytest.approx(0.17), 1, None, "inconclusive",
     )  # fmt: skip
     apart = difference_of(Side({8: 0.90}, exact=False), FIRST)
     assert (apart.difference, apart.paired, apart.seeds, apart.outcome) == (
-        pytest.approx(0.17), 0, None, "open",
+        pytest.approx(0.17), 0, None, "inconclusive",
     )  # fmt: skip
 
 
+AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
+
+
 @pytest.mark.parametrize(
-    ("seeds", "pairs", "outcome"),
+    ("seeds", "pairs", "joint", "outcome"),
     [
-        (None, None, "open"),
-        (None, Interval(0.05, 0.2), "won"),
-        (None, Interval(-0.05, 0.2), "open"),
-        (Interval(0.05, 0.2), None, "won"),
-        (Interval(0.05, 0.2), Interval(-0.01, 0.3), "open"),
-        (Interval(-0.01, 0.3), Interval(0.05, 0.2), "open"),
+        (None, None, None, "inconclusive"),
+        (None, AWAY, None, "inconclusive"),  # one seed: other seeds may give anything
+        (AWAY, None, None, "won"),
+        (AWAY, ZERO, AWAY, "won"),  # the joint interval has the pairs in it
+        (AWAY, AWAY, ZERO, "inconclusive"),
+        (ZERO, AWAY, AWAY, "inconclusive"),
     ],
 )
-def test_every_known_interval_must_keep_off_zero(
-    seeds: Interval | None, pairs: Interval | None, outcome: str
+def test_trained_systems_are_told_apart_over_seeds_and_jointly(
+    seeds: Interval | None, pairs: Interval | None, joint: Interval | None, outcome: str
 ) -> None:
-    assert Difference(0.6, 0.5, 0.1, 3, seeds, pairs).outcome == outcome
+    found = Difference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
+    assert found.outcome == outcome
+    assert ("inconclusive over seeds" in found.reason) == (seeds is None)
 
 
 def test_equal_scores_are_equal_and_not_won() -> None:
     found = compared([*scored("a", [0.5, 0.6]), *scored("b", [0.5, 0.6])])
-    assert found.tally == {"won": 0, "lost": 0, "open": 0, "equal": 1}
+    assert found.tally == {"won": 0, "lost": 0, "inconclusive": 0, "equal": 1}
 
 
 def test_the_tally_is_told_in_the_same_words_in_text_and_json() -> None:
     found = compared([*scored("a", [0.60, 0.72, 0.64]), *scored("b", [0.50, 0.60, 0.50])])
-    assert tally_in_words(found.tally, "a") == "a: 1 won, 0 lost, 0 open, 0 equal of 1 test sets"
+    assert tally_in_words(found.tally, "a") == "a: 1 won, 0 lost, 0 inconclusive, 0 equal of 1 test sets"
     told = to_json(found)
     assert (told["first"], told["won"], told["tasks"][0]["outcome"]) == ("a@b", 1, "won")
     assert told["mean"]["difference"] == pytest.approx(0.12)
-    over_pairs = compared([*scored("a", [0.6]), *scored("b", [0.5])], pairs={STSB: Interval(0.05, 0.2)})
+    over_pairs = compared(
+        [*scored("a", [0.6]), *scored("b", [0.5])], pairs={STSB: OverItems(Interval(0.05, 0.2))}
+    )
     assert to_json(over_pairs)["tasks"][0]["over_pairs"] == [0.05, 0.2]
 
 

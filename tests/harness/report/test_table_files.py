@@ -8,6 +8,8 @@ import json
 import re
 
 from harness.declarations import LEADERBOARDS, read_declarations
+from harness.facts.published import Published
+from harness.facts.spec import ColumnSpec, TableSpec
 from harness.report.disagreement import largest, ranks
 from harness.report.formats.citation import WORKS, Work, entry, report_entry
 from harness.report.formats.records import to_csv, to_json
@@ -18,8 +20,6 @@ from harness.report.pages.paper import papers_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.order import TRAINED, UNTRAINED, order_of
-from harness.report.tables.published import Published
-from harness.report.tables.spec import ColumnSpec, TableSpec
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper
 

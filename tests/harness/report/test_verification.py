@@ -7,8 +7,8 @@ import json
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.report.evidence.ledger import Ledger, load_ledger
-from harness.report.evidence.others import (
+from harness.facts.evidence.ledger import Ledger, load_ledger
+from harness.facts.evidence.others import (
     Others,
     PrintedNumber,
     known_spread,
@@ -16,10 +16,10 @@ from harness.report.evidence.others import (
     pool,
     printed_number,
 )
-from harness.report.settling import seeds_to_settle
-from harness.report.statistics import KnownSpread
-from harness.report.tables.published import Published
-from harness.report.verification import Price, Verification, median, to_json, to_text, verify
+from harness.facts.price import Price
+from harness.facts.published import Published
+from harness.facts.statistics import KnownSpread
+from harness.report.verification import Verification, median, to_json, to_text, verify
 
 STUDY = KnownSpread(0.84, 50)
 
@@ -44,35 +44,43 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     spread = known_spread(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
     found = verify(*simcse, known=spread, price=Price(0.5, "sentbench plan pcl/simcse"))
-    assert found.finding == "others find less"
-    assert found.typical is None
+    assert found.verdict == "independent runs score lower"
+    assert found.ours is None
     assert found.plan is not None
-    assert found.by_others.difference is not None
-    assert found.plan.seeds == found.plan.more == seeds_to_settle(found.by_others.difference, spread.sd)
-    assert found.plan.more is not None
-    assert found.plan.gpu_hours == 0.5 * found.plan.more
+    assert found.plan.seeds == found.plan.more == 5
+    assert found.plan.gpu_hours == 0.5 * 5
+    assert found.plan.chance is not None
+    assert 0.0 <= found.plan.chance < 0.5
 
 
-def test_our_seeds_join_the_draw_and_decide_the_finding(simcse: tuple[PrintedNumber, Others]) -> None:
-    """Ten seeds near 75.2 with an sd of 0.2 show a difference of one point."""
+def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PrintedNumber, Others]) -> None:
+    """Ten seeds near 75.2 with an sd of 0.2; the best of ten on dev reaches some 0.6 more."""
     ours = [75.0, 75.4] * 5
     before, after = verify(*simcse, known=STUDY), verify(*simcse, values=ours, known=STUDY)
     assert before.draw is not None
     assert after.draw is not None
     assert (after.draw.runs, after.draw.sources) == (before.draw.runs + 10, before.draw.sources + 1)
-    assert after.finding == "lower than printed"
+    assert after.verdict == "does not replicate (lower)"
     assert after.plan is None
 
 
-def test_seeds_that_do_not_settle_say_how_many_more_would(simcse: tuple[PrintedNumber, Others]) -> None:
-    """Three seeds at 75.3 -+ 0.2 are judged by the study's 0.84; the plan counts the three."""
+def test_inconclusive_seeds_lead_to_the_next_look(simcse: tuple[PrintedNumber, Others]) -> None:
     found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price(2.0))
-    assert found.finding == "not settled"
-    needed = seeds_to_settle(-0.95, 0.84)
-    assert needed is not None
+    assert found.verdict == "inconclusive"
     assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more) == (needed, needed - 3)
-    assert found.plan.gpu_hours == 2.0 * (needed - 3)
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (5, 2, 4.0)
+    five = verify(*simcse, values=[75.1, 75.3, 75.5, 74.9, 75.7], known=STUDY, price=Price(2.0))
+    assert five.plan is not None
+    assert (five.plan.seeds, five.plan.more) == (10, 5)
+
+
+def test_after_the_last_look_nothing_is_planned(simcse: tuple[PrintedNumber, Others]) -> None:
+    """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
+    found = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price(2.0))
+    assert found.verdict == "inconclusive"
+    assert found.plan is not None
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, None, None)
+    assert "no verdict after 40 seeds" in to_text(found)
 
 
 def nothing_known(seeds: int | None) -> tuple[PrintedNumber, Others]:
@@ -82,21 +90,17 @@ def nothing_known(seeds: int | None) -> tuple[PrintedNumber, Others]:
     return printed, Others(pools, (), searched=False)  # type: ignore[arg-type]
 
 
-def test_an_unknown_spread_asks_for_two_seeds_first() -> None:
+def test_without_a_standard_deviation_the_first_look_is_planned_and_its_chance_is_not_known() -> None:
     found = verify(*nothing_known(1), price=Price(3.0))
-    assert found.finding == "untested"
+    assert found.verdict == "no independent result"
     assert found.draw is None
     assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, 2, 6.0)
-    assert found.plan.why.startswith("no plan before two seeds: the spread")
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours, found.plan.chance) == (5, 5, 15.0, None)
+    assert "(the chance of a verdict is not known before two seeds)" in to_text(found)
 
 
-def test_a_printed_mean_is_no_draw_and_may_be_beyond_settling() -> None:
-    found = verify(*nothing_known(5), values=[75.0, 75.1], known=STUDY)
-    assert found.draw is None
-    assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, None, None)
-    assert "more than 1000 seeds" in found.plan.why
+def test_a_reported_mean_is_no_draw() -> None:
+    assert verify(*nothing_known(5), values=[75.0, 75.1], known=STUDY).draw is None
 
 
 def test_a_deterministic_system_needs_one_run() -> None:
@@ -104,7 +108,7 @@ def test_a_deterministic_system_needs_one_run() -> None:
     unrun = verify(*nothing_known(None), known=exact)
     assert unrun.plan is not None
     assert unrun.plan.seeds == 1
-    assert verify(*nothing_known(None), values=[75.0], known=exact).finding == "confirmed"
+    assert verify(*nothing_known(None), values=[75.0], known=exact).verdict == "replicates"
 
 
 @pytest.mark.parametrize("printed", [None, 1])
@@ -136,9 +140,9 @@ def example(simcse: tuple[PrintedNumber, Others]) -> Verification:
 
 def test_json_is_plain_and_holds_every_answer(simcse: tuple[PrintedNumber, Others]) -> None:
     found = json.loads(json.dumps(to_json(example(simcse)), allow_nan=False))
-    assert found["printed"]["value"] == 76.25
-    assert found["finding"] == found["ours"]["typical"]["answer"] == "not settled"
-    assert found["others"]["answer"]["answer"] == "others find less"
+    assert found["reported"]["value"] == 76.25
+    assert found["verdict"] == found["ours"]["judgement"]["verdict"] == "inconclusive"
+    assert found["others"]["answer"]["answer"] == "independent runs score lower"
     assert len(found["others"]["independent"]["sources"]) == 14
     assert found["others"]["independent"]["competitors"] == ["pcl", "dclr"]
     assert "https://github.com/hppRC/simple-simcse" in found["others"]["independent"]["links"]
@@ -151,14 +155,15 @@ def test_text_names_print_answers_sources_and_command(simcse: tuple[PrintedNumbe
     text = to_text(example(simcse))
     for part in (
         "pcl/table2  simcse@bert-base-uncased  Avg",
-        "printed    76.25 (seeds not stated, by simcse)",
-        "our seeds  75.30 +- 0.20 (3), not settled: -0.95, 90 %",
+        "reported   76.25 (seeds not stated, by simcse)",
+        "our seeds  75.30 +- 0.20 (3), inconclusive: -0.95, 97.5 % interval",
+        "next look  5 seeds in all, 2 more (chance of a verdict ",
         "independent: 63 single runs, 14 sources, median of sources 75.28; authors of a competing method: ",
         "checkpoint: 3 single runs, 3 sources",
         "    https://github.com/princeton-nlp/SimCSE/issues/258",
         " plausible draw: above 96 % of 66 single runs of 13 sources, each of others counted once",
-        "cost       20 seeds, 40.0 GPU hours",
-        "run        sentbench plan pcl/simcse --backbone bert-base-uncased --seeds 23 && dvc repro",
+        "cost       2 seeds, 4 GPU hours",
+        "run        sentbench plan pcl/simcse --backbone bert-base-uncased --seeds 5 && dvc repro",
     ):
         assert part in text
 

@@ -35,6 +35,7 @@ from tests.support.bundles import (
     TASKS,
     a_result,
     bundle_of,
+    expected,
     files,
     key_of,
     unsigned,
@@ -59,7 +60,7 @@ def test_a_bundle_made_there_is_accepted_here_with_its_contributor_and_its_level
     assert (one.result, one.by, faults) == (HONEST, "Anna's lab (https://example.org/anna)", [])
     assert one.checked.level("T0", "best-dev") == "rescored here"
     assert one.checked.level("T0", "last") == one.checked.level("T5", "best-dev") == "scores only"
-    assert (place / "curves" / f"{KEY}.jsonl").is_file()
+    assert (place / "curves" / f"{KEY}.json").is_file()
     assert not (place / "vectors").exists()
 
 
@@ -72,6 +73,33 @@ def test_without_vectors_or_without_the_data_to_score_them_it_is_scores_only(
         _, found = accept(path, tmp_path / path.stem, checkout, unsigned)
         assert found.runs[KEY] == Checked(identity=True)
         assert found.runs[KEY].level("T0", "best-dev") == "scores only"
+
+
+@pytest.mark.parametrize(
+    ("planned", "stated", "fits"),
+    [
+        ("portable", "portable", True),
+        ("portable", "portable on aarch64", True),
+        ("portable", "native", False),
+        ("portable", "native, products of training by onednn", False),
+        ("native", "portable", True),
+        ("native", "native", True),
+        ("native", "native, products of training by torch", True),
+        ("native", None, False),
+    ],
+)
+def test_a_result_states_the_arithmetic_that_its_recipe_asks_for(
+    tmp_path: Path, planned: str, stated: str | None, fits: bool
+) -> None:
+    bundle = bundle_of(tmp_path / "bundle.zip", a_result(arithmetic=stated), vectors=False)
+    declared = expected(KEY)
+    assert declared is not None
+    checkout = replace(CHECKOUT, expected=lambda key: replace(declared, arithmetic=planned))
+    if fits:
+        accept(bundle, tmp_path / "c", checkout, unsigned)
+    else:
+        with pytest.raises(InputError, match=rf"states .* arithmetic, expected {planned}"):
+            accept(bundle, tmp_path / "c", checkout, unsigned)
 
 
 def trained(**changes: object) -> Callable[[ResultFile], ResultFile]:

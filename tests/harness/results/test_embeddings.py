@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.files import write_json
 from harness.results import embeddings
 from harness.results.embeddings import EmbeddingStore
 from methods.core import encoder
@@ -228,7 +228,7 @@ def test_another_encoder_never_reads_vectors_that_are_not_its_own(tmp_path: Path
     newer = opened(tmp_path / "s", encoder="theirs")
     assert newer.missing(TEXTS) == TEXTS
     assert list(contents(tmp_path / "s")) == ["meta.json"]
-    with pytest.raises(InputError, match="gone, expected it to stay"):
+    with pytest.raises(InputError, match="gone: another encoder"):
         full.encode(TEXTS)
     empty.add(["late"], np.ones((1, 3)))
     newer.add(["early"], np.zeros((1, 3)))

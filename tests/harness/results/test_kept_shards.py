@@ -92,7 +92,7 @@ def test_a_shard_larger_than_the_room_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_cannot_be_written_ends_no_evaluation(tmp_path: Path) -> None:
-    """A file stands where the folder of copies should be; vectors are stored and encoded anew next time."""
+    """A file stands where the folder of copies should be; vectors are stored, and encoded again next time."""
     (tmp_path / "kept").write_text("mine", encoding="utf-8")
     for store in ("first", "again"):
         filled = store_of(tmp_path / store, tmp_path / "kept")

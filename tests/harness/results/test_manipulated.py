@@ -47,7 +47,7 @@ from tests.support.bundles import (
 )
 
 KEY = key_of(7)
-SCORES, CURVE, META = f"scores/{KEY}.json", f"curves/{KEY}.jsonl", f"vectors/{KEY}/meta.json"
+SCORES, CURVE, META = f"scores/{KEY}.json", f"curves/{KEY}.json", f"vectors/{KEY}/meta.json"
 DEEP, LONG = b"[" * 200_000 + b"]" * 200_000, b"1" * 5_000
 Change = Callable[[Contents], None]
 Names = dict[tuple[str, str, str], float]
@@ -145,6 +145,7 @@ def records() -> Iterator[tuple[str, Change]]:
         "git_dirty": [True],
         "git_commit": ["unknown", "", "g" * 40, None],
         "text": ["raw"],
+        "arithmetic": [None, "", "none"],
     }.items():
         for value in values:
             yield f"{name} {value!r}"[:60], put(SCORES, as_json(a_result(**{name: value})))
@@ -201,7 +202,7 @@ CURVES = {
 
 def curves() -> Iterator[tuple[str, Change]]:
     for name, lines in CURVES.items():
-        yield f"curve: {name}", put(CURVE, "".join(json.dumps(line) + "\n" for line in lines).encode())
+        yield f"curve: {name}", put(CURVE, json.dumps({"evaluations": lines}).encode())
 
 
 def saved(array: np.ndarray, **options: Any) -> bytes:
@@ -252,7 +253,7 @@ def vectors() -> Iterator[tuple[str, Change]]:
     yield "another format", put(META, b'{"format": 9, "encoder": "x", "precision": "float32"}')
     yield "no record of the vectors", lambda contents: contents.pop(META, None) and None
     yield "vectors of a run without a result", put(f"vectors/{key_of(8)}/meta.json", b"{}")
-    yield "a curve of a run without a result", put(f"curves/{key_of(8)}.jsonl", b"{}")
+    yield "a curve of a run without a result", put(f"curves/{key_of(8)}.json", b"{}")
     yield "no result", lambda contents: contents.pop(SCORES, None) and None
 
 
@@ -261,7 +262,7 @@ def members() -> Iterator[tuple[str, Change]]:
         "../evil.json", "/etc/evil.json", "scores/../../evil.json", f"x/{SCORES}", f"../{SCORES}",
         "scores/run.py", "vectors/run/model.pkl", "acceptance.json", f"{SCORES}\n", f"scores\\{KEY}.json",
         "scores/", "scores/A.json",
-        f"scores/{'a' * 200}.json", f"curves/{KEY}.json", "manifest.json.bak", "__init__.py",
+        f"scores/{'a' * 200}.json", f"curves/{KEY}.jsonl", "manifest.json.bak", "__init__.py",
     ):  # fmt: skip
         yield f"member {name[:30]!r}", put(name, b"{}")
     yield "a member of too much", put(f"scores/{key_of(8)}.json", b"0" * (2**20 + 1))
@@ -461,7 +462,7 @@ def test_a_manipulated_result_file_or_curve_is_refused_when_it_is_read(name: str
     ((member, content),) = contents.items()
     path = tmp_path / Path(member).name
     path.write_bytes(content)
-    read = read_result if path.suffix == ".json" else partial(read_curve, again="delete it")
+    read = read_result if member == SCORES else partial(read_curve, again="delete it")
     with pytest.raises(InputError) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.records import sealed
 from harness.rewriting.records import Record, Rewrite, count_outcomes, digest, judged, rewrite_all
+from methods.core.files import write_record
 
 TEXTS = [f"text {index}" for index in range(10)]
 
@@ -54,10 +54,10 @@ def test_a_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
 
 
 def change(path: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
-    """Edits the records of a part and seals it again."""
+    """Edits the records of a part and its checksum."""
     records = json.loads(path.read_text())["records"]
     edit(records)
-    path.write_text(json.dumps(sealed({"records": records})))
+    write_record(path, {"records": records})
 
 
 def test_records_in_another_order_are_joined_by_id(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_part_that_does_not_belong_to_the_texts_is_refused(tmp_path: Path, spo
             records[3] = records[2]
 
     change(tmp_path / "000000000.json", edit)
-    with pytest.raises(InputError, match=r"1 of 10 rows without theirs.*remove the file"):
+    with pytest.raises(InputError, match=r"1 of 10 rows without a record.*remove the file"):
         rewrite_all(TEXTS, never, tmp_path, part=10)
 
 
@@ -87,7 +87,7 @@ def test_a_changed_character_of_a_part_is_refused(tmp_path: Path) -> None:
     rewrite_all(TEXTS, upper, tmp_path, part=10)
     path = tmp_path / "000000000.json"
     path.write_text(path.read_text().replace("3 TEXT 3", "3 TEXT 8"))
-    with pytest.raises(InputError, match=r"its digest states.*remove the file"):
+    with pytest.raises(InputError, match=r"its checksum states.*remove the file"):
         rewrite_all(TEXTS, never, tmp_path, part=10)
 
 

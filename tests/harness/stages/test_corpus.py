@@ -13,16 +13,16 @@ import yaml
 from harness.compute.corpus import evenly_spaced
 from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
+from harness.disk.files import sha256_of
 from harness.errors import InputError
-from harness.files import sha256_of
 from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
 from harness.plan.inputs import add_corpus
 from harness.plan.recipes import load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.records import sealed
 from harness.rewriting import records
 from harness.stages import corpus as stage
+from methods.core.files import write_record
 from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.rewriting.test_generation import SETTINGS as GENERATE
 from tests.harness.rewriting.tiny_models import write_marian
@@ -213,8 +213,10 @@ def test_a_corpus_of_other_sentences_is_not_joined(place: Path) -> None:
     path.write_text("".join([lines[1], lines[0], *lines[2:]]))
     record = json.loads(path.with_name("corpus.json").read_text())
     record["files"] = {path.name: sha256_of(path)}
-    path.with_name("corpus.json").write_text(json.dumps(sealed(record)))
-    with pytest.raises(InputError, match=r"corpora/words: its sentences are not those of the origin.*row 0"):
+    write_record(path.with_name("corpus.json"), record)
+    with pytest.raises(
+        InputError, match=r"corpora/words: its sentences differ from those of the origin.*row 0"
+    ):
         stage.derive(params, "both", device="cpu")
 
 

@@ -22,7 +22,7 @@ def written(params: Params, folder: Path) -> dict[str, bytes]:
 
 
 def changed(params: Params, other: Params, folder: Path) -> set[str]:
-    """Files that differ; writing anew leaves no file of an entry that is gone."""
+    """Files that differ; writing again removes the files of removed entries."""
     before, after = written(params, folder), written(other, folder)
     return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from harness.cli import main
+from harness.compute.encoders import TRIAL
 from harness.paths import VECTORS
 from harness.results import embeddings
-from harness.stages.encoders import TRIAL
 from harness.stages.evaluate import embedded, evaluate_run
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.registry import build_tasks

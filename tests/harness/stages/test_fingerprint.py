@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+from harness.commands.accept import identity_here
+from harness.disk.files import sha256_of_folder
 from harness.errors import InputError
-from harness.files import sha256_of_folder
-from harness.identity import STAGES, run_identity
+from harness.identity import STAGES, arithmetic_used, run_identity
 from harness.paths import DATA_HASHES
 from harness.plan.entries import Params, Read, read_params
 from harness.plan.inputs import _chain
@@ -71,11 +74,33 @@ def test_a_runs_identity_has_the_data_of_its_own_selection_and_no_other(project:
     links["selection-raw"] = Read(source="data/sickr", after="data/sickr")
     params, run = project.model_copy(update={"reads": links}), project.runs[RUN]
     Path(run.backbone).mkdir(parents=True)
-    before = run_identity(params, run)
+    before = run_identity(params, run, "portable")
     Path("data/sickr/file.txt").write_text("other")
-    assert run_identity(params, run) == before
+    assert run_identity(params, run, "portable") == before
     Path("data/stsb/file.txt").write_text("other")
-    assert run_identity(params, run) != before
+    assert run_identity(params, run, "portable") != before
+
+
+def test_a_contributed_identity_is_computed_in_the_arithmetic_that_the_result_states(
+    project: Params,
+) -> None:
+    """This process is portable; the run may have been trained on a GPU, and a calibration may be here."""
+    reads = {"selection-senteval": Read(source="data/stsb", after="data/stsb")}
+    params, run = project.model_copy(update={"reads": reads}), project.runs[RUN]
+    Path(run.backbone).mkdir(parents=True)
+    known: Any = SimpleNamespace(params=lambda key: params)
+    identities = {}
+    for arithmetic in ("portable", "native", "native, products of training by torch"):
+        result: Any = SimpleNamespace(
+            run=SimpleNamespace(key=RUN), provenance=SimpleNamespace(arithmetic=arithmetic)
+        )
+        identities[arithmetic] = identity_here(known, result)
+        assert identities[arithmetic] == run_identity(params, run, arithmetic)
+    assert len(set(identities.values())) == 3
+    for products in ("torch", "onednn"):
+        Path(".cache").mkdir(exist_ok=True)
+        Path(".cache/calibration.json").write_text(json.dumps({"training_products": products}))
+        assert run_identity(params, run, arithmetic_used("cuda")) == identities["native"]
 
 
 def test_every_stage_method_and_run_has_one_file_of_its_code(project: Params) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.assembly.content import unfilled
 from harness.cli import main
 from harness.plan.recipes import load_recipes
 from harness.report.formats import summary
 from harness.report.tables.model import Table
-from harness.stages.report import unfilled
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[3]
@@ -161,16 +161,17 @@ def test_measurements_that_are_not_text_are_one_line_and_the_former_report_stays
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xff", "expected an evaluation with step and score on each line"),
-        (b"[]\n", "expected an evaluation with step and score on each line"),
-        (b'{"step": 1}\n', "key score is missing"),
-        (b"{", "expected an evaluation with step and score on each line"),
+        (b"\xff", "not JSON"),
+        (b"[]", "not a JSON object with evaluations"),
+        (b'{"evaluations": 3}', "no evaluations with step and score"),
+        (b'{"evaluations": [{"step": 1}]}', "key score is missing"),
+        (b'{"evaluations": [], "digest": "0"}', "not the content that its checksum states"),
     ],
 )
 def test_a_damaged_curve_is_one_line_and_the_former_report_stays(
     project: Path, capsys: pytest.CaptureFixture[str], content: bytes, said: str
 ) -> None:
-    next((project / "curves").iterdir()).write_bytes(content)
+    next((project / "curves").iterdir()).with_suffix(".json").write_bytes(content)
     before = files_of(project)
     assert said in refused(capsys)
     assert files_of(project) == before

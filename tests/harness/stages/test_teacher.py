@@ -81,7 +81,7 @@ def build(params: Params) -> None:
 
 def identity(params: Params) -> str:
     run: Run = params.run("congen")
-    return run_identity(params, run)
+    return run_identity(params, run, "portable")
 
 
 def test_vectors_of_the_planned_encoder_are_accepted(project: Path) -> None:

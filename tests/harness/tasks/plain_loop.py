@@ -1,7 +1,7 @@
 """SentEval's classifiers as a plain loop, one fit after another: the slow reference of the batched solver.
 
 Written from the protocol: global seeds before every fit, torch's own Linear, loss and optimisers, numpy's
-global permutation. It is the anchor of benchmarks/transfer.py too.
+global permutation.
 """
 
 from __future__ import annotations

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.check.sanity import constant, problems_of, random
 from harness.errors import InputError
-from harness.report.tables.spec import load_specs
+from harness.facts.spec import load_specs
 from harness.tasks.batch_cosines import BatchCosines
 from harness.tasks.geometry import POSITIVES, GeometryTask
 from harness.tasks.interface import Encode, Score
 from harness.tasks.protocols import SENTEVAL
 from harness.tasks.registry import TASKS, build_tasks
 from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
-from harness.tasks.sentinels import constant, problems_of, random
 from harness.tasks.sts import StsTask
 from harness.tasks.sts_sets import PARTS
 from harness.tasks.transfer import ClassificationTask

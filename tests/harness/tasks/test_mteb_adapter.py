@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.check.sanity import random
 from harness.errors import InputError
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
@@ -17,7 +18,6 @@ from harness.tasks.mteb_adapter import (
     local_sts_task,
     run_mteb,
 )
-from harness.tasks.sentinels import random
 from harness.tasks.sts_sets import year_task
 
 SHA = {"first": "a" * 64, "second": "b" * 64}

@@ -216,7 +216,7 @@ def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
 def test_the_rows_of_a_file_are_those_of_now_and_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file written anew, and another project's file of the same name, are read again."""
+    """A rewritten file, and another project's file of the same name, are read again."""
 
     def read(folder: Path, score: str) -> list[float]:
         monkeypatch.chdir(folder)

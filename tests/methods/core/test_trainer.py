@@ -115,7 +115,7 @@ def test_patience_counts_epoch_ends_below_the_best(backbone: Path, tmp_path: Pat
 def test_patience_may_count_single_evaluations(
     backbone: Path, tmp_path: Path, counts: str, scores: list[float], stops: int, best: int
 ) -> None:
-    """Evaluations at every step, two of them stop. Without a best: 4 counts, 6 begins anew, then 6 and 3.
+    """Evaluations at every step, two of them stop. Without a best: 4 counts, 6 starts again, then 6 and 3.
 
     Falls: 5 is below the untrained 9, then 6 below 7; nothing between them takes the first back.
     """

@@ -44,7 +44,7 @@ def test_nothing_overflows_the_page_and_no_chart_is_cut(open_page: Open, name: s
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
     for width in (1280, 390, 320):
         page.set_viewport_size({"width": width, "height": 844})
-        wait_until(page, f"document.documentElement.scrollWidth <= {width}")  # the script fits tables anew
+        wait_until(page, f"document.documentElement.scrollWidth <= {width}")  # the script refits tables
         right = page.locator("main svg").evaluate_all(
             "charts => Math.max(0, ...charts.map((chart) => chart.getBoundingClientRect().right))"
         )
@@ -111,7 +111,7 @@ def test_a_missed_target_is_explained_in_view_and_in_full_ink(
     assert told.all_inner_texts() == ["Why not met: no explanation is recorded."]
     ink = "element => getComputedStyle(element).color"
     assert told.evaluate(ink) == page.locator("body").evaluate(ink)
-    for place in (told, page.locator("tr.peer td").nth(2), page.locator(".finding", has_text="not met").last):
+    for place in (told, page.locator("tr.peer td").nth(2), page.locator(".verdict", has_text="not met").last):
         box = place.bounding_box()
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= width

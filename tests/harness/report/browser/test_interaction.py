@@ -127,7 +127,7 @@ def test_hover_shows_the_facts_and_escape_hides_them(open_page: Open) -> None:
 def test_a_tap_on_a_cell_without_runs_shows_its_facts(open_page: Open) -> None:
     page = open_page("paper.html", width=390).page
     page.locator("span.cell").first.click()
-    assert "untested" in page.locator("#tip").inner_text()
+    assert "no independent result" in page.locator("#tip").inner_text()
     assert page.locator("#cell-dialog").is_visible()
     assert page.locator("#cell-dialog-runs").inner_text() == ""
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.declarations import LEADERBOARDS
-from harness.paths import CURVES, SCORES
+from harness.facts.published import load_published
+from harness.facts.spec import load_specs
 from harness.report.pages.content import Report
 from harness.report.pages.paper import page_of, papers_of
-from harness.report.runs import run_details
 from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.leaderboard import SHOWN
-from harness.report.tables.published import load_published
-from harness.report.tables.spec import load_specs
-from harness.results.store import read_results
-from harness.stages.report import build_tables, evidence_without_plan
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.example_report import make_report
 from tests.harness.report.shown import show, show_index
 
 if TYPE_CHECKING:
@@ -92,7 +89,7 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
     page = open_page("paper.html").page
     rows = partial(page.locator("tr.system:visible th").all_inner_texts)
     assert len(rows()) == 3
-    page.locator("[name=finding]").select_option("only-its-authors")
+    page.locator("[name=verdict]").select_option("authors-only")
     assert rows() == ["DCLR"]
     page.locator(".finder button").click()
     wait_until(page, "document.querySelectorAll('tr.system:not([hidden])').length === 3")
@@ -124,7 +121,7 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
         outcomes |= {one.outcome for one in named.values()}
         words = page.locator("#pick-words").inner_text()
         assert words == tally_in_words(found.tally, systems[found.first].label)
-    assert outcomes == {"won", "lost", "open", "equal"}
+    assert outcomes == {"won", "lost", "inconclusive", "equal"}
     assert page.url.endswith("#first=same%40b&second=fixed%40b")
     page.reload()
     assert page.locator("[name=second]").input_value() == "fixed@b"
@@ -166,30 +163,24 @@ def test_what_does_not_train_has_no_training_chart(open_page: Open) -> None:
     assert page.locator("#system-pooled-cls-minilm-l2 svg").count() == 0
 
 
-def test_the_overview_of_the_scores_on_record_prints_on_about_five_sheets(
-    browser: Browser, folder: Path
+def test_the_committed_overview_prints_on_about_five_sheets_without_the_records_of_runs(
+    browser: Browser,
 ) -> None:
-    """Records of runs and problems beyond the first five stay closed on paper."""
-    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
-    tables = build_tables(evidence)
-    runs = run_details(evidence.results, curves=CURVES)
-    report = Report(
-        "T",
-        "abc",
-        tables=tuple(tables[key] for key in SHOWN if key in tables),
-        papers=papers_of(tables, evidence.published, runs, {}, {}),
-        results=tuple(evidence.results),
-        runs=runs,
-        problems=("missing",) * 60,
-    )
-    path = folder / "overview.html"
-    path.write_text(show_index(report), encoding="utf-8")
     page = browser.new_page()
-    page.goto(path.as_uri())
+    page.goto((Path(__file__).parents[4] / "reports/index.html").as_uri())
     assert 3 <= sheets_of(page) <= 6
     page.emulate_media(media="print")
-    assert page.locator(".problems :is(li, summary):visible").count() == 5
     assert page.locator("#runs details.system:visible").count() == 0
+    page.close()
+
+
+def test_on_paper_an_overview_lists_the_first_five_problems(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "overview.html"
+    path.write_text(show_index(replace(make_report(), problems=("missing",) * 60)), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.emulate_media(media="print")
+    assert page.locator(".problems :is(li, summary):visible").count() == 5
     page.close()
 
 

@@ -1,0 +1,263 @@
+"""The runner of all benchmarks: sides in turn, medians with ranges, ratios, the record of every machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from harness.disk.files import write_record
+from harness.report.measurements import (
+    BenchmarkResult,
+    Measurements,
+    MedianRange,
+    PeerCost,
+    load_measurements,
+)
+from methods.core.fast.linear import linear
+
+Side = Callable[[], Any]
+"""One whole run of one side of a comparison."""
+
+Clock = Callable[[], float]
+SCALES = {"s": 1.0, "ms": 1e3}
+GEMM_SIZE, PRODUCTS = 1024, 8
+
+
+class Disagreement(Exception):
+    """Two sides of a benchmark computed different results, so their times say nothing."""
+
+
+@dataclass
+class Runs:
+    """Seconds of every side in every round, what each returned last, and GFLOP/s of fp32 products between."""
+
+    times: dict[str, list[float]]
+    values: dict[str, Any]
+    rates: list[float]
+
+    def result(
+        self,
+        name: str,
+        ours: str,
+        *peers: str,
+        targets: Mapping[str, float] | None = None,
+        unit: str = "ms",
+        scale: float | None = None,
+        **about: Any,
+    ) -> BenchmarkResult:
+        """Returns the result of one side next to its peers.
+
+        targets: peer -> the least ratio of its time to ours. scale: cost in `unit` of one second.
+        about: limit, agreement and note of the result.
+        """
+        factor = SCALES[unit] if scale is None else scale
+        costs = tuple(
+            against(peer, self.times[peer], self.times[ours], factor, (targets or {}).get(peer))
+            for peer in peers
+        )
+        gemm = MedianRange.of(self.rates)
+        return figure(name, unit, [factor * taken for taken in self.times[ours]], costs, gemm=gemm, **about)
+
+
+def figure(
+    name: str, unit: str, costs: Sequence[float], peers: tuple[PeerCost, ...] = (), **about: Any
+) -> BenchmarkResult:
+    """Returns a result that meets its targets if each is met. costs: ours, one a round, in `unit`."""
+    ours, limit = MedianRange.of(costs), about.get("limit")
+    checks = [peer.met for peer in peers if peer.met is not None]
+    checks += [] if limit is None else [ours.median <= limit]
+    met = all(checks) if checks else None
+    return BenchmarkResult(name=name, unit=unit, ours=ours, peers=peers, met=met, **about)
+
+
+def against(
+    name: str, theirs: Sequence[float], ours: Sequence[float], scale: float, target: float | None = None
+) -> PeerCost:
+    """Returns a peer's cost, and how many times ours it is within each round."""
+    ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
+    cost = MedianRange.of([scale * taken for taken in theirs])
+    return PeerCost(name=name, cost=cost, ratio=MedianRange.of(ratios), target=target)
+
+
+def run(
+    sides: Mapping[str, Side],
+    *,
+    rounds: int,
+    device: str = "cpu",
+    clock: Clock | None = time.perf_counter,
+    warm: bool = True,
+) -> Runs:
+    """Runs the sides in turn, every second round in reverse, so that a drift favours none.
+
+    clock: `time.process_time` where other work on the machine must not count, None where a side returns its
+    seconds. warm: each side runs once before it is timed.
+    """
+    runs = Runs({name: [] for name in sides}, {}, [gemm_rate(device)])
+    if warm:
+        for side in sides.values():
+            side()
+    for turn in range(rounds):
+        for name in list(sides)[:: 1 if turn % 2 == 0 else -1]:
+            taken, runs.values[name] = timed(sides[name], device, clock or time.perf_counter)
+            runs.times[name].append(taken if clock else runs.values[name])
+        runs.rates.append(gemm_rate(device))
+    return runs
+
+
+def compare(name: str, sides: Mapping[str, Side], *, rounds: int, device: str = "cpu", **about: Any) -> Any:
+    """Returns the first side's time next to that of the others; `about`: see `Runs.result`."""
+    return run(sides, rounds=rounds, device=device).result(name, *sides, **about)
+
+
+def timed(side: Side, device: str = "cpu", clock: Clock = time.perf_counter) -> tuple[float, Any]:
+    """Returns the seconds of one run, work that a GPU still has in hand included, and its value."""
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    wait()
+    started = clock()
+    value = side()
+    wait()
+    return clock() - started, value
+
+
+def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:
+    """Returns one sentence on the largest difference relative to the largest entry of its tensor.
+
+    Errors: Disagreement above `tolerance`.
+    """
+    apart = max(
+        ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
+        for one, other in zip(ours, theirs, strict=True)
+    )
+    if not apart <= tolerance:
+        raise Disagreement(
+            f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}"
+        )
+    return f"{what} agree within {apart:.1g} of the largest entry"
+
+
+def gemm_rate(device: str = "cpu") -> float:
+    """Returns the GFLOP/s of torch's own fp32 products of 1024 x 1024 matrices at this moment."""
+    left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device) for _ in range(2))
+    return _rate(lambda: [left @ right for _ in range(PRODUCTS)], device)
+
+
+def product_rates(device: str, rounds: int) -> dict[str, MedianRange]:
+    """Returns the GFLOP/s of such products by oneDNN, as in our linear layers, and by torch's own way."""
+    layer = nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
+    rows = torch.ones(GEMM_SIZE, GEMM_SIZE, device=device)
+    with torch.no_grad():
+        forms: dict[str, Clock] = {
+            "onednn": lambda: _rate(lambda: [linear(layer, rows) for _ in range(PRODUCTS)], device),
+            "torch": lambda: gemm_rate(device),
+        }
+        times = run(forms, rounds=rounds, device=device, clock=None).times
+    return {name: MedianRange.of(rates) for name, rates in times.items()}
+
+
+def _rate(side: Side, device: str) -> float:
+    return PRODUCTS * 2 * GEMM_SIZE**3 / timed(side, device)[0] / 1e9
+
+
+def output_of(command: Sequence[str], place: Path | None = None) -> str:
+    """Returns what a command wrote; one that fails stops the benchmark with its error output."""
+    environment = {**os.environ, "DVC_NO_ANALYTICS": "1"}
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
+    return done.stdout + done.stderr
+
+
+def fresh(function: Callable[..., Any], *given: Any, **environment: str) -> Any:
+    """Returns what a function returns in a new process with these environment variables added."""
+    with _environment(environment):
+        threads = torch.get_num_threads()
+        with ProcessPoolExecutor(1, get_context("spawn"), _set_threads, (threads,)) as process:
+            return process.submit(function, *given).result()
+
+
+def _set_threads(count: int) -> None:
+    torch.set_num_threads(count)
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def resident(field: str) -> int:
+    """Returns a line of this process's memory status in bytes: VmRSS now, VmHWM the peak, RssAnon private."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def forget_peak() -> int:
+    """Sets the peak to what is resident now, and returns that."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return resident("VmRSS")
+
+
+def write_figures(
+    path: Path,
+    about: Mapping[str, Any],
+    name: str,
+    measured: Mapping[str, Any],
+    *,
+    order: Sequence[str],
+    again: bool = False,
+) -> None:
+    """Writes a benchmark's figures on one machine; those of other machines and benchmarks stay.
+
+    about: what `machine.machine` returns. measured: a `Measurement` of the record. order: names of the
+    benchmarks, others are dropped from this machine. Figures that are replaced become `before`; with `again`
+    they are dropped and `before` stays.
+    Errors: InputError, and nothing is written, if the file is damaged.
+    """
+    machines = _machines(path)
+    own = machines.setdefault(about["id"], {**about, "products": None, "benchmarks": []})
+    known = {entry["name"]: entry for entry in own["benchmarks"]}
+    former = known.get(name, {"now": None, "before": None})
+    known[name] = {"name": name, "now": measured, "before": former["before" if again else "now"]}
+    own["benchmarks"] = [known[name] for name in order if name in known]
+    _write(path, machines)
+
+
+def write_rates(
+    path: Path, about: Mapping[str, Any], rates: Mapping[str, MedianRange], *, threads: int
+) -> None:
+    """Writes how fast a machine multiplies matrices; all else stays. Errors: as of `write_figures`."""
+    machines = _machines(path)
+    own = machines.setdefault(about["id"], {**about, "benchmarks": []})
+    own["products"] = {"threads": threads, **{name: rate.model_dump() for name, rate in rates.items()}}
+    _write(path, machines)
+
+
+def _machines(path: Path) -> dict[str, dict[str, Any]]:
+    known = load_measurements(path)
+    return {machine.id: machine.model_dump(mode="json") for machine in known.machines} if known else {}
+
+
+def _write(path: Path, machines: Mapping[str, dict[str, Any]]) -> None:
+    record = {"machines": list(machines.values())}
+    Measurements.model_validate_json(json.dumps(record))  # nothing is written that would be refused when read
+    write_record(path, record)

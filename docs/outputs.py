@@ -1,0 +1,69 @@
+"""The outputs shown in the documents: `python -m docs.outputs` runs each command and rewrites its output.
+
+A block of kind `console` contains one command, after `$`, and its output.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+BLOCK = re.compile(r"^```console\n\$ ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
+NEEDED = re.compile(r"\bevaluate (\S+/\S+)")
+"""The folder that a command reads and a clone does not have."""
+
+
+class Example(NamedTuple):
+    """A command of a page, with the output that the page shows."""
+
+    page: Path
+    command: str
+    shown: str
+
+    @property
+    def missing(self) -> str:
+        """The folder that the command reads, if it is not here."""
+        needed = NEEDED.search(self.command)
+        return needed[1] if needed and not (ROOT / needed[1]).is_dir() else ""
+
+
+def examples(page: Path) -> list[Example]:
+    """Returns the commands of a page with their outputs, in their order."""
+    return [Example(page, *found) for found in BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def output_of(command: str) -> str:
+    """Returns what a command prints on standard output. Errors: RuntimeError if it fails."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    if done.returncode not in (0, 1) or done.stderr:
+        raise RuntimeError(f"{command}: exit code {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def main() -> int:
+    """Rewrites every output that differs and names it; names the commands that need a folder not here."""
+    for example in (one for page in PAGES for one in examples(page)):
+        name = f"{example.page.name}: {example.command}"
+        if example.missing:
+            print(f"{name}: not run, {example.missing} is missing; run `make reproduce` first")
+            continue
+        now = output_of(example.command)
+        if now != example.shown:
+            text = example.page.read_text(encoding="utf-8")
+            old, new = (f"$ {example.command}\n{output}```" for output in (example.shown, now))
+            example.page.write_text(text.replace(old, new), encoding="utf-8")
+            print(f"{name}: rewritten")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What a reader is shown, put together of results, plan, declarations and stored vectors."""

@@ -1,0 +1,123 @@
+"""Scored pairs of sentences: an encoder's cosines, and intervals of its correlations over the pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.facts.bootstrap import (
+    RESAMPLES,
+    multibootstrap,
+    percentile_interval,
+    resampled_correlations,
+)
+from harness.facts.intervals import Interval
+from harness.paths import SOURCE_RECORD, data_roots
+from harness.report.formats.scores import ScoreLine
+from harness.report.system_pairs import OverItems, TaskName, headline_scores
+from harness.results.schema import ResultFile
+from harness.tasks.evaluation import evaluate_stored
+from harness.tasks.interface import Encode, Task
+from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask, cosines_of_pairs
+
+RANKED = {"spearman": True, "pearson": False}
+SEED = 0
+
+
+class Correlation(NamedTuple):
+    """What an interval belongs to: a task's correlation over all of its pairs."""
+
+    task: str
+    metric: str
+
+
+def pair_intervals(
+    tasks: Iterable[Task], encode: Encode, *, seed: int = SEED, resamples: int = RESAMPLES
+) -> dict[Correlation, Interval]:
+    """Returns the bootstrap interval of each correlation over all pairs; other tasks have none.
+
+    Equal seeds give equal intervals, whatever other tasks are asked for.
+    """
+    found = {}
+    for task in scored_pairs(tasks):
+        gold, cosines = gold_of(task), cosines_of_pairs(encode, task.pairs, task.name)
+        for metric, ranked in RANKED.items():
+            stream = stream_of(seed, task.name)
+            (draws,) = resampled_correlations(
+                gold, [cosines], ranked=ranked, stream=stream, resamples=resamples
+            )
+            interval = percentile_interval(draws)
+            if interval is not None:
+                found[Correlation(task.name, metric)] = interval
+    return found
+
+
+def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[ScoreLine]:
+    """Returns the scores of all tasks in raw units; with `intervals` those over all pairs have one."""
+    known = pair_intervals(tasks, encode) if intervals else {}
+    return [
+        ScoreLine(
+            *score,
+            interval=known.get(Correlation(score.task, score.metric)) if score.setting == "all" else None,
+        )
+        for score in evaluate_stored(tasks, encode)
+    ]
+
+
+def difference_interval(
+    task: StsTask,
+    first: Sequence[Encode],
+    second: Sequence[Encode],
+    *,
+    paired: Sequence[tuple[int, int]] = (),
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> OverItems:
+    """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
+
+    first, second: the encoders of each system's seeds; the mean over seeds is compared, on the same draws.
+    paired: positions of the encoders that share a seed; with two of them the joint interval is known.
+    """
+    cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in (*first, *second)]
+    draws = resampled_correlations(
+        gold_of(task), cosines, ranked=True, stream=stream_of(seed, task.name), resamples=resamples
+    )
+    ours, theirs = draws[: len(first)], draws[len(first) :]
+    joint = None
+    if len(paired) > 1:
+        differences = np.stack([ours[one] - theirs[other] for one, other in paired])
+        joint = percentile_interval(multibootstrap(differences, stream=stream_of(seed, task.name)))
+    return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0)), joint)
+
+
+def comparable_pairs(
+    first: Sequence[ResultFile], second: Sequence[ResultFile]
+) -> Iterator[tuple[TaskName, StsTask]]:
+    """Yields the tasks of scored pairs that both systems have a score of and whose data are here already."""
+    ours, theirs = (
+        {name for result in side for name, _ in headline_scores(result)} for side in (first, second)
+    )
+    for name in sorted(ours & theirs):
+        if name.metric != "spearman":
+            continue
+        for task in scored_pairs(build_tasks([name.task], text=name.text)):
+            if any((root / task.source / SOURCE_RECORD).is_file() for root in data_roots()):
+                yield name, task
+
+
+def scored_pairs(tasks: Iterable[Task]) -> list[StsTask]:
+    """Returns the tasks that are correlations over pairs of sentences."""
+    return [task for task in tasks if isinstance(task, StsTask)]
+
+
+def gold_of(task: StsTask) -> np.ndarray:
+    """Returns the gold scores of a task's pairs; [N]."""
+    return np.array([pair.score for pair in task.pairs])
+
+
+def stream_of(seed: int, task: str) -> list[int]:
+    """Returns what keys the draws of a task."""
+    return [seed, *task.encode()]

@@ -1,0 +1,115 @@
+"""The declared tables, filled with the evidence."""
+
+from __future__ import annotations
+
+from harness.assembly.evidence import evidence_without_plan
+from harness.declarations import read_declarations
+from harness.errors import InputError
+from harness.facts.evidence.ledger import load_ledger
+from harness.facts.published import Published, known_name, load_published
+from harness.facts.spec import TableSpec, check_spec, load_specs
+from harness.paths import (
+    LEADERBOARDS,
+    PUBLISHED,
+    SCORES,
+    TABLES,
+    declared,
+)
+from harness.plan.recipes import declared_systems, load_recipes
+from harness.report.cite import Advice, advice_for
+from harness.report.formats.citation import WORKS, Work
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.leaderboard import (
+    SMALL,
+    has_values,
+)
+from harness.report.tables.lookup import find_cells
+from harness.report.tables.many import control, page_of
+from harness.report.tables.model import Table
+from harness.report.verification import Verification
+from harness.results.schema import RunRecord, ScoreRecord
+from harness.results.store import read_results
+
+
+def checked_specs(published: Published) -> dict[str, TableSpec]:
+    """Returns every declared table by key. Errors: InputError if one names what does not exist."""
+    from harness.tasks.registry import TASKS
+
+    specs = load_specs(declared(TABLES))
+    backbones = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
+    for spec in specs.values():
+        check_spec(spec, published, tasks=list(TASKS), systems=backbones)
+    return specs
+
+
+def build_tables(evidence: Evidence) -> dict[str, Table]:
+    """Returns every declared table by key, the small leaderboard first; those of runs only if filled.
+
+    The small leaderboard is there too where its runs are planned and have no score.
+    """
+    specs = checked_specs(evidence.published)
+    ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
+    tables = control({spec.key: build_table(spec, evidence) for spec in ordered})
+    return {
+        key: table
+        for key, table in tables.items()
+        if specs[key].rows_from != "runs" or has_values(table) or (key == SMALL and table.rows)
+    }
+
+
+def build_one_table(key: str) -> Table:
+    """Returns one declared table with all scores on record and the verdicts that it has on its page.
+
+    Errors: InputError for an unknown table.
+    """
+    specs = checked_specs(load_published(declared(PUBLISHED)))
+    wanted = page_of(known_name(key, specs, "table"))
+    page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
+    systems = {choice.system for spec in page.values() for choice in spec.choices()}
+    tasks = {column.task for spec in page.values() for column in (*spec.columns, *spec.parts)}
+    of_runs = specs[key].rows_from == "runs"
+
+    def kept(run: RunRecord, score: ScoreRecord) -> bool:
+        return score.task in tasks and (of_runs or run.id in systems)
+
+    results = read_results(SCORES.glob("*.json"), kept=kept)
+    evidence = evidence_without_plan(results, None if of_runs else systems)
+    return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
+
+
+def verifications(table: str, row: str, column: str) -> list[Verification]:
+    """Returns what is known of a printed number in every row of this name.
+
+    Errors: InputError for an unknown table, row or column, or a cell without a printed score.
+    """
+    cells = find_cells(build_one_table(table), row, column)
+    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
+    if not known:
+        raise InputError(
+            f"{table} prints no score in column {column} of {row!r}, expected a number to verify; name "
+            "another cell"
+        )
+    return known
+
+
+def reported_systems() -> set[str]:
+    """Returns the systems with their backbones of all published rows, `system@backbone` in lower case."""
+    published = load_published(declared(PUBLISHED))
+    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), published)
+    keys = {row.key for table in published.tables.values() for row in table.rows}
+    return {name.lower() for key in keys for name in (key, ledger.plain(key))}
+
+
+def citations(system: str, backbone: str, column: str) -> list[Advice]:
+    """Returns which number to cite for a system, one for each distinct number that is reported of it."""
+    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
+    works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
+    plain = evidence.ledger.plain(f"{system.lower()}@{backbone.lower()}").partition("@")[0]
+    return advice_for(
+        build_tables(evidence).values(),
+        evidence.published,
+        works,
+        system=plain,
+        backbone=backbone,
+        column=column,
+    )

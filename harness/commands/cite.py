@@ -1,0 +1,67 @@
+"""`sentbench cite`: say which number to cite for a baseline, with its interval and BibTeX.
+
+Example: `sentbench cite SimCSE --backbone bert-base-uncased`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from harness.commands import add_json_option
+from harness.errors import InputError, near_matches
+
+if TYPE_CHECKING:
+    from harness.report.cite import Advice
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("system", metavar="SYSTEM", help="as in `sentbench list published`, such as simcse")
+    parser.add_argument("--backbone", required=True, metavar="NAME", help="such as bert-base-uncased")
+    parser.add_argument("--column", default="Avg", metavar="NAME", help="default: Avg")
+    add_json_option(parser)
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the value to cite for every distinct number that is reported of the system."""
+    from harness.assembly.tables import citations, reported_systems
+    from harness.report.cite import to_text
+    from harness.report.formats.citation import project_entry
+
+    known = reported_systems()
+    wanted = f"{arguments.system}@{arguments.backbone}".lower()
+    if wanted not in known:
+        raise InputError(
+            f"no number of {arguments.system} on {arguments.backbone} is published here"
+            f"{near_matches(wanted, sorted(known))}; correct the names"
+        )
+    found = citations(arguments.system, arguments.backbone, arguments.column)
+    if not found:
+        raise InputError(f"{wanted} has no reported score in column {arguments.column!r}; name another one")
+    if arguments.json:
+        print(json.dumps([to_json(advice) for advice in found]))
+        return
+    print("\n\n".join(to_text(advice, project_entry()) for advice in found))
+
+
+def to_json(advice: Advice) -> dict[str, Any]:
+    """Returns the advice as plain values, numbers in points."""
+    values = {
+        value.kind: {
+            "value": value.value,
+            "interval": None if value.interval is None else list(value.interval),
+            "how": value.how,
+        }
+        for value in advice.values
+    }
+    return {
+        "reported": advice.found.printed.value,
+        "table": advice.found.printed.table,
+        "verdict": advice.found.verdict,
+        "cite": advice.recommended.kind,
+        "why": advice.why,
+        "values": values,
+        "bibtex": advice.bibtex,
+    }

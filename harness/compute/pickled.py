@@ -1,0 +1,28 @@
+"""Pickled weights written as safetensors, in a process of its own: `python -m harness.compute.pickled`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from harness.errors import InputError
+
+
+def write_tensors(pickle: Path, target: Path) -> None:
+    """Writes the tensors of a pickled state dict as safetensors, by name, each with bytes of its own."""
+    import torch
+    from safetensors.torch import save_file
+
+    state = torch.load(pickle, map_location="cpu", weights_only=True)
+    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
+        raise InputError("it holds something else than named tensors")
+    tensors = {name: state[name].detach().contiguous().clone() for name in sorted(state)}
+    save_file(tensors, target, metadata={"format": "pt"})
+
+
+if __name__ == "__main__":
+    try:
+        write_tensors(Path(sys.argv[1]), Path(sys.argv[2]))
+    except Exception as error:  # noqa: BLE001  # whatever is wrong with the file, its first line is the answer
+        sys.exit(json.dumps(str(error).strip().splitlines()[0])[1:-1])

@@ -1,0 +1,115 @@
+"""New outputs are written beside their paths and exchanged for the old ones together.
+
+What is not yet, or no longer, an output lies in a hidden folder beside it, as NEW and OLD. The process that
+works there holds a lock on the folder, which the system drops when the process ends, however it ends. So a
+folder without a lock was left by a killed process; the next command for that output restores or removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.disk.files import discard
+from harness.errors import InputError
+
+SUFFIX = ".part"
+NEW, OLD = "new", "old"
+
+
+@contextmanager
+def work_folders(outputs: Mapping[Path, bool]) -> Iterator[dict[Path, Path]]:
+    """Yields for each output where its new version goes: an empty folder if its value is True, else a file.
+
+    When the block ends the rest is removed, but for an old version that could not be put back.
+    """
+    folders: dict[Path, Path] = {}
+    locks: list[int] = []
+    try:
+        for output, is_folder in outputs.items():
+            output.parent.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=_prefix(output), suffix=SUFFIX))
+            folders[output] = folder
+            locks.extend(_lock(folder))
+            if is_folder:
+                (folder / NEW).mkdir()
+            else:
+                (folder / NEW).touch()
+        yield {output: folder / NEW for output, folder in folders.items()}
+    finally:
+        for output, folder in folders.items():
+            waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
+            discard(folder / NEW if waits else folder)
+        for lock in locks:
+            os.close(lock)
+
+
+def exchange(new: Mapping[Path, Path]) -> None:
+    """Moves every new version to its output; if one cannot be moved, all outputs are what they were."""
+    try:
+        for output, path in new.items():
+            if os.path.lexists(output):
+                os.rename(output, path.with_name(OLD))
+            os.rename(path, output)
+    except BaseException:
+        for output, path in new.items():
+            _put_back(output, path)
+        raise
+
+
+def clear_leftovers(output: Path) -> None:
+    """Moves the old version that a killed process left back to an output without any; removes the rest."""
+    pattern = re.compile(re.escape(_prefix(output)) + r"[a-z0-9_]+" + re.escape(SUFFIX))
+    try:
+        found = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
+    except OSError:  # no such folder, or one that may not be read
+        return
+    for name in sorted(found):
+        if os.path.isdir(output.with_name(name)) and not os.path.islink(output.with_name(name)):
+            _clear(output.with_name(name), output)
+
+
+def _clear(folder: Path, output: Path) -> None:
+    locks = _lock(folder)
+    try:
+        if locks:
+            if os.path.lexists(folder / OLD) and not os.path.lexists(output):
+                os.rename(folder / OLD, output)
+            discard(folder)
+    finally:
+        for lock in locks:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> list[int]:
+    """Returns the handle that holds the lock of a folder; none where another process holds it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return []
+    return [handle]
+
+
+def _prefix(output: Path) -> str:
+    return f".{output.name}."
+
+
+def _put_back(output: Path, new: Path) -> None:
+    old = new.with_name(OLD)
+    if os.path.lexists(output) and not os.path.lexists(new):
+        os.rename(output, new)
+    if os.path.lexists(old):
+        try:
+            os.rename(old, output)
+        except OSError as error:
+            raise InputError(
+                f"{output}: could not be put back ({error.strerror}); what it held lies in {old}: "
+                "move it back by hand"
+            ) from None

@@ -1,0 +1,67 @@
+"""Writing files so that nothing half-written is ever seen, and the hashes of files and folders."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from methods.core.files import atomic_path, discard, sha256_of, temporary_beside, write_json, write_record
+
+__all__ = ["atomic_path", "discard", "sha256_of", "write_json", "write_record"]
+
+
+def discard_parts(path: Path) -> None:
+    """Removes the temporary files that killed processes left of writing `path`; nobody may be writing it."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        discard(part)
+
+
+@contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Turns what libraries raise in the block when the disk refuses a write below `folder` into an OSError.
+
+    safetensors has an error of its own with the system's number; torch says only that its file is short.
+    """
+    try:
+        yield
+    except Exception as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if type(error).__name__ == "SafetensorError" and number:
+            raise OSError(int(number[1]), os.strerror(int(number[1])), str(folder)) from error
+        if isinstance(error, RuntimeError) and "inline_container" in str(error):
+            raise OSError(errno.EIO, "a file could not be written to its end", str(folder)) from error
+        raise
+
+
+def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
+    """Returns the file of `folder` that `write` filled; `{}` in its name becomes its sha256.
+
+    It appears whole or not at all, equal bytes are one file, and what a killed process leaves lies outside
+    the folder.
+    """
+    with temporary_beside(folder) as part:
+        write(part)
+        part.chmod(0o644)
+        path = folder / name.format(sha256_of(part))
+        os.replace(part, path)
+    return path
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes `text` as UTF-8, atomically."""
+    with atomic_path(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def sha256_of_folder(path: Path) -> str:
+    """Returns one sha256 over the relative names and bytes of all files below `path`."""
+    digest = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        digest.update(f"{file.relative_to(path).as_posix()}\0{sha256_of(file)}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,223 @@
+"""What a command may write over, checked before its work and once more before its result is put there.
+
+A folder is replaced only where it is empty or this project wrote it: it has the files that mark a layout, and
+no file that the layout lacks. Both are read off the folder itself. So the answer is the same for one that was
+made here, cloned or checked out by DVC, and no marker changes the bytes of an output.
+A layout without marks is never replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from harness.disk.exchange import clear_leftovers, exchange, work_folders
+from harness.errors import InputError
+from harness.paths import INSTALLED
+
+LEAST_ROOM = 1 << 20
+"""Bytes that must be free for any output, however small."""
+
+
+class Layout(NamedTuple):
+    """One sort of output folder.
+
+    marks: files that tell it from others, each with keys that the JSON object in it has (none: any bytes).
+    names: patterns of the paths of all other files that it may hold, part by part: `*` does not cross a `/`.
+    """
+
+    noun: str
+    marks: Mapping[str, tuple[str, ...]]
+    names: tuple[str, ...] = ()
+
+
+def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
+    """Returns where an output folder really lies, behind symbolic links.
+
+    Nothing is changed but what a killed process left of an exchange, see `harness.disk.exchange`.
+    room: the bytes that it is expected to take.
+    Errors: InputError unless it can be made there, or what is there may be replaced.
+    """
+    output = _settled(path)
+    _check_replaceable(path, output, layout)
+    _check_creatable(path, output, room)
+    return output
+
+
+def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
+    """Returns where an output file really lies; a file that is there must be empty or have `keys` as JSON.
+
+    Errors: InputError unless it can be written.
+    """
+    output = _settled(path)
+    _check_plain(path, output)
+    if output.is_file():
+        if output.stat().st_size and not _has_keys(output, tuple(keys)):
+            raise InputError(f"{path}: holds something else already, expected no file; name another one")
+        if not os.access(output, os.W_OK):
+            raise InputError(f"{path}: is write-protected; change its rights or name another file")
+    _check_creatable(path, output, room)
+    return output
+
+
+def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
+    """Raises InputError unless files can be added to a folder, which need not be there yet."""
+    _check_creatable(folder, _really(folder) / "addition", room)
+
+
+@contextmanager
+def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
+    """Yields an empty folder beside `path` that is moved there when the block ends without an error."""
+    with new_outputs({path: layout}) as parts:
+        yield parts[path]
+
+
+@contextmanager
+def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
+    """Yields for each output an empty folder, or file where its layout is None, on the same disk.
+
+    When the block ends without an error all of them are moved there; after any error everything lies as it
+    did before. What was replaced is removed last.
+    Errors: InputError if one of the paths holds what may not be replaced.
+    """
+    real = {path: _checked(path, layout) for path, layout in outputs.items()}
+    folders = {output: outputs[path] is not None for path, output in real.items()}
+    with work_folders(folders) as new:
+        yield {path: new[output] for path, output in real.items()}
+        for path, output in real.items():
+            new[output].chmod(0o755 if folders[output] else 0o644)
+            _checked(path, outputs[path])
+        exchange(new)
+
+
+def room_of(*paths: Path) -> int:
+    """Returns the bytes that files and folders take, as an estimate of a copy of them."""
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
+
+
+def is_written_by_us(folder: Path, layout: Layout) -> bool:
+    """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
+    return bool(layout.marks) and _foreign_file(folder, layout) is None
+
+
+def _settled(path: Path) -> Path:
+    output = _really(path)
+    clear_leftovers(output)
+    return output
+
+
+def _checked(path: Path, layout: Layout | None) -> Path:
+    output = _settled(path)
+    if layout is None:
+        _check_plain(path, output)
+    else:
+        _check_replaceable(path, output, layout)
+    return output
+
+
+def _really(path: Path) -> Path:
+    output = Path(os.path.realpath(path))
+    try:
+        output.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return output
+    except OSError as error:
+        raise InputError(f"{path}: no possible path ({error.strerror}); name another one") from None
+    if output.is_symlink():
+        raise InputError(f"{path}: a symbolic link in a circle, expected a path; name another one")
+    return output
+
+
+def _check_plain(path: Path, output: Path) -> None:
+    if output.is_dir():
+        raise InputError(f"{path}: is a folder, expected the path of a file; name a file in it")
+    if os.path.lexists(output) and not output.is_file():
+        raise InputError(f"{path}: is no plain file, expected one or none; name another file")
+
+
+def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
+    for name, kept in {
+        "the current folder": Path.cwd(),
+        "the project's folder": INSTALLED,
+        "your home": Path.home(),
+    }.items():
+        if output == kept or output in kept.parents:
+            what = name if output == kept else f"a folder that {name} lies in"
+            raise InputError(f"{path}: is {what}, expected a folder for {layout.noun} alone; name a new one")
+    if not output.is_dir():
+        if os.path.lexists(output):
+            raise InputError(f"{path}: is a file, expected a folder for {layout.noun}; name a new one")
+        return
+    if os.path.ismount(output):
+        raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
+    found = _foreign_file(output, layout)
+    if found is not None and any(output.iterdir()):
+        raise InputError(
+            f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
+            "name a new folder, or move this one away"
+        )
+
+
+def _foreign_file(folder: Path, layout: Layout) -> str | None:
+    """Returns what shows that a folder is not of a layout, None if nothing does."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if not any(_fits(name, pattern) for pattern in (*layout.marks, *layout.names)):
+            return name.as_posix()
+    for mark, keys in layout.marks.items():
+        if not (folder / mark).is_file():
+            return f"no {mark}"
+        if not _has_keys(folder / mark, keys):
+            return f"{mark} of something else"
+    return None if layout.marks else "nothing tells who wrote it"
+
+
+def _fits(name: Path, pattern: str) -> bool:
+    wanted = PurePosixPath(pattern).parts
+    return len(wanted) == len(name.parts) and all(map(fnmatchcase, name.parts, wanted))
+
+
+def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
+    """Returns whether a file is a JSON object with these keys; without keys any file will do."""
+    if not keys:
+        return True
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and set(keys) <= set(found)
+
+
+def _check_creatable(path: Path, output: Path, room: int) -> None:
+    """Makes and removes a folder beside the output, with the folders above it that are missing."""
+    missing: list[Path] = []
+    try:
+        missing += (parent for parent in output.parents if not parent.exists())
+        output.parent.mkdir(parents=True, exist_ok=True)
+        trial = tempfile.TemporaryDirectory(dir=output.parent, ignore_cleanup_errors=True)
+        trial.cleanup()
+        free = shutil.disk_usage(output.parent).free
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}), expected room in a writable folder; "
+            "name another path"
+        ) from None
+    finally:
+        for parent in missing:
+            with suppress(OSError):
+                parent.rmdir()
+    if free < room:
+        raise InputError(
+            f"{path}: {free / 1e6:,.0f} MB are free there, expected {room / 1e6:,.0f} MB; free some or name "
+            "another disk"
+        )

@@ -1,0 +1,239 @@
+"""What others measured of one published number, each kind of evidence by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harness.facts import statistics
+from harness.facts.evidence.ledger import Ledger, runs_of
+from harness.facts.evidence.model import COLUMNS, Range, Study, Summary
+from harness.facts.published import Published
+from harness.facts.verdicts import Origin, origin_of
+
+Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
+"""How a study stands to a printed number: others trained the system by its recipe, those who printed it
+measured it once more, released weights were scored, or somebody trained it by another recipe. Never
+pooled."""
+
+RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
+SEVEN = 7
+"""Test sets in the `Avg` of a study; an average of others is another quantity."""
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """One published number in points.
+
+    by: who stands behind it; seeds: runs behind it, picked: runs it was chosen from, None if
+    not stated; rounding: half a reported digit.
+    system: its row's system and backbone under their first name, by which tables that quote it agree.
+    """
+
+    table: str
+    row: str
+    column: str
+    value: float
+    by: str
+    seeds: int | None
+    rounding: float
+    system: str = ""
+    picked: int | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """How the number came about, for the prediction interval."""
+        return origin_of(self.seeds, self.picked)
+
+    @property
+    def fact(self) -> tuple[str, str, float]:
+        """What is printed, the same wherever the number is quoted."""
+        return self.system or self.row, self.column, round(self.value, 4)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The counted studies of one relation and column.
+
+    runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
+    behind it (a range counts once, as its middle). behind: runs behind the sources' values, means included.
+    competitors: the studies of authors who have a method of their own in the tables, by source.
+    """
+
+    studies: tuple[Study, ...]
+    runs: Mapping[str, tuple[float, ...]]
+    sources: Mapping[str, float]
+    behind: int
+    competitors: Mapping[str, tuple[Study, ...]] = field(default_factory=dict)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All single runs."""
+        return tuple(value for values in self.runs.values() for value in values)
+
+
+@dataclass(frozen=True)
+class Others:
+    """What is known of a printed number beside our own runs; `searched` as in `Ledger.searched`."""
+
+    pools: Mapping[Relation, Pool]
+    uncounted: tuple[Study, ...]
+    searched: bool
+
+    @property
+    def independent(self) -> Pool:
+        """Runs by others that follow the recipe."""
+        return self.pools["independent"]
+
+
+def nothing_known() -> Others:
+    """Returns the evidence of a number that no study could have measured."""
+    empty = Pool((), {}, {}, 0)
+    return Others(dict.fromkeys(RELATIONS, empty), (), searched=False)
+
+
+def printed_number(
+    published: Published, ledger: Ledger, *, table: str, row: str, column: str
+) -> PrintedNumber | None:
+    """Returns a published cell as evidence is compared with it; None if no study could have measured it.
+
+    That is so where nothing is printed, the metric is another one, or `Avg` is not the mean of the seven
+    sets. Errors: as `any_number`.
+    """
+    found = published.table(table)
+    if column not in COLUMNS or found.metric not in (COLUMNS[column], "mixed"):
+        return None
+    if column == "Avg" and len(found.averages.get("Avg", range(SEVEN))) != SEVEN:
+        return None
+    return any_number(published, ledger, table=table, row=row, column=column)
+
+
+def any_number(
+    published: Published, ledger: Ledger, *, table: str, row: str, column: str
+) -> PrintedNumber | None:
+    """Returns a published cell of any metric in points, None where nothing is printed.
+
+    Errors: InputError for a table or row that is not known.
+    """
+    found, line = published.table(table), published.row(table, row)
+    value = found.compared(line, column) if column in found.columns else None
+    if value is None:
+        return None
+    points = 100 / found.scale
+    return PrintedNumber(
+        table=table,
+        row=row,
+        column=column,
+        value=round(value * points, 4),
+        by=ledger.printed_by(table.split("/")[0], line.work),
+        seeds=line.seeds,
+        rounding=0.5 * 10.0**-found.decimals * points,
+        system=ledger.plain(row),
+        picked=line.picked,
+    )
+
+
+def others_of(ledger: Ledger, printed: PrintedNumber) -> Others:
+    """Returns what the ledger knows of a printed number; the print itself is no evidence for it, and neither
+    are quotations, doubtful numbers and runs that had not converged.
+    """
+    counted: dict[Relation, list[Study]] = {relation: [] for relation in RELATIONS}
+    uncounted = []
+    for study in ledger.of(printed.row):
+        if printed.column not in study.scores or _is_the_print(ledger, study, printed):
+            continue
+        if study.not_counted or printed.column in study.repeats:
+            uncounted.append(study)
+        else:
+            counted[relation_of(ledger, study, printed)].append(study)
+    return Others(
+        {relation: pool(ledger, studies, printed.column) for relation, studies in counted.items()},
+        tuple(uncounted),
+        ledger.searched(printed.row),
+    )
+
+
+def relation_of(ledger: Ledger, study: Study, printed: PrintedNumber) -> Relation:
+    """Returns how a study stands to a printed number."""
+    if study.kind == "checkpoint":
+        return "checkpoint"
+    if study.kind == "other-recipe":
+        return "other recipe"
+    return "same authors" if ledger.measured_by(study) == printed.by else "independent"
+
+
+def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
+    """Returns studies of one column together: single runs, and one value for each who measured."""
+    chosen = tuple(studies)
+    runs: dict[str, tuple[float, ...]] = {}
+    parts: dict[str, list[tuple[float, int]]] = {}
+    for study in chosen:
+        by, score = ledger.measured_by(study), study.scores[column]
+        values = runs_of(score)
+        if values:
+            runs[by] = runs.get(by, ()) + tuple(values)
+        weighted = [(value, 1) for value in values]
+        if isinstance(score, Summary) and score.mean is not None:
+            weighted.append((score.mean, score.n))
+        if isinstance(score, Range):
+            weighted.append(((score.low + score.high) / 2, 1))
+        if weighted:
+            parts.setdefault(by, []).extend(weighted)
+    sources = {
+        by: sum(value * count for value, count in some) / sum(count for _, count in some)
+        for by, some in parts.items()
+    }
+    behind = sum(count for some in parts.values() for _, count in some)
+    competitors = {
+        by: tuple(study for study in chosen if ledger.measured_by(study) == by)
+        for by in sources
+        if by in ledger.scope.groups
+    }
+    return Pool(chosen, runs, sources, behind, competitors)
+
+
+def known_spread(ledger: Ledger, system: str, column: str) -> statistics.KnownSpread | None:
+    """Returns the spread between the seeds of a system as its largest study by others shows it.
+
+    Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
+    """
+    return _largest_spread(ledger.of(system), column)
+
+
+def backbone_spread(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSpread | None:
+    """Returns the spread of the largest study of any system on a backbone, as `known_spread` counts them.
+
+    It says how many seeds to plan for a system that nobody ran often; it judges no other system's scores.
+    """
+    return _largest_spread(
+        [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
+    )
+
+
+def _largest_spread(studies: Iterable[Study], column: str) -> statistics.KnownSpread | None:
+    lists = [
+        runs_of(study.scores[column])
+        for study in studies
+        if column in study.scores and study.kind == "re-run" and not study.not_counted
+    ]
+    largest = max(lists, key=len, default=[])
+    sd = statistics.sample_sd(largest)
+    if sd is None or len(largest) < statistics.SMALL_SAMPLE:
+        return None
+    return statistics.KnownSpread(sd, len(largest))
+
+
+def _is_the_print(ledger: Ledger, study: Study, printed: PrintedNumber) -> bool:
+    """Returns whether a study is the printed number itself: its own cell, or its authors' same single run."""
+    own = study.printed
+    if own is not None and own.table == printed.table and (own.row or study.system) == printed.row:
+        return isinstance(own.columns, list)
+    score = study.scores[printed.column]
+    value = score.mean if isinstance(score, Summary) else score
+    return (
+        study.kind == "re-run"
+        and ledger.measured_by(study) == printed.by
+        and isinstance(value, float)
+        and abs(value - printed.value) <= printed.rounding
+    )

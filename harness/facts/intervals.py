@@ -1,0 +1,100 @@
+"""Intervals of a difference, of one more run, and of a share; all exact under the laws they name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from scipy import stats
+
+from harness.facts import statistics
+from harness.facts.statistics import KnownSpread
+
+
+class Interval(NamedTuple):
+    """From low to high, both included."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Returns whether a value lies in the interval."""
+        return self.low <= value <= self.high
+
+
+class Share(NamedTuple):
+    """A share of runs with its 95 % interval; both in [0, 1]."""
+
+    value: float
+    interval: Interval
+
+
+@cache
+def student(freedom: int, confidence: float) -> float:
+    """Returns the two-sided critical value of Student's t."""
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+
+
+def half_width(values: Sequence[float], *, known: KnownSpread | None, confidence: float) -> float | None:
+    """Returns half the width of the interval of our expected score; None if not known.
+
+    Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees
+    of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's spread, t
+    with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study that does
+    not fit our runs never makes an interval narrower. A study of n = 0 has no error: the system is
+    deterministic.
+    """
+    count = len(values)
+    widths = []
+    sd = statistics.sample_sd(values)
+    if known is not None and known.n == 0:
+        return 0.0
+    if sd is not None:
+        widths.append(student(count - 1, confidence) * sd / math.sqrt(count))
+    if known is not None and count < statistics.SMALL_SAMPLE:
+        widths.append(student(known.n - 1, confidence) * known.sd / math.sqrt(count))
+    return max(widths, default=None)
+
+
+def prediction_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval | None:
+    """Returns where one more run of the same normal law falls with this confidence; None below two runs.
+
+    Source: mean -+ t(n - 1) s sqrt(1 + 1/n).
+    """
+    sd = statistics.sample_sd(values)
+    if sd is None:
+        return None
+    half = student(len(values) - 1, confidence) * sd * math.sqrt(1 + 1 / len(values))
+    return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
+
+
+def percentile(draws: Sequence[Sequence[float]], printed: float, *, rounding: float = 0.0) -> Share:
+    """Returns the share of draws below a printed value, ties counted half, with the Clopper-Pearson interval.
+
+    A draw is one run, or several that count as one: then its part below the value counts. Runs within
+    `rounding` of it are ties. The interval is that of the true share of draws below the value; with ties it
+    reaches from the lower end without to the upper end with all of them, and parts of a draw are rounded
+    outwards. It covers at least 95 %. Errors: ValueError without a draw or with an empty one.
+    """
+    if not draws or not all(draws):
+        raise ValueError("the place among no runs is not defined; expected at least one value in each draw")
+    slack, count = rounding + 1e-9, len(draws)
+    below = math.fsum(sum(run < printed - slack for run in runs) / len(runs) for runs in draws)
+    not_above = math.fsum(sum(run <= printed + slack for run in runs) / len(runs) for runs in draws)
+    low = clopper_pearson(math.floor(below + 1e-9), count).low
+    high = clopper_pearson(math.ceil(not_above - 1e-9), count).high
+    return Share((below + not_above) / 2 / count, Interval(low, high))
+
+
+def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
+    """Returns the exact binomial interval of a chance of which `trials` showed `successes`.
+
+    Source: Clopper and Pearson 1934.
+    Errors: ValueError unless 0 <= successes <= trials and trials >= 1.
+    """
+    if not (trials >= 1 and 0 <= successes <= trials):
+        raise ValueError(f"{successes} of {trials}: expected 0 <= successes <= trials and a trial")
+    found = stats.binomtest(successes, trials).proportion_ci(confidence, method="exact")
+    return Interval(float(found.low), float(found.high))

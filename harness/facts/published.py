@@ -1,0 +1,207 @@
+"""The numbers the papers print, with their source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from harness.declarations import Declaration, Link, list_declarations, read_declaration
+from harness.errors import InputError, near_matches
+
+
+class Erratum(Declaration):
+    """A printed number that contradicts the rest of its row.
+
+    kind: `cell` if the right value is known: then we compare with it. `average` if the printed average is not
+    the mean of the printed cells and nothing says which is wrong: then we compare with the printed one.
+    """
+
+    column: str
+    kind: Literal["cell", "average"]
+    printed: float
+    recomputed: float
+    reason: str
+
+
+class PublishedRow(Declaration):
+    """One printed row. `seeds` is the number behind each value, None if the paper does not say.
+
+    picked: how many runs a value was chosen from on the development set, None if the paper does not say.
+    source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
+    `cited` for numbers they took from `work` (a key of the paper's `works`).
+    """
+
+    system: str
+    variant: str | None = None
+    backbone: str | None = None
+    source: Literal["this-paper", "re-run", "cited"]
+    work: str | None = None
+    seeds: int | None = Field(default=None, ge=1)
+    picked: int | None = Field(default=None, ge=1)
+    seed_values: list[int] = Field(default_factory=list)
+    values: list[float | None]
+    errata: list[Erratum] = Field(default_factory=list)
+    note: str = ""
+
+    @property
+    def key(self) -> str:
+        """`system/variant@backbone`, without the parts that do not apply."""
+        variant = f"/{self.variant}" if self.variant else ""
+        backbone = f"@{self.backbone}" if self.backbone else ""
+        return f"{self.system}{variant}{backbone}"
+
+
+class PublishedTable(Declaration):
+    """One table or figure. Printed value = raw value x `scale`; `averages` names the columns that are means.
+
+    origin: `paper`, or where else the authors published it. `tolerance`: how far a printed average may be
+    from the mean of its printed cells before it counts as an erratum, in units of the last printed digit.
+    """
+
+    about: str
+    metric: str
+    scale: float = Field(gt=0)
+    decimals: int = Field(ge=0)
+    columns: list[str]
+    averages: dict[str, list[str]] = Field(default_factory=dict)
+    origin: Literal["paper", "figure", "readme", "log", "notebook", "code", "other-paper"] = "paper"
+    tolerance: int = 2
+    rows: list[PublishedRow]
+    note: str = ""
+
+    @model_validator(mode="after")
+    def check(self) -> PublishedTable:
+        """Rows fit the columns, row keys differ, and every average that does not fit is declared."""
+        keys = [row.key for row in self.rows]
+        for row in self.rows:
+            if len(row.values) != len(self.columns):
+                raise ValueError(f"{row.key} has {len(row.values)} values, expected {len(self.columns)}")
+            if keys.count(row.key) > 1:
+                raise ValueError(f"row {row.key} appears twice, expected once")
+            if (row.source == "cited") != (row.work is not None):
+                raise ValueError(f"{row.key}: expected `work` for a cited row and only there")
+            self._check_errata(row)
+        return self
+
+    def _check_errata(self, row: PublishedRow) -> None:
+        for erratum in row.errata:
+            if erratum.column not in self.columns or self._cell(row, erratum.column) != erratum.printed:
+                raise ValueError(f"{row.key}: erratum of {erratum.column} does not name a printed value")
+        declared = {erratum.column for erratum in row.errata if erratum.kind == "average"}
+        unit = 10.0**-self.decimals
+        for column, parts in self.averages.items():
+            printed, cells = self._cell(row, column), [self.compared(row, part) for part in parts]
+            known = [cell for cell in cells if cell is not None]
+            if printed is None or len(known) != len(cells):
+                continue
+            expected = math.fsum(known) / len(known)
+            if (abs(printed - expected) > self.tolerance * unit + 1e-9) != (column in declared):
+                raise ValueError(
+                    f"{row.key}: {column} is printed as {printed}, its cells average {expected:.4f}"
+                )
+
+    def _cell(self, row: PublishedRow, column: str) -> float | None:
+        return row.values[self.columns.index(column)]
+
+    def compared(self, row: PublishedRow, column: str) -> float | None:
+        """Returns the value to compare with: the printed one, or the known right one of a misprinted cell."""
+        for erratum in row.errata:
+            if erratum.column == column and erratum.kind == "cell":
+                return erratum.recomputed
+        return self._cell(row, column)
+
+    def remark(self, row: PublishedRow, column: str) -> str:
+        """Returns what a reader must know about one printed value, or nothing."""
+        texts = {
+            "cell": "printed {0:.{2}f}, read as {1:.{2}f}: {3}",
+            "average": "printed {0:.{2}f}, the printed cells average {1:.{2}f}: {3}",
+        }
+        return "; ".join(
+            texts[erratum.kind].format(erratum.printed, erratum.recomputed, self.decimals, erratum.reason)
+            for erratum in row.errata
+            if erratum.column == column
+        )
+
+
+class Statement(Declaration):
+    """A number from the running text."""
+
+    key: str
+    value: float
+    unit: str
+    backbone: str | None = None
+    where: str = ""
+    note: str = ""
+
+
+class PublishedPaper(Declaration):
+    """All numbers of one paper; `short` is what its method is called. `works` resolves cited works.
+
+    link: where the paper can be read; code: the authors' repository.
+    """
+
+    paper: str
+    title: str
+    short: str = ""
+    venue: str
+    authors: list[str] = Field(default_factory=list)
+    year: int | None = None
+    link: Link | Literal[""] = ""
+    code: Link | Literal[""] = ""
+    works: dict[str, str] = Field(default_factory=dict)
+    backbones: dict[str, str] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    tables: dict[str, PublishedTable]
+    statements: list[Statement] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def check(self) -> PublishedPaper:
+        """Every cited work is listed."""
+        for name, table in self.tables.items():
+            for row in table.rows:
+                if row.work is not None and row.work not in self.works:
+                    raise ValueError(f"{name}: {row.key} cites {row.work!r}, which is not in works")
+        return self
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published tables of all papers by `paper/table`."""
+
+    papers: dict[str, PublishedPaper]
+    tables: dict[str, PublishedTable]
+
+    def table(self, key: str) -> PublishedTable:
+        """Returns one table; an unknown key is an error with near matches."""
+        return self.tables[known_name(key, self.tables, "published table")]
+
+    def row(self, table: str, key: str) -> PublishedRow:
+        """Returns one row of one table; an unknown key is an error with near matches."""
+        rows = {row.key: row for row in self.table(table).rows}
+        return rows[known_name(key, rows, f"published row of {table}")]
+
+
+def known_name(name: str, known: Iterable[str], kind: str) -> str:
+    """Returns `name` if it is known; else an InputError names the nearest known ones."""
+    names = sorted(known)
+    if name not in names:
+        raise InputError(
+            f"unknown {kind} {name!r}, expected one of {len(names)} known{near_matches(name, names)}; "
+            f"correct the name"
+        )
+    return name
+
+
+def load_published(folder: Path) -> Published:
+    """Returns the published numbers of a folder, a file a paper."""
+    papers: dict[str, PublishedPaper] = {}
+    for path in list_declarations(folder):
+        paper = read_declaration(path, PublishedPaper)
+        papers[paper.paper] = paper
+    tables = {f"{name}/{key}": table for name, paper in papers.items() for key, table in paper.tables.items()}
+    return Published(papers, tables)

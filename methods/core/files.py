@@ -1,0 +1,122 @@
+"""Files that are written whole or not at all, and the one format of their checksums.
+
+A checksum lies in a JSON object: `digest` is the sha256 of its other entries, and `files`, where there are
+any, has the sha256 of each file by its path below the object's folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+PART = ".part"
+"""How the name of a temporary file or folder ends; it starts with a dot."""
+DIGEST, FILES = "digest", "files"
+SETTLED = 1_000_000_000
+"""Nanoseconds after which a file's times tell whether it was written again."""
+_HASHES: dict[tuple[int, ...], str] = {}
+"""State of a file -> the sha256 of its bytes."""
+
+
+@contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """Yields a temporary file in the folder of `path`; it is removed unless the block moves it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        discard(Path(name))
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yields a temporary file beside `path` that replaces `path` when the block ends without an error."""
+    with temporary_beside(path) as part:
+        yield part
+        part.chmod(0o644)
+        os.replace(part, path)
+
+
+def discard(path: Path) -> None:
+    """Removes a temporary file or folder; one that cannot be removed stays, without an error."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    elif path.exists():
+        with suppress(OSError):
+            path.unlink()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes `value` as JSON with sorted keys, atomically; nan and infinity are refused."""
+    text = json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    with atomic_path(path) as part:
+        part.write_text(text + "\n", encoding="utf-8")
+
+
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Writes a JSON object with its checksum, atomically."""
+    write_json(path, with_digest(record))
+
+
+def with_digest(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a record with its checksum, so that a reader notices a changed character."""
+    rest = {key: value for key, value in record.items() if key != DIGEST}
+    return {**rest, DIGEST: hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()}
+
+
+def has_own_digest(record: Mapping[str, Any]) -> bool:
+    """Returns whether a record has a checksum and is what was written."""
+    return DIGEST in record and with_digest(record)[DIGEST] == record[DIGEST]
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """Returns the sha256 of every file of a folder by its path below it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
+
+
+def read_whole(path: Path) -> dict[str, Any] | None:
+    """Returns a record with its checksum; None unless it is there and is what was written."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and has_own_digest(record) else None
+
+
+def changed_file(folder: Path, hashes: Mapping[str, str]) -> Path | None:
+    """Returns the first file that is missing or has another sha256 than this; None if there is none."""
+    paths = {folder / name: sha256 for name, sha256 in hashes.items()}
+    return next((p for p, sha256 in paths.items() if not p.is_file() or sha256_of(p) != sha256), None)
+
+
+def sha256_of(path: Path) -> str:
+    """Returns the sha256 of a file's bytes, in hexadecimal.
+
+    A process reads a file again only if the system says that it was changed or replaced meanwhile. What was
+    written in the last second is read each time: the system's clock may not tell two such writes apart.
+    """
+    with path.open("rb") as file:
+        state = _state(file.fileno())
+        if state not in _HASHES:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+            if state != _state(file.fileno()) or time.time_ns() - max(state[-2:]) < SETTLED:
+                return found
+            _HASHES[state] = found
+        return _HASHES[state]
+
+
+def _state(handle: int) -> tuple[int, ...]:
+    """Returns which file it is, its size, and the nanoseconds at which bytes and entry last changed."""
+    about = os.fstat(handle)
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns

@@ -1,0 +1,245 @@
+"""How sides alternate, what a ratio is, when a target is met; what a measuring replaces in the record."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks import BENCHMARKS, __main__, queue_losses
+from benchmarks.machine import machine, machine_id
+from benchmarks.runner import (
+    Disagreement,
+    Runs,
+    agree,
+    figure,
+    fresh,
+    output_of,
+    product_rates,
+    run,
+    write_figures,
+    write_rates,
+)
+from harness.errors import InputError
+from harness.report.measurements import Machine, Measurement, MedianRange, load_measurements
+
+ORDER = ("one", "two")
+HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
+THERE = {**HERE, "id": "there", "cores": 4}
+
+
+def measured(cost: float, rounds: int = 5) -> dict[str, Any]:
+    """One result that may cost 2 s, as a benchmark hands it over."""
+    result = figure("x", "s", [cost], limit=2.0)
+    software = {"python": "3.11", "versions": {"torch": "2.13"}}
+    return {"rounds": rounds, "threads": 1, **software, "results": [result.model_dump()]}
+
+
+def machines_of(path: Path) -> dict[str, Machine]:
+    found = load_measurements(path)
+    assert found is not None
+    return {machine.id: machine for machine in found.machines}
+
+
+def costs(measurement: Measurement | None) -> list[float]:
+    return [result.ours.median for result in measurement.results] if measurement else []
+
+
+def spread(median: float, low: float, high: float) -> MedianRange:
+    return MedianRange(median=median, low=low, high=high)
+
+
+def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
+    """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; that of the medians 4 / 2."""
+    runs = Runs({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {}, [180.0])
+    result = runs.result("x", "ours", "other", targets={"other": 2.5}, unit="s")
+    assert result.ours == spread(2.0, 1.0, 4.0)
+    (peer,) = result.peers
+    assert (peer.cost, peer.ratio, peer.target) == (spread(4.0, 2.0, 6.0), spread(2.0, 1.0, 3.0), 2.5)
+    assert result.met is False
+    assert "NOT MET" in result.lines()[0]
+
+
+def test_a_limit_and_every_target_must_hold() -> None:
+    runs = Runs({"ours": [1.0], "other": [2.0]}, {}, [180.0])
+    for target, limit, met in ((1.5, 1000, True), (1.5, 999, False), (2.1, None, False), (2.0, None, True)):
+        assert runs.result("x", "ours", "other", targets={"other": target}, limit=limit).met is met
+    assert runs.result("x", "ours", "other").met is None
+
+
+def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -> None:
+    ran: list[str] = []
+    runs = run({"a": lambda: ran.append("a"), "b": lambda: ran.append("b") or len(ran)}, rounds=3)
+    assert ran == ["a", "b", "a", "b", "b", "a", "a", "b"]
+    assert [len(taken) for taken in runs.times.values()] == [3, 3]
+    assert len(runs.rates) == 4
+    assert min(runs.rates) > 0
+    assert runs.values == {"a": None, "b": 8}
+
+
+def test_without_a_clock_a_side_returns_its_own_seconds() -> None:
+    taken = iter([1.0, 2.5])
+    assert run({"a": lambda: next(taken)}, rounds=2, clock=None, warm=False).times == {"a": [1.0, 2.5]}
+
+
+def test_sides_that_differ_stop_the_benchmark() -> None:
+    one = torch.tensor([1.0, 10.0])
+    assert "agree" in agree([one], [one + 1e-6], tolerance=1e-6, what="values")
+    with pytest.raises(Disagreement, match=r"values differ by 0\.1 of the largest entry"):
+        agree([torch.tensor([1.0, 9.0])], [one], tolerance=0.05, what="values")
+    with pytest.raises(Disagreement):
+        agree([one], [torch.tensor([1.0, float("nan")])], tolerance=0.1, what="values")
+
+
+def test_a_command_that_fails_is_reported_with_all_it_wrote() -> None:
+    words = "the cause\n" + "detail " * 100
+    with pytest.raises(Disagreement) as told:
+        output_of([sys.executable, "-c", f"import sys; sys.exit({words!r})"], Path())
+    assert words.strip() in str(told.value)
+    assert "ended with 1" in str(told.value)
+
+
+def test_a_new_process_has_the_variables_and_this_one_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", "mine")
+    monkeypatch.delenv("ADDED", raising=False)
+    assert fresh(os.getenv, "KEPT", KEPT="other", ADDED="x") == "other"
+    assert (os.getenv("KEPT"), os.getenv("ADDED")) == ("mine", None)
+
+
+def test_every_benchmark_is_a_function_that_measures() -> None:
+    folder = Path(__main__.__file__).parent
+    for place in BENCHMARKS.values():
+        module, _, function = place.partition(":")
+        text = (folder / f"{module}.py").read_text(encoding="utf-8")
+        assert f"\ndef {function}(rounds: int, short: bool" in text, place
+
+
+@pytest.mark.parametrize("name", ["dclr", "ptbert", "pcl"])
+def test_fast_forms_agree_with_plain_ones(name: str) -> None:
+    losses, *_ = __main__.measured(name, 1, True, "cpu")
+    assert "agree within" in losses.agreement
+
+
+def test_a_queue_loss_that_differs_from_float64_stops_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = queue_losses.ckd_ours
+    wrong = queue_losses.QUEUED["CKD"]._replace(ours=lambda *given: lambda x: 1.01 * ours(*given)(x))
+    monkeypatch.setitem(queue_losses.QUEUED, "CKD", wrong)
+    with pytest.raises(Disagreement, match="loss and gradient in fp32 and fp64 differ"):
+        queue_losses.queued("CKD", 64, 512, 1, "cpu", {})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A record in which one machine measured both benchmarks, the second at 1 s."""
+    path = tmp_path / "benchmarks.json"
+    write_figures(path, HERE, "two", measured(1.0, rounds=3), order=ORDER)
+    write_figures(path, HERE, "one", measured(3.0), order=ORDER)
+    return path
+
+
+def test_benchmarks_stand_in_their_order_whichever_was_measured_first(path: Path) -> None:
+    (here,) = machines_of(path).values()
+    assert [(entry.name, entry.now.rounds, entry.before) for entry in here.benchmarks] == [
+        ("one", 5, None),
+        ("two", 3, None),
+    ]
+    assert (here.count(met=True), here.count(met=False)) == (1, 1)
+
+
+def test_another_machine_is_put_beside_and_changes_nothing_of_the_first(path: Path) -> None:
+    before = machines_of(path)["here"]
+    write_figures(path, THERE, "one", measured(0.5), order=ORDER)
+    assert list(machines_of(path)) == ["here", "there"]
+    assert machines_of(path)["here"] == before
+    assert costs(machines_of(path)["there"].benchmarks[0].now) == [0.5]
+
+
+def test_replaced_figures_of_a_machine_stay_beside_the_new_ones(path: Path) -> None:
+    write_figures(path, HERE, "two", measured(0.8), order=ORDER)
+    one, two = machines_of(path)["here"].benchmarks
+    assert (costs(two.now), costs(two.before)) == ([0.8], [1.0])
+    assert (costs(one.now), one.before) == ([3.0], None)
+
+
+def test_figures_measured_again_are_dropped_and_leave_what_was_before_them(path: Path) -> None:
+    write_figures(path, HERE, "two", measured(9.0), order=ORDER)
+    write_figures(path, HERE, "two", measured(0.7), order=ORDER, again=True)
+    write_figures(path, HERE, "one", measured(2.0), order=ORDER, again=True)
+    one, two = machines_of(path)["here"].benchmarks
+    assert (costs(two.now), costs(two.before)) == ([0.7], [1.0])
+    assert (costs(one.now), one.before) == ([2.0], None)
+
+
+def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(path: Path) -> None:
+    write_figures(path, HERE, "one", measured(1.0), order=("one",))
+    assert [entry.name for entry in machines_of(path)["here"].benchmarks] == ["one"]
+
+
+def test_rates_of_products_are_of_a_machine_and_keep_its_figures(path: Path) -> None:
+    rates = {"onednn": spread(400.0, 390.0, 410.0), "torch": spread(200.0, 190.0, 210.0)}
+    write_rates(path, HERE, rates, threads=2)
+    write_rates(path, THERE, rates, threads=4)
+    write_figures(path, THERE, "one", measured(1.0), order=ORDER)
+    here, there = machines_of(path).values()
+    assert here.products is not None
+    assert there.products is not None
+    assert (here.products.onednn.median, here.products.torch.low, here.products.threads) == (400.0, 190.0, 2)
+    assert (there.products.threads, len(here.benchmarks), len(there.benchmarks)) == (4, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        partial(write_figures, about=HERE, name="one", measured=measured(1.0), order=ORDER),
+        partial(write_rates, about=HERE, rates={}, threads=1),
+    ],
+)
+def test_a_damaged_record_is_refused_and_stays_as_it_is(path: Path, write: Callable[[Path], None]) -> None:
+    """One digit is changed: with a new checksum, the wrong figure would pass for a measured one."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"median": 3.0', '"median": 2.0'), encoding="utf-8")
+    damaged = path.read_bytes()
+    with pytest.raises(InputError, match="damaged"):
+        write(path)
+    assert path.read_bytes() == damaged
+
+
+def test_a_machine_is_named_by_processor_model_cores_and_device() -> None:
+    assert machine_id("AMD EPYC", "", 2, "cpu") == "amd-epyc-2-cores"
+    assert machine_id("AMD EPYC", "family 25, model 1", 2, "cpu") == "amd-epyc-family-25-model-1-2-cores"
+    assert machine_id("A100", "", 8, "cuda") == "a100-8-cores-cuda"
+    assert machine("cpu")["id"].endswith(f"-{machine('cpu')['cores']}-cores")
+
+
+def test_both_products_are_measured_in_gigaflops() -> None:
+    rates = product_rates("cpu", rounds=2)
+    assert list(rates) == ["onednn", "torch"]
+    assert all(0 < rate.low <= rate.median <= rate.high for rate in rates.values())
+
+
+def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["benchmarks", "dclr", "--short", "--threads", "1"]
+    monkeypatch.setattr("sys.argv", command)
+    assert __main__.main() == 0
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(
+        "sys.argv", ["benchmarks", "dclr", "--short", "--threads", "1", "--out", "found.json"]
+    )
+    assert __main__.main() == 0
+    (here,) = machines_of(Path("found.json")).values()
+    assert here.id == machine("cpu")["id"]
+    assert here.products is not None
+    assert [entry.name for entry in here.benchmarks] == ["dclr"]
+    assert here.benchmarks[0].now.versions["torch"]
+    Path("found.json").write_text(json.dumps({"machine": {}, "benchmarks": []}), encoding="utf-8")
+    assert __main__.main() == 2

@@ -1,0 +1,53 @@
+"""The promise table of docs/verdicts.md: its numbers keep the promises, and a quick run agrees."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.verdicts import DOCS, LEVEL, QUICK, Row, rows_of_looks, rows_of_others, told_apart
+
+ROOT = Path(__file__).parents[2]
+LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \|$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def committed() -> dict[tuple[str, str], tuple[str, float]]:
+    """The table's lines: promise and settings, what is promised, and the rate in per cent."""
+    text = (ROOT / DOCS).read_text(encoding="utf-8")
+    return {(promise, how): (limit, float(rate)) for promise, how, limit, rate in LINE.findall(text)}
+
+
+def test_no_line_of_the_table_is_above_its_promise(
+    committed: dict[tuple[str, str], tuple[str, float]],
+) -> None:
+    """Give or take half a point for the simulation."""
+    assert len(committed) > 20
+    for line, (limit, rate) in committed.items():
+        assert limit == "none" or rate <= float(limit.removesuffix(" %")) + 0.5, line
+
+
+def test_a_quick_run_gives_the_rates_of_the_table(
+    committed: dict[tuple[str, str], tuple[str, float]],
+) -> None:
+    """Within four standard errors of the quick run; a worst of several settings errs upwards."""
+    for one in (*rows_of_looks(QUICK), *rows_of_others(QUICK)):
+        _, rate = committed[one.promise, one.settings]
+        error = 100 * math.sqrt(max(rate, 1) / 100 / (QUICK // 4))
+        assert 100 * one.rate == pytest.approx(rate, abs=4 * error), one
+        assert one.holds
+
+
+def test_two_seeds_of_one_system_are_told_apart_on_at_most_one_test_set_of_twenty() -> None:
+    told, sets = told_apart(0, 1)
+    assert sets >= 100
+    assert told <= LEVEL * sets
+
+
+def test_a_rate_above_its_promise_does_not_hold() -> None:
+    assert Row("x", "y", 0.064, 0.005).holds
+    assert not Row("x", "y", 0.066, 0.005).holds
+    assert Row("x", "y", 0.9, 0.005, None).holds

@@ -1,0 +1,93 @@
+"""The sentence pairs behind the scores, from vectors that the test stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.assembly.pair_sets import described, pair_sets
+from harness.compute.pairs import stored_cosines
+from harness.data.sources import source_named
+from harness.data.sts import ScoredPair
+from harness.plan.entries import Params, Run, read_params
+from harness.results.embeddings import EmbeddingStore
+from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask
+from tests.harness.test_cli import write_stsb
+
+ROOT = Path(__file__).parents[3]
+PICKED = "STS12-part-hard-length:positive=4:negative=2:longer=5:closer=2"
+PAIRS = {
+    "news": [ScoredPair("a", "b c", 1.0)],
+    "images": [ScoredPair("a", "d", 2.0), ScoredPair("b c", "d", 0.5)],
+}
+
+
+def store_of(folder: Path, vectors: Mapping[str, Sequence[float]]) -> Path:
+    """A folder of stored vectors by text."""
+    store = EmbeddingStore.open_or_create(folder, encoder=folder.name, precision="float32")
+    store.complete(list(vectors), lambda texts: np.array([vectors[text] for text in texts]))
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the eight pairs of a small STS-B."""
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    monkeypatch.delenv("SENTBENCH_DATA", raising=False)
+    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.chdir(tmp_path)
+    write_stsb(tmp_path / "data/stsb")
+    return tmp_path
+
+
+def planned(tasks: list[str], *seeds: int) -> Params:
+    """A plan of one system with these seeds and tasks."""
+    params = read_params()
+    run: Run = next(iter(params.runs.values()))
+    wanted = {"id": "one", "backbone": "backbones/b", "tasks": tasks, "text": "senteval"}
+    runs = {f"one__b__s{seed}": run.model_copy(update={**wanted, "seed": seed}) for seed in seeds}
+    return params.model_copy(update={"runs": runs})
+
+
+def test_cosines_are_the_mean_over_the_runs_whose_store_has_every_text(tmp_path: Path) -> None:
+    """Run 0 has a along b c, across d: 1, 0, 0. Run 1 has a along d, across b c: 0, 1, 0; mean .5, .5, 0."""
+    task = StsTask("T", "stsb", lambda _: PAIRS, folder=tmp_path)
+    across, along = [0.0, 2.0], [3.0, 0.0]
+    zero = store_of(tmp_path / "zero", {"a": along, "b c": along, "d": across})
+    one = store_of(tmp_path / "one", {"a": along, "b c": across, "d": along})
+    lacking = store_of(tmp_path / "lacking", {"a": along, "b c": across})
+    found = stored_cosines(task, {"both": [zero, one], "part": [one, lacking], "none": [lacking]})
+    assert list(found) == ["both", "part"]
+    assert found["both"] == pytest.approx([0.5, 0.5, 0.0])
+    assert found["part"] == pytest.approx([0.0, 1.0, 0.0])
+
+
+def test_a_pair_is_named_by_its_subset_and_its_number_there() -> None:
+    assert described(PAIRS) == {
+        "ids": ("news 1", "images 1", "images 2"),
+        "subsets": ("news", "images", "images"),
+        "gold": (1.0, 2.0, 0.5),
+        "words": (1.5, 1.0, 1.5),
+        "texts": (("a", "b c"), ("a", "d"), ("b c", "d")),
+    }
+
+
+def test_a_plan_without_stored_vectors_has_no_pairs(project: Path) -> None:
+    assert pair_sets(planned(["STSB"], 0)) == ()
+
+
+def test_a_test_set_has_the_cosines_of_its_systems_and_neither_development_set_nor_picked_pairs(
+    project: Path,
+) -> None:
+    """Seed 0 has vectors that are all alike, so every cosine is 1; seed 1 has none and does not count."""
+    texts = [text for task in build_tasks(["STSB", "STSB-dev"], text="senteval") for text in task.texts()]
+    store_of(project / "embeddings/one__b__s0", {text: [1.0, 1.0] for text in texts})
+    (found,) = pair_sets(planned(["STSB-dev", "STSB", PICKED], 0, 1))
+    assert (found.task, found.licence) == ("STSB", source_named("stsb").licence)
+    assert len(found.ids) == len(found.gold) == 8
+    assert list(found.cosines) == ["one@b"]
+    assert found.cosines["one@b"] == pytest.approx([1.0] * 8)

@@ -1,0 +1,111 @@
+"""The encoders whose scores theory knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.check.sanity import attainable, constant, oracle, problems_of, random
+from harness.data.sts import ScoredPair
+from harness.errors import InputError
+from harness.tasks.sts import StsTask, cosines_of_pairs
+
+
+def task_of(pairs: list[ScoredPair]) -> StsTask:
+    return StsTask("toy", "none", lambda folder: {"test": pairs}, folder=Path())
+
+
+def tangled(seed: int, texts: int, pairs: int) -> list[ScoredPair]:
+    """Pairs over few texts, so that most texts are in several pairs; no pair twice, gold in steps of 0.2."""
+    rng = np.random.default_rng(seed)
+    edges = {tuple(sorted(rng.choice(texts, 2, replace=False))) for _ in range(pairs)}
+    return [
+        ScoredPair(f"text {a}", f"text {b}", round(0.2 * rng.integers(0, 26), 1)) for a, b in sorted(edges)
+    ]
+
+
+def test_oracle_of_a_shared_sentence_worked_by_hand() -> None:
+    """a-b has gold 3, a-c gold 1: the largest sum at a text is 4, so the cosines are 3/4 and 1/4."""
+    pairs = [ScoredPair("a", "b", 3.0), ScoredPair("a", "c", 1.0)]
+    np.testing.assert_allclose(cosines_of_pairs(oracle(pairs), pairs, "toy"), [0.75, 0.25], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_oracle_cosines_are_gold_times_one_constant_however_pairs_share_texts(seed: int) -> None:
+    pairs = tangled(seed, texts=40, pairs=120)
+    encode = oracle(pairs)
+    gold = np.array([pair.score for pair in pairs])
+    cosines = cosines_of_pairs(encode, pairs, "toy")
+    np.testing.assert_allclose(cosines, gold * cosines.max() / gold.max(), atol=1e-11)
+    vectors = encode([pair.first for pair in pairs])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-12)
+
+
+def test_oracle_scores_one_in_spearman_and_pearson() -> None:
+    scores = task_of(tangled(7, texts=60, pairs=150)).evaluate(oracle(tangled(7, texts=60, pairs=150)))
+    assert [score.value for score in scores] == pytest.approx([1.0, 1.0], abs=1e-12)
+
+
+def test_attainable_is_below_one_only_where_gold_contradicts_itself() -> None:
+    """Gold 1 2 3 4 with the first two the same pair: both are given 1.5, ranks 1.5 1.5 3 4 against 1 2 3 4.
+
+    Pearson of the ranks: product sum 4.5, squares 4.5 and 5: sqrt(4.5 / 5).
+    """
+    clean = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 3.0), ScoredPair("e", "f", 4.0)]
+    assert attainable(clean) == pytest.approx(1.0)
+    assert attainable([*clean, ScoredPair("b", "a", 2.0)]) == pytest.approx(np.sqrt(4.5 / 5))
+
+
+def test_oracle_does_as_well_as_can_be_on_identical_and_repeated_pairs() -> None:
+    pairs = [*tangled(3, 30, 60), ScoredPair("same", "same", 4.0), ScoredPair("same", "other", 5.0)]
+    pairs.append(pairs[0]._replace(score=5.0 - pairs[0].score))
+    assert attainable(pairs) < 1.0
+    assert problems_of(task_of(pairs)) == []
+
+
+def test_oracle_knows_its_own_texts_only() -> None:
+    with pytest.raises(InputError, match="no pair with 'zebra'"):
+        oracle([ScoredPair("a", "b", 1.0)])(["a", "zebra"])
+
+
+def test_random_is_a_function_of_seed_and_text() -> None:
+    np.testing.assert_array_equal(random(3)(["a", "b"])[1], random(3)(["b"])[0])
+    assert not np.array_equal(random(3)(["a"]), random(4)(["a"]))
+
+
+def test_random_scores_near_zero_and_constant_is_refused() -> None:
+    task = task_of([ScoredPair(f"{i} a", f"{i} b", i % 26 / 5) for i in range(1500)])
+    assert abs(task.evaluate(random(0))[0].value) < 4 / np.sqrt(1500)
+    with pytest.raises(InputError, match="all equal"):
+        task.evaluate(constant)
+
+
+def test_problems_of_reports_a_task_that_leaks_its_gold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scoring by gold instead of cosines: random scores too high, and nothing else is out of line."""
+    import harness.tasks.sts as sts
+
+    monkeypatch.setattr(
+        sts, "cosines_of_pairs", lambda encode, pairs, task: np.array([p.score for p in pairs])
+    )
+    problems = problems_of(task_of(tangled(1, 60, 200)))
+    assert [line.split(": ")[1].split(" scored")[0] for line in problems] == [
+        "a constant encoder",
+        "a random encoder",
+    ]
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("form", ["senteval", "raw"])
+def test_encoders_of_known_score_hold_on_every_sts_task(
+    form: str, mirror: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.tasks.registry import build_tasks
+
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path_factory.getbasetemp() / "mirror-data"))
+    monkeypatch.setenv("SENTBENCH_TIERS", "mirror")
+    names = ["sts", "SICKR-mteb", "STSB-dev", *(["sts-part"] if form == "senteval" else [])]
+    tasks = build_tasks(names, text=form)
+    assert len(tasks) == (14 if form == "senteval" else 9)
+    assert [problem for task in tasks for problem in problems_of(task)] == []

@@ -1,0 +1,58 @@
+"""Which number to cite: by the verdict, with intervals worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.others import Others, PrintedNumber, pool
+from harness.report.cite import Advice, advice_on, to_text
+from harness.report.verification import verify
+
+
+def advice(
+    reported: float, *, ours: Sequence[float] = (), sources: Sequence[float] = (), seeds: int | None = 1
+) -> Advice:
+    empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
+    named = {str(number): value for number, value in enumerate(sources)}
+    pools = {
+        "independent": empty.__class__((), {}, named, len(named)),
+        "same authors": empty,
+        "checkpoint": empty,
+        "other recipe": empty,
+    }
+    printed = PrintedNumber("toy/table1", "a@b", "Avg", reported, "toy", seeds, 0.005)
+    return advice_on(verify(printed, Others(pools, (), searched=True), values=ours), "@misc{toy}")  # type: ignore[arg-type]
+
+
+FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
+"""Mean 75.2, error 0.14142, t(0.975, 4) = 2.77645: 0.39265 each way."""
+
+
+def test_without_anything_else_the_reported_number_is_cited_as_reported() -> None:
+    found = advice(76.0)
+    assert (found.recommended.kind, found.recommended.value, found.recommended.interval) == (
+        "reported", 76.0, None,
+    )  # fmt: skip
+    assert "nothing better is known" in found.why
+    assert "@misc{us}" not in to_text(found, "@misc{us}")
+
+
+def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -> None:
+    found = advice(77.5, ours=FIVE)
+    assert found.recommended.kind == "ours"
+    assert found.recommended.interval == pytest.approx((75.2 - 0.39265, 75.2 + 0.39265), abs=1e-4)
+    assert "does not replicate (lower)" in found.why
+    assert advice(75.2, ours=FIVE).recommended.kind == "reported"
+    assert advice(77.5, ours=FIVE[:4]).recommended.kind == "reported"
+    assert "cite        75.20 (74.81 to 75.59), mean of 5 runs of this project" in to_text(found, "@misc{us}")
+    assert to_text(found, "@misc{us}").endswith("@misc{toy}\n@misc{us}")
+
+
+def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:
+    assert advice(77.5, sources=FIVE).recommended.kind == "independent"
+    assert advice(75.2, sources=FIVE).recommended.kind == "reported"
+    assert advice(77.5, sources=FIVE[:2]).recommended.kind == "reported"
+    assert advice(77.5, ours=FIVE, sources=FIVE).recommended.kind == "ours"
