@@ -48,9 +48,11 @@ class Modals(Method):
         backbone: Any = self.encoder.backbone
         embedded = backbone.get_input_embeddings()(twice["input_ids"])  # [2B, L, d]
         first, second = embedded.chunk(2)
+        mask = mask_on_host(twice)
+        assert mask is not None  # what `pad` makes has one
         noise = jitter(
             second,
-            mask_on_host(twice)[len(first) :],
+            mask[len(first) :],
             magnitude=self.config.magnitude,
             directions=self.config.directions or 0,
         )
