@@ -20,7 +20,7 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.grouping import LENGTH_GROUPS, encode_in_groups, pad_in_groups
 from methods.core.heads import TanhHead
 from methods.core.losses import cosine_similarities
-from methods.core.trainer import to_device
+from methods.core.transfers import to_device
 from methods.dclr.noise import ascend
 from methods.dclr.objective import binary_cross_entropy
 from methods.pcl.config import PCLConfig

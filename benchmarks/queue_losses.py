@@ -38,8 +38,7 @@ def sct_ours(queues: list[Tensor], references: Tensor) -> Callable[[Tensor], Ten
     """The project's form: ring buffers, closed-form gradient, chunks of rows; each step moves the queues."""
     held = [VectorQueue(len(rows), rows.shape[1]).to(rows) for rows in queues]
     for queue, rows in zip(held, queues, strict=True):
-        queue.ring = rows
-        queue.count.fill_(len(rows))
+        queue.push(rows)
 
     def loss(online: Tensor) -> Tensor:
         stored = [[queue.stored()] for queue in held]

@@ -38,7 +38,8 @@ from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.optimizer import build_optimizer
 from methods.core.teachers import write_teacher
-from methods.core.trainer import TrainConfig, to_device
+from methods.core.trainer import TrainConfig
+from methods.core.transfers import to_device
 from methods.core.types import Row
 
 WORDS = [first + second for first in "bcdfghklmn" for second in ("a", "e", "i", "o", "u", "ad", "er", "in")]

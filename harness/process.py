@@ -14,6 +14,7 @@ import ctypes
 import json
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Literal
@@ -169,11 +170,50 @@ def resolve_device(wanted: str) -> str:
 
     if wanted not in DEVICES:
         raise InputError(f"device {wanted!r} is not known, expected {', '.join(DEVICES)}")
-    if wanted == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if wanted == "cuda" and not torch.cuda.is_available():
+    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
+        return "cpu"
+    if not torch.cuda.is_available():
         raise InputError("--device cuda: no CUDA device here; use --device cpu or auto")
-    return wanted
+    make_card_repeatable()
+    return "cuda"
+
+
+def make_card_repeatable() -> None:
+    """Lets a card give the same bits in every run: deterministic operators, no products in TF32.
+
+    Source: torch's notes on reproducibility. cuBLAS reads its variable when it is first used.
+    """
+    import torch
+
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+
+
+def card_versions(device: str) -> dict[str, str]:
+    """Returns the card's name, compute capability, driver, CUDA and cuDNN; {} where none computes."""
+    if device != "cuda":
+        return {}
+    import torch
+
+    card = torch.cuda.get_device_properties(torch.cuda.current_device())
+    return {
+        "card": card.name,
+        "compute capability": f"{card.major}.{card.minor}",
+        "driver": _driver_version(),
+        "CUDA": str(torch.version.cuda),
+        "cuDNN": str(torch.backends.cudnn.version()),
+    }
+
+
+def _driver_version() -> str:
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return found.stdout.partition("\n")[0].strip()
 
 
 def quiet() -> None:

@@ -18,7 +18,7 @@ from harness.disk.records import write_manifest
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for, in_effect, quiet, resolve_device
+from harness.process import card_versions, compute_with, device_for, in_effect, quiet, resolve_device
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
@@ -155,7 +155,7 @@ def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device
         "arithmetic": arithmetic_used(device),
         "precision": trainer.config.precision,
         "text": run.text,
-        "versions": library_versions(),
+        "versions": library_versions() | card_versions(device),
         "config": run.config,
         "train": run.train,
         "selection": {

@@ -94,7 +94,7 @@ class CKD(TeacherQueueMethod):
         teachers = unit(self.read_teacher(batch["teacher"]))  # [B, t]
         earlier = self.earlier(teachers)  # [M, t]
         total = contrastive_distillation(students, teachers, earlier, scale=self.scale())
-        parts = {"keys": total.new_tensor(float(len(teachers) + len(earlier)))}
+        parts = {"keys": total.new_full((), float(len(teachers) + len(earlier)))}
         if self.log_scale is not None:
             parts["scale"] = self.log_scale.detach().exp()
         return Loss(total, parts)

@@ -50,6 +50,6 @@ class ConGen(TeacherQueueMethod):
             "control": control.detach(),
             "generalise": generalise.detach(),
             "entropy": terms.entropy.detach(),
-            "keys": total.new_tensor(float(len(teachers) + len(earlier))),
+            "keys": total.new_full((), float(len(teachers) + len(earlier))),
         }
         return Loss(total, parts)

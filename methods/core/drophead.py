@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from methods.core.errors import InputError
 from methods.core.fast.packed import ARCHITECTURES, DROP_HEAD
+from methods.core.transfers import moved
 
 WhenNoHeadIsLeft = Literal["redraw", "nan"]
 """A row that lost all its heads is drawn again, or divided by its 0 heads as in Mirror-BERT's code."""
@@ -29,15 +30,11 @@ class DropHead(nn.Module):
     def forward(self, heads: Tensor) -> Tensor:
         if not self.training or self.rate == 0:
             return heads
-        kept = self._draw(heads.shape[0], heads)
+        kept = torch.rand(heads.shape[:2]) >= self.rate  # on the CPU, which has to see whether a row lost all
         while self.when_none == "redraw" and bool((lost := ~kept.any(dim=1)).any()):
-            kept[lost] = self._draw(int(lost.sum()), heads)
+            kept[lost] = torch.rand(int(lost.sum()), kept.shape[1]) >= self.rate
         scale = kept * (kept.shape[1] / kept.sum(dim=1, keepdim=True))  # [B, H]
-        return heads * scale[:, :, None, None].to(heads.dtype)
-
-    def _draw(self, rows: int, heads: Tensor) -> Tensor:
-        """Returns which heads are kept; [rows, H] bool."""
-        return torch.rand(rows, heads.shape[1], device=heads.device) >= self.rate
+        return heads * moved(scale[:, :, None, None].to(heads.dtype), heads.device)
 
 
 def add_drop_head(backbone: nn.Module, rate: float, *, when_none: WhenNoHeadIsLeft) -> None:

@@ -20,7 +20,8 @@ from methods.core.fast.packed import ARCHITECTURES, can_pack, pooled_vectors
 from methods.core.fast.side_by_side import side_by_side
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
-from methods.core.types import Tokens
+from methods.core.transfers import library_inputs, to_device
+from methods.core.types import MASK, Tokens
 
 EVALUATION_LENGTH = 512
 """Longest input at evaluation in word pieces; training truncates earlier, evaluation must not."""
@@ -156,7 +157,7 @@ class SentenceEncoder(nn.Module):
         `position_ids`), or is `embedding_factors`, which broadcasts to [B, L, d] and multiplies what the
         embedding layer gives after its norm and dropout.
         """
-        inputs = {**tokens, **embeddings}
+        inputs = {**library_inputs(self.backbone, tokens), **embeddings}
         factors = inputs.pop("embedding_factors", None)
         if "inputs_embeds" in inputs:
             inputs.pop("input_ids", None)
@@ -220,10 +221,10 @@ class SentenceEncoder(nn.Module):
         return map(self._encode_ids, batches)
 
     def _encode_ids(self, ids: list[list[int]]) -> np.ndarray:
-        tokens = {name: tensor.to(self.device) for name, tensor in self.pad(ids).items()}
+        tokens = self.pad(ids)
         if len(ids[0]) == len(ids[-1]):  # sorted by length: nothing is padded, so nothing is masked
-            tokens.pop("attention_mask")
-        return self.finish(self(tokens).float()).cpu().numpy()
+            tokens.pop(MASK)
+        return self.finish(self(to_device(tokens, self.device)).float()).cpu().numpy()
 
     def _truncating(self, max_length: int) -> Tokenizer:
         """Returns the tokenizer that truncates to `max_length` and pads nothing."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from methods.core.folders import load_backbone, load_tokenizer
 from methods.core.model_files import read_model
+from methods.core.transfers import library_inputs
 from methods.core.types import Tokens
 
 OutputLayer = Literal["own", "word-embeddings"]
@@ -34,7 +35,7 @@ class MaskedModel(nn.Module):
     def forward(self, tokens: Tokens) -> Tensor:
         """Returns the scores of all pieces at all positions; [B, L] tokens to [B, L, V]."""
         network: Any = self.network
-        found = network(**tokens)
+        found = network(**library_inputs(network, tokens))
         if self.output == "own":
             return found.logits
         return found.last_hidden_state @ network.get_input_embeddings().weight.T

@@ -84,7 +84,7 @@ class MomentumContrast(Method):
         if self.queue is not None:
             self.queue.push(keys)
         compared = len(keys) + (0 if earlier is None else len(earlier))
-        return Loss(total, {"keys": total.new_tensor(float(compared))})
+        return Loss(total, {"keys": total.new_full((), float(compared))})
 
     def earlier_keys(self, batch: int) -> Tensor | None:
         """Returns the keys of earlier steps that a batch is compared with; [M, d], None without a queue.

@@ -6,13 +6,15 @@ import torch
 from torch import Tensor, nn
 
 from methods.core.errors import InputError
+from methods.core.transfers import moved
 
 
 class _Ring(nn.Module):
     """Vectors that were pushed, newest last, stored detached; part of the state dict.
 
     A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows.
-    Shapes: `ring` [size, width]; `next` the row of the next write; `count` filled rows.
+    Shapes: `ring` [size, width]; `next` the row of the next write; `count` filled rows. The host knows both
+    numbers without asking the device.
     Errors: InputError if the size is not positive.
     """
 
@@ -27,9 +29,15 @@ class _Ring(nn.Module):
         self.register_buffer("ring", torch.zeros(size, width))
         self.register_buffer("next", torch.zeros((), dtype=torch.long))
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
+        self._next = self._filled = 0
+        self.register_load_state_dict_post_hook(_read_fill)
 
     def __len__(self) -> int:
-        return int(self.count)
+        return self._filled
+
+    def read_fill(self) -> None:
+        """Takes the numbers over from the buffers, which were loaded."""
+        self._set_fill(int(self.next), int(self.count))
 
     @property
     def size(self) -> int:
@@ -38,11 +46,16 @@ class _Ring(nn.Module):
     @torch.no_grad()
     def push(self, vectors: Tensor) -> None:
         """Adds vectors [B, width] as the newest; of more than `size` only the last `size` stay."""
-        kept = vectors.detach()[-self.size :].to(self.ring.dtype)
-        rows = (int(self.next) + torch.arange(len(kept), device=self.ring.device)) % self.size
-        self.ring[rows] = kept
-        self.next.fill_((int(self.next) + len(kept)) % self.size)
-        self.count.fill_(min(self.size, int(self.count) + len(kept)))
+        kept = vectors.detach()[-self.size :]
+        before_end = min(len(kept), self.size - self._next)
+        self.ring[self._next : self._next + before_end] = kept[:before_end]
+        self.ring[: len(kept) - before_end] = kept[before_end:]
+        self._set_fill((self._next + len(kept)) % self.size, min(self.size, self._filled + len(kept)))
+
+    def _set_fill(self, next_row: int, filled: int) -> None:
+        self._next, self._filled = next_row, filled
+        self.next.fill_(next_row)
+        self.count.fill_(filled)
 
     def oldest_first(self) -> Tensor:
         """Returns the filled rows from oldest to newest; [count, width]."""
@@ -55,7 +68,7 @@ class _Ring(nn.Module):
     def newest_blocks(self, count: int) -> list[Tensor]:
         """Returns the rows of `newest(count)`, oldest first, as at most two slices: nothing is copied."""
         taken = min(count, len(self))
-        start = (int(self.next) - taken) % self.size
+        start = (self._next - taken) % self.size
         parts = [self.ring[start : start + taken], self.ring[: max(0, start + taken - self.size)]]
         return [part for part in parts if len(part)]
 
@@ -82,7 +95,7 @@ class VectorQueue(_Ring):
 
     def stored(self) -> Tensor:
         """Returns the filled rows in storage order, not copied; [count, width]."""
-        return self.ring[: int(self.count)]
+        return self.ring[: self._filled]
 
 
 class BatchQueue(_Ring):
@@ -98,22 +111,29 @@ class BatchQueue(_Ring):
     def __init__(self, size: int, width: int) -> None:
         super().__init__(size, width)
         self.register_buffer("lengths", torch.zeros(size, dtype=torch.long))
+        self._batches: list[int] = []
+
+    def read_fill(self) -> None:
+        super().read_fill()
+        self._batches = [length for length in self.lengths.tolist() if length]
 
     @torch.no_grad()
     def push(self, vectors: Tensor) -> None:
         """Adds vectors [B, width] as the newest batch; of more than `size` only the last `size` stay."""
         super().push(vectors)
-        lengths = _last_within([*self._batches(), min(len(vectors), self.size)], self.size)
-        self.lengths.zero_()
-        self.lengths[: len(lengths)] = self.lengths.new_tensor(lengths)
-        self.count.fill_(sum(lengths))
+        lengths = [*self._batches, *([min(len(vectors), self.size)] if len(vectors) else [])]
+        self._batches = _last_within(lengths, self.size)
+        padded = self._batches + [0] * (self.size - len(self._batches))
+        self.lengths.copy_(moved(torch.tensor(padded), self.lengths.device))
+        self._set_fill(self._next, sum(self._batches))
 
     def newest_blocks(self, count: int) -> list[Tensor]:
         """Returns the newest whole batches of at most `count` rows together, as at most two slices."""
-        return super().newest_blocks(sum(_last_within(self._batches(), count)))
+        return super().newest_blocks(sum(_last_within(self._batches, count)))
 
-    def _batches(self) -> list[int]:
-        return [length for length in self.lengths.tolist() if length]
+
+def _read_fill(queue: _Ring, _: object) -> None:
+    queue.read_fill()
 
 
 def _last_within(lengths: list[int], rows: int) -> list[int]:

@@ -19,7 +19,10 @@ from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
 from methods.core.schedule import StepPlan, plan_steps, rate_factor
 from methods.core.train_config import Patience, TrainConfig
-from methods.core.types import Batch, Encoder, Loss, Row
+from methods.core.transfers import Returning, to_device
+from methods.core.types import Batch, Encoder, Row
+
+GRAD_NORM = "grad_norm"
 
 
 @dataclass
@@ -39,6 +42,26 @@ class TrainRecord:
     evaluations_below: int = 0
     stopped: bool = False
     candidate: int = 0
+
+
+@dataclass
+class _Begun:
+    """A step's line of the log, whose numbers [n] may still be on their way from the device."""
+
+    line: dict[str, float]
+    names: list[str]
+    numbers: Returning
+
+    def finished(self) -> dict[str, float]:
+        """Returns the line; NotFiniteError if the loss is not finite."""
+        found = dict(zip(self.names, self.numbers.numbers(), strict=True))
+        if not math.isfinite(found["loss"]):
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
+            raise NotFiniteError(
+                f"step {self.line['step']}: the loss is not finite ({shown}); expected finite numbers; "
+                "lower the learning rate or fix the recipe"
+            )
+        return self.line | found
 
 
 @dataclass
@@ -64,6 +87,7 @@ class Trainer:
     folder: TrainingFolder = field(init=False)
     optimizer: AdamW | None = field(default=None, init=False)
     _committed_at: float = field(default=0.0, init=False)
+    _begun: list[_Begun] = field(default_factory=list, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.
@@ -85,11 +109,11 @@ class Trainer:
         self.optimizer = build_optimizer(self.method, self.config) if self.plan.total else None
         try:
             if not self._restored():
-                self._finish_step([])
+                self._finish_step()
             for step, batch in self._batches(rows):
-                entry = self._train_step(step, batch)
+                self._begun.append(self._train_step(step, batch))
                 self.record.step = step + 1
-                self._finish_step([entry])
+                self._finish_step()
             if self.record.best_step < 0:
                 raise NotFiniteError(
                     "no dev score after the first step is a number, expected one to select weights by; "
@@ -123,8 +147,8 @@ class Trainer:
                 upcoming = ahead.submit(collate, step + 1) if step + 1 < self.plan.total else None
                 yield step, to_device(batch, self.device)
 
-    def _train_step(self, step: int, batch: Batch) -> dict[str, float]:
-        """Returns the step's line of the log."""
+    def _train_step(self, step: int, batch: Batch) -> _Begun:
+        """Does the step, or asks a card to do it, and returns its line of the log."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
         rate = set_rate(self.optimizer, self.config, step=step, factor=self._factor(step))
@@ -132,16 +156,16 @@ class Trainer:
             torch.device(self.device).type, torch.bfloat16, enabled=self.config.precision == "bf16"
         ):
             loss = self.method.loss(batch)
-        entry: dict[str, float] = {"step": step, "learning_rate": rate, **self._finite(step, loss)}
+        numbers = {"loss": loss.total.detach(), **loss.parts}
         self.optimizer.zero_grad(set_to_none=True)
         loss.total.backward()
         parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
         if self.config.max_grad_norm is not None:
-            norm = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
-            entry["grad_norm"] = float(norm)
+            numbers[GRAD_NORM] = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
         self.optimizer.step()
         self.method.after_step(step)
-        return entry
+        returning = Returning(torch.stack([number.float() for number in numbers.values()]))
+        return _Begun({"step": step, "learning_rate": rate}, list(numbers), returning)
 
     def _factor(self, step: int) -> float:
         warmup = math.ceil(self.config.warmup_share * self.plan.total)
@@ -153,39 +177,36 @@ class Trainer:
             drops=self.config.rate_drops,
         )
 
-    def _finite(self, step: int, loss: Loss) -> dict[str, float]:
-        """Returns the loss and its parts as floats; InputError if the loss is not finite."""
-        names = ["loss", *loss.parts]
-        values = torch.stack([loss.total.detach().float(), *(part.float() for part in loss.parts.values())])
-        parts = dict(zip(names, values.tolist(), strict=True))
-        if not math.isfinite(parts["loss"]):
-            shown = ", ".join(f"{name} {value:.6g}" for name, value in parts.items())
-            raise NotFiniteError(
-                f"step {step}: the loss is not finite ({shown}); expected finite numbers; "
-                "lower the learning rate or fix the recipe"
-            )
-        return parts
-
-    def _finish_step(self, entries: list[dict[str, Any]]) -> None:
+    def _finish_step(self) -> None:
         """Evaluates where that is due, logs, and makes all of it a resume point where one is due.
+
+        The numbers of a step on a card are read after the next step has begun, so that the card need not
+        wait, but before an evaluation or a resume point.
 
         Nothing that the step decides is left for after the commit: a training killed here goes on as if it
         had never been stopped.
         """
         record, evaluation = self.record, None
-        if self._evaluation_is_due(record.step):
+        evaluates = self._evaluation_is_due(record.step)
+        self._log_steps(but=0 if evaluates or self.device == "cpu" else 1)
+        if evaluates:
             evaluation = self._evaluate()
-            entries = [*entries, {"step": record.step, "evaluation": True, **evaluation}]
+            self.folder.log([{"step": record.step, "evaluation": True, **evaluation}])
             self._count_evaluations_below(evaluation["score"])
             self._select(evaluation["score"])
             if self.plan.ends_epoch(record.step):
                 self._count_epochs_below(evaluation["score"])
-        self.folder.log(entries)
         self.folder.settle()
         if self._resume_point_is_due(evaluated=evaluation is not None):
+            self._log_steps(but=0)
             self._commit()
         if evaluation is not None:
             self.report(record.step, self.plan.total, evaluation)
+
+    def _log_steps(self, *, but: int) -> None:
+        """Logs the steps that have begun, all but so many of the newest."""
+        while len(self._begun) > but:
+            self.folder.log([self._begun.pop(0).finished()])
 
     def _evaluate(self) -> dict[str, float]:
         """Returns the measures of the best candidate; of several, the score of each is logged too."""
@@ -263,6 +284,7 @@ class Trainer:
             "config": config.model_dump(mode="json"),
             "train": self.config.model_dump(mode="json", exclude={"save_every"}),
             "seed": self.seed,
+            "device": torch.device(self.device).type,
         }
 
     def _commit(self) -> None:
@@ -277,7 +299,7 @@ class Trainer:
 
     def _restored(self) -> bool:
         """Takes over the last resume point and returns whether there was one."""
-        content = self.folder.restore(self.device)
+        content = self.folder.restore("cpu")
         if content is None:
             return False
         try:
@@ -289,12 +311,3 @@ class Trainer:
             line = " ".join(str(error).split())[:200]
             raise self.folder.refusal(f"the state in {self.directory} has other weights ({line})") from None
         return True
-
-
-def to_device(value: Any, device: str) -> Any:
-    """Returns a batch with every tensor on `device`."""
-    if isinstance(value, torch.Tensor):
-        return value.to(device, non_blocking=True)
-    if isinstance(value, Mapping):
-        return {name: to_device(entry, device) for name, entry in value.items()}
-    return value

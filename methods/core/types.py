@@ -15,6 +15,9 @@ from torch import Tensor
 Tokens = dict[str, Tensor]
 """`input_ids`, `attention_mask` and, where the backbone has them, `token_type_ids`; each [B, L]."""
 
+MASK, HOST_MASK = "attention_mask", "host_mask"
+"""The mask of tokens, and on other devices than the CPU its copy that stays on the host."""
+
 Batch = dict[str, Any]
 """What one step reads, by names that the method gives: `Tokens`, a tensor, or a group of such."""
 

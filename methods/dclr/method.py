@@ -14,7 +14,7 @@ from methods.core.losses import cosine_similarities
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.token_edits import shuffle_inside
-from methods.core.types import Batch, Loss, Row, Tokens
+from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
 from methods.dclr import cutoff, noise, objective
 from methods.dclr.complement import load_complement
 from methods.dclr.config import DCLRConfig
@@ -140,7 +140,9 @@ class DCLR(Method):
     def _attended(self, tokens: Tokens) -> Tokens:
         if not self.config.attend_padding:
             return tokens
-        return {**tokens, "attention_mask": torch.ones_like(tokens["attention_mask"])}
+        return {
+            name: torch.ones_like(ids) if name in (MASK, HOST_MASK) else ids for name, ids in tokens.items()
+        }
 
     def _keep(self, lengths: list[int], rate: float, rng: np.random.Generator) -> Tensor:
         if self.config.positive == "feature-cutoff":

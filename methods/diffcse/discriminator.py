@@ -42,4 +42,4 @@ class Discriminator(nn.Module):
         mask = tokens["attention_mask"]
         embedded = self.body.embeddings(input_ids=tokens["input_ids"] * mask)  # [R, L, d]
         embedded = torch.cat([vectors.to(embedded.dtype).unsqueeze(1), embedded[:, 1:]], dim=1)
-        return self.classes(token_states(self.body, embedded, mask))
+        return self.classes(token_states(self.body, embedded, tokens))

@@ -25,14 +25,12 @@ def rewritten(
     Source: DiffCSE's code, where the generator writes all positions.
     Shapes: original, corrupted ids and chosen places [R, L]; returns ids [R, L] without a graph.
     """
-    mask = original["attention_mask"]
-    blocks = zip(corrupted.split(ROWS_AT_ONCE), mask.split(ROWS_AT_ONCE), strict=True)
-    written = torch.cat(
-        [
-            pieces(generator({"input_ids": ids, "attention_mask": part}), sample=sampled(config))
-            for ids, part in blocks
-        ]
+    tokens = {**original, "input_ids": corrupted}
+    blocks = (
+        {name: tensor[start : start + ROWS_AT_ONCE] for name, tensor in tokens.items()}
+        for start in range(0, len(corrupted), ROWS_AT_ONCE)
     )
+    written = torch.cat([pieces(generator(block), sample=sampled(config)) for block in blocks])
     if config.rewrite_places == "masked":
         written = torch.where(chosen, written, original["input_ids"])
     written[:, 0] = original["input_ids"][:, 0]
@@ -40,11 +38,15 @@ def rewritten(
 
 
 def pieces(scores: Tensor, *, sample: bool) -> Tensor:
-    """Returns one piece of every position: the most probable, or one drawn; [R, L, V] to [R, L]."""
+    """Returns one piece of every position: the most probable, or one drawn; [R, L, V] to [R, L].
+
+    Of waiting times with rates p_i the first is the i-th with probability p_i: a draw without a wait for the
+    card, which torch's own makes to check the probabilities. The draws are the same.
+    """
     if not sample:
         return scores.argmax(dim=-1)
-    drawn = torch.multinomial(scores.float().softmax(dim=-1).flatten(0, 1), 1)  # [R L, 1]
-    return drawn.view(scores.shape[:-1])
+    shares = scores.float().softmax(dim=-1)
+    return (shares / torch.empty_like(shares).exponential_()).argmax(dim=-1)
 
 
 def sampled(config: DiffCSEConfig) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from methods.core.transfers import moved
+
 
 def interpolation(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
     """Returns v + m (w - v), w the nearest other vector of the pool by Euclidean distance.
@@ -49,10 +51,11 @@ def jitter(embeddings: Tensor, mask: Tensor, *, magnitude: float, directions: in
 
     The sum of a_c l_c p_c over the C largest eigenvalues l_c of their covariance, a_c normal with standard
     deviation `magnitude` and drawn once a sentence: all its tokens are moved alike.
-    Shapes: embeddings [B, L, d], mask [B, L]; returns [B, 1, d] without gradient.
+    Shapes: embeddings [B, L, d], mask [B, L] on the CPU, which counts it; returns [B, 1, d] without gradient.
     """
     with torch.no_grad(), torch.autocast(embeddings.device.type, enabled=False):
-        tokens = embeddings[mask.bool()].float()  # [tokens, d]
+        real = moved(mask.flatten().nonzero().squeeze(1), embeddings.device)
+        tokens = embeddings.flatten(0, 1)[real].float()  # [tokens, d]
         centred = tokens - tokens.mean(dim=0)
         values, vectors = torch.linalg.eigh(centred.T @ centred / len(tokens))  # ascending
         top = vectors[:, -directions:] * values[-directions:]  # [d, C]

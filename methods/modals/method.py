@@ -11,6 +11,7 @@ from methods.core.heads import training_head
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
+from methods.core.transfers import mask_on_host
 from methods.core.types import Batch, Loss
 from methods.modals.augmentation import AUGMENTATIONS, jitter
 from methods.modals.config import ModalsConfig
@@ -47,9 +48,11 @@ class Modals(Method):
         backbone: Any = self.encoder.backbone
         embedded = backbone.get_input_embeddings()(twice["input_ids"])  # [2B, L, d]
         first, second = embedded.chunk(2)
+        mask = mask_on_host(twice)
+        assert mask is not None  # what `pad` makes has one
         noise = jitter(
             second,
-            twice["attention_mask"].chunk(2)[1],
+            mask[len(first) :],
             magnitude=self.config.magnitude,
             directions=self.config.directions or 0,
         )

@@ -101,7 +101,7 @@ class SCT(Method):
         )
         if own.queue_update:
             push(self.queues, references)
-        keys = match.total.new_tensor(float(match.keys))
+        keys = match.total.new_full((), float(match.keys))
         return match.total, {"own": match.total.detach(), "own_entropy": match.entropy, "own_keys": keys}
 
     @torch.no_grad()
@@ -131,7 +131,7 @@ class SCT(Method):
             reference_temperature=self.config.reference_temperature,
         )
         push(self.teacher_queues, targets)
-        keys = match.total.new_tensor(float(match.keys))
+        keys = match.total.new_full((), float(match.keys))
         logged = {"teacher": match.total.detach(), "teacher_entropy": match.entropy, "teacher_keys": keys}
         return match.total, logged
 

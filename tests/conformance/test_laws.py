@@ -17,7 +17,7 @@ from methods.core.folders import load_encoder
 from methods.core.trainer import Trainer
 from methods.registry import METHODS
 from tests.support import tiny
-from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
+from tests.support.samples import Ground, folder_bytes, make, samples_of, steps_of
 from tests.support.tiny import Sample
 
 SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
@@ -41,12 +41,6 @@ KILLS = [
     for order, stop in enumerate(STOPS)
 ]
 """Steps after which each sample is killed: in the default run one of them, in turn."""
-
-
-@pytest.fixture(scope="session")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
-    """Returns what a sample is built on; backbones and parents are written once."""
-    return Grounds(tmp_path_factory.mktemp("ground")).of
 
 
 def fit(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Trainer:

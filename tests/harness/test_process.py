@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -216,3 +217,62 @@ def test_a_person_who_sets_a_variable_of_the_allocator_decides(
 def test_an_allocator_without_glibcs_settings_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process.ctypes, "CDLL", lambda _: object())
     process.keep_freed_memory()
+
+
+@pytest.fixture
+def a_card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Lets torch report a card, and gives its settings back afterwards."""
+    import torch
+
+    properties = SimpleNamespace(name="NVIDIA A10", major=8, minor=6)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 91002)
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("wanted", ["cuda", "auto"])
+@pytest.mark.usefixtures("a_card")
+def test_on_a_card_operators_are_deterministic_and_products_are_not_rounded_to_tf32(wanted: str) -> None:
+    import torch
+
+    assert process.resolve_device(wanted) == "cuda"
+    assert torch.are_deterministic_algorithms_enabled()
+    assert not torch.backends.cuda.matmul.allow_tf32
+    assert not torch.backends.cudnn.allow_tf32
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+
+
+@pytest.mark.usefixtures("a_card")
+def test_a_cpu_beside_a_card_keeps_its_settings() -> None:
+    import torch
+
+    assert process.resolve_device("cpu") == "cpu"
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ
+
+
+@pytest.mark.usefixtures("a_card")
+@pytest.mark.parametrize(("printed", "driver"), [("570.86.15\n570.86.15\n", "570.86.15"), (None, "unknown")])
+def test_a_result_names_the_card_and_its_software(
+    printed: str | None, driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str], **_: object) -> SimpleNamespace:
+        if printed is None:
+            raise FileNotFoundError(command[0])
+        return SimpleNamespace(stdout=printed)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert process.card_versions("cpu") == {}
+    assert process.card_versions("cuda") == {
+        "card": "NVIDIA A10",
+        "compute capability": "8.6",
+        "driver": driver,
+        "CUDA": "12.8",
+        "cuDNN": "91002",
+    }

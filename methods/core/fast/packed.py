@@ -22,6 +22,8 @@ from methods.core.fast.dropout import dropout
 from methods.core.fast.linear import linear, linear_gelu
 from methods.core.fast.packing import Packing
 from methods.core.pooling import needs_last_only, pool
+from methods.core.transfers import mask_on_host
+from methods.core.types import MASK
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
 """Classes of transformers whose layers are computed here; others run their own forward pass."""
@@ -40,7 +42,7 @@ def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
 
     The first token of every row must be attended to, because the packed rows start with it.
     """
-    mask = tokens.get("attention_mask")
+    mask = mask_on_host(tokens)
     return (
         type(backbone).__name__ in ARCHITECTURES
         and backbone.config._attn_implementation in ATTENTION
@@ -67,7 +69,7 @@ def pooled_vectors(
     broadcasts to [B, L, d], multiplies the embedding layer's output.
     """
     given = tokens["input_ids"] if inputs_embeds is None else inputs_embeds
-    packing = Packing(given, tokens.get("attention_mask"))
+    packing = Packing(given, tokens.get(MASK), mask_on_host(tokens))
     hidden = _embedded(backbone.embeddings, packing, given, inputs_embeds, position_ids)  # [T, d]
     if embedding_factors is not None:
         hidden = hidden * packing.pack(embedding_factors.expand(packing.rows, packing.columns, -1))
@@ -80,16 +82,16 @@ def pooled_vectors(
         return _layer(last, hidden, packing, first_only=True)  # [B, d]
     hidden = _layer(last, hidden, packing)
     read = [hidden] if needs_last_only(pooling) else [*states, hidden]
-    return pool([packing.unpack(state) for state in read], tokens.get("attention_mask"), pooling)
+    return pool([packing.unpack(state) for state in read], tokens.get(MASK), pooling)
 
 
-def token_states(backbone: Any, embedded: Tensor, mask: Tensor) -> Tensor:
+def token_states(backbone: Any, embedded: Tensor, tokens: Mapping[str, Tensor]) -> Tensor:
     """Returns the last states of all positions, padding too, from what the embedding layer gave.
 
     For backbones of ARCHITECTURES. Padding is computed as a query, and no token attends to it.
-    Shapes: embedded [B, L, d], mask [B, L] of 0 and 1; returns [B, L, d].
+    Shapes: embedded [B, L, d], the mask of `tokens` [B, L] of 0 and 1; returns [B, L, d].
     """
-    packing = Packing(embedded, mask, with_padding=True)
+    packing = Packing(embedded, tokens[MASK], mask_on_host(tokens), with_padding=True)
     hidden = embedded.flatten(0, 1)  # [B L, d]
     for layer in backbone.encoder.layer:
         hidden = _layer(layer, hidden, packing)

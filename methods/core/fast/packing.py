@@ -11,29 +11,39 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from methods.core.transfers import moved
+
 
 class Packing:
     """A padded batch: where its real tokens are among B times L, and what is attended to.
 
     given: the batch, [B, L] or [B, L, d]. mask: 1 for what is attended to, [B, L]; None for all.
+    on_host: the same mask on the CPU, so that the device is not asked.
     with_padding: padding counts as real tokens that none attends to; T is then B times L.
     Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T], None where T is B times
     L.
     """
 
-    def __init__(self, given: Tensor, mask: Tensor | None, *, with_padding: bool = False) -> None:
+    def __init__(
+        self,
+        given: Tensor,
+        mask: Tensor | None,
+        on_host: Tensor | None = None,
+        *,
+        with_padding: bool = False,
+    ) -> None:
         self.rows, self.columns = given.shape[:2]
         self.mask: Tensor | None = None
         self.positions: Tensor | None = None
         self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
-        if mask is not None and not bool(mask.all()):
-            attended = mask.bool()
-            self.mask = attended[:, None, None, :]
+        known = mask if on_host is None else on_host
+        if mask is not None and known is not None and not bool(known.all()):
+            self.mask = mask.bool()[:, None, None, :]
             if not with_padding:
-                self.positions = attended.flatten().nonzero().squeeze(1)
-                self.sources = (attended.flatten().cumsum(0) - 1).clamp_min(0)  # [B L]
-                lengths = attended.sum(dim=1)
-                self.first = lengths.cumsum(0) - lengths  # [B]
+                attended, lengths = known.bool().flatten(), known.bool().sum(dim=1)
+                self.positions = moved(attended.nonzero().squeeze(1), mask.device)
+                self.sources = moved((attended.cumsum(0) - 1).clamp_min(0), mask.device)  # [B L]
+                self.first = moved(lengths.cumsum(0) - lengths, mask.device)  # [B]
 
     def pack(self, padded: Tensor) -> Tensor:
         """Returns the real tokens; [B, L, ...] to [T, ...]."""

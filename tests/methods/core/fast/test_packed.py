@@ -160,7 +160,7 @@ def test_the_states_of_all_positions_attend_to_no_padding(
     own = model(**tokens).last_hidden_state * mask[..., None]
     monkeypatch.setattr(packed, "dropout", lambda part, inputs: inputs)
     embedded = model.embeddings(tokens["input_ids"])
-    ours = token_states(model.train(training), embedded, mask) * mask[..., None]
+    ours = token_states(model.train(training), embedded, {"attention_mask": mask}) * mask[..., None]
     for one, other in zip(with_gradients(ours, model), with_gradients(own, model), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 

@@ -1,0 +1,235 @@
+"""A card that is none: tensors that report another device, compute on the CPU, and count the host's waits.
+
+The reported device is `meta`: a CPU build of torch can switch to it, which it cannot for `cuda`. Inside of
+`simulated_device` factories, copies and operators behave as on a card: tensors of two devices in one operator
+are an error, and whatever makes the host wait for the card is counted with the line that asked for it.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+DEVICE = "meta"
+
+READS = {
+    "aten::_local_scalar_dense",
+    "aten::nonzero",
+    "aten::masked_select",
+    "aten::_unique2",
+    "aten::unique_dim",
+    "aten::unique_consecutive",
+    "aten::equal",
+    "aten::bincount",
+    "aten::_linalg_eigh",
+    "aten::_linalg_svd",
+    "aten::_linalg_check_errors",
+    "aten::repeat_interleave",
+}
+"""Operators whose result, or its size, the host must know before it goes on."""
+
+INDEXING = {"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"}
+"""Operators that take an index from the host too: it is copied, and the host waits."""
+
+
+class TwoDevicesError(RuntimeError):
+    """An operator got tensors of two devices."""
+
+
+@dataclass
+class Card:
+    """What was asked of the simulated card: waits by line of code, and operators that read real numbers."""
+
+    waits: Counter[str] = field(default_factory=Counter)
+    operators: set[str] = field(default_factory=set)
+
+    def wait(self, reason: str) -> None:
+        """Counts a wait of the host."""
+        self.waits[f"{reason} at {_line()}"] += 1
+
+
+class OnCard(torch.Tensor):
+    """A tensor on the simulated card; `held` is the CPU tensor that it computes with."""
+
+    held: torch.Tensor
+    card: Card
+
+    @staticmethod
+    def __new__(cls, held: torch.Tensor, card: Card) -> OnCard:
+        made: OnCard = torch.Tensor._make_wrapper_subclass(
+            cls,
+            held.size(),
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            device=DEVICE,
+        )
+        made.held, made.card = held, card
+        return made
+
+    def __repr__(self, **_: Any) -> str:
+        return f"OnCard({self.held})"
+
+    def tolist(self) -> Any:
+        self.card.wait("tolist")
+        return self.held.detach().tolist()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        raise TypeError("a tensor on a card is no NumPy array; copy it to the host first")
+
+    def new_tensor(self, data: Any, **settings: Any) -> torch.Tensor:  # type: ignore[override]
+        return torch.tensor(data, **{"dtype": self.dtype, "device": DEVICE, **settings})
+
+    @classmethod
+    def __torch_dispatch__(cls, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        card = next(value.card for value in _tensors((args, kwargs)) if isinstance(value, OnCard))
+        return _run(card, operator, args, kwargs or {})
+
+
+class _Everywhere(TorchDispatchMode):
+    """Sees the operators without a tensor of the card too: factories and copies to it."""
+
+    def __init__(self, card: Card) -> None:
+        super().__init__()
+        self.card = card
+
+    def __torch_dispatch__(self, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _run(self.card, operator, args, kwargs or {})
+
+
+@contextmanager
+def simulated_device() -> Iterator[Card]:
+    """Lets `device="meta"` be a card while the context lasts, and yields what is asked of it."""
+    card = Card()
+    autocast, enabled = torch.autocast, torch.is_autocast_enabled
+    half = [False]
+
+    @contextmanager
+    def as_on_card(on: bool) -> Iterator[None]:
+        before, half[0] = half[0], on
+        with autocast("cpu", torch.bfloat16, enabled=on):
+            yield
+        half[0] = before
+
+    def autocast_of(kind: str, *args: Any, enabled: bool = True, **settings: Any) -> Any:
+        if kind != DEVICE:
+            return autocast(kind, *args, enabled=enabled, **settings)
+        return as_on_card(enabled) if enabled or half[0] else nullcontext()
+
+    swapped = torch.__future__.get_swap_module_params_on_conversion()
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        with (
+            mock.patch("torch.autocast", autocast_of),
+            mock.patch(
+                "torch.is_autocast_enabled", lambda *kind: half[0] if kind == (DEVICE,) else enabled(*kind)
+            ),
+            mock.patch(
+                "torch.optim.optimizer._get_fused_kernels_supported_devices", return_value=["cpu", DEVICE]
+            ),
+            mock.patch("torch.tensor", _from_data(card, torch.tensor)),
+            mock.patch("torch.as_tensor", _from_data(card, torch.as_tensor)),
+            _Everywhere(card),
+        ):
+            yield card
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(swapped)
+
+
+def _from_data(card: Card, made_by: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Returns torch's function that makes a tensor of numbers: a card gets a copy, with a wait."""
+
+    def made(data: Any, *, device: Any = None, **settings: Any) -> torch.Tensor:
+        if device is None or torch.device(device).type != DEVICE:
+            return made_by(data, device=device, **settings)
+        return made_by(data, **settings).to(DEVICE)
+
+    return made
+
+
+def on_host(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns the CPU tensor that one on the simulated card computes with; others as they are."""
+    return tensor.held if isinstance(tensor, OnCard) else tensor
+
+
+def _run(card: Card, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    name = operator._schema.name
+    values = list(_tensors((args, kwargs)))
+    there = [value for value in values if isinstance(value, OnCard)]
+    here = [value for value in values if not isinstance(value, OnCard)]
+    wanted = kwargs.get("device")
+    result_there = bool(there) if wanted is None else torch.device(wanted).type == DEVICE
+    if any(value.is_floating_point() for value in there):
+        card.operators.add(name)
+    if name == "aten::_to_copy":
+        if bool(there) != result_there and not kwargs.get("non_blocking"):
+            card.wait("copy")
+        kwargs = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
+    elif name == "aten::copy_":
+        if isinstance(args[0], OnCard) != isinstance(args[1], OnCard) and not (args[2:] or (False,))[0]:
+            card.wait("copy")
+    elif wanted is not None:
+        kwargs = {**kwargs, "device": torch.device("cpu")}
+    elif there:
+        _check_one_device(card, name, there, here)
+    if there and name in READS:
+        card.wait(name)
+    if there and name in INDEXING and any(_is_mask(value) for value in args[1]):
+        card.wait("boolean index")
+    made = operator(*_each(on_host, args), **_each(on_host, kwargs))
+    if not result_there and name != "aten::copy_":
+        return made
+    known = {id(value.held): value for value in there} | {id(value): value for value in here}
+
+    def wrapped(value: torch.Tensor) -> torch.Tensor:
+        return known[id(value)] if id(value) in known else OnCard(value, card)
+
+    return _each(wrapped, made)
+
+
+def _check_one_device(card: Card, name: str, there: list[OnCard], here: list[torch.Tensor]) -> None:
+    """Refuses tensors of two devices, but for single numbers, which torch passes by value, and indices."""
+    stray = [value for value in here if value.dim() > 0 or name in ("aten::cat", "aten::stack")]
+    if stray and name not in INDEXING:
+        raise TwoDevicesError(f"{name} at {_line()} got tensors of two devices")
+    if stray:
+        card.wait("index from the host")
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, tuple | list | dict):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(entry)
+
+
+def _each(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
+    """Returns a value of torch's with every tensor in it changed."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _each(change, entry) for name, entry in value.items()}
+    return type(value)(_each(change, entry) for entry in value) if isinstance(value, tuple | list) else value
+
+
+def _is_mask(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.uint8)
+
+
+def _line() -> str:
+    """Returns the innermost line of this project's code that led here, as `module.py:line`."""
+    for frame in reversed(traceback.extract_stack()):
+        for room in ("/methods/", "/harness/"):
+            if room in frame.filename and "/tests/" not in frame.filename:
+                return f"{room[1:]}{frame.filename.rpartition(room)[2]}:{frame.lineno}"
+    return "torch"
