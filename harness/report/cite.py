@@ -42,7 +42,8 @@ class Advice:
 
 def advice_on(found: Verification, bibtex: str) -> Advice:
     """Returns the value to cite: ours after the first look, else that of FEW_SOURCES independent sources or
-    more, else the reported one. A reported number stays if it replicates or independent runs agree.
+    more, else the reported one. A reported number stays if it replicates or independent runs agree. Without
+    random draws one run of ours is enough.
     """
     printed = found.printed
     runs = {None: "number of runs not stated", 1: "one run"}.get(
@@ -53,9 +54,10 @@ def advice_on(found: Verification, bibtex: str) -> Advice:
     independent = _mean("independent", tuple(sources.values()), f"mean of {len(sources)} independent sources")
     ours = _mean("ours", found.values, f"mean of {len(found.values)} runs of this project")
     values = tuple(value for value in (reported, independent, ours) if value is not None)
+    settled = found.ours is not None and found.ours.verdict != "inconclusive"
     if found.verdict in ("replicates", "independent runs agree"):
         return Advice(found, reported, values, f"verdict: {found.verdict}", bibtex)
-    if ours is not None and len(found.values) >= LOOKS[0]:
+    if ours is not None and (settled or len(found.values) >= LOOKS[0]):
         return Advice(found, ours, values, f"verdict on the reported number: {found.verdict}", bibtex)
     if independent is not None and len(sources) >= FEW_SOURCES:
         return Advice(found, independent, values, f"verdict: {found.verdict}", bibtex)

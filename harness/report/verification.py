@@ -172,6 +172,9 @@ def _plan(
         why = "the chance of a verdict is not known before two seeds"
     elif known is None and planned is not None and len(values) < statistics.SMALL_SAMPLE:
         why = "if its seeds vary like those of another system on this backbone"
+    if chance is not None and not values:
+        guess = "the reported number" if others.difference is None else "the mean of independent runs"
+        why = " and ".join(filter(None, [why, f"if our mean is {guess}"]))
     return replace(_costed(look, len(values), price), why=why, chance=chance)
 
 

@@ -6,9 +6,19 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.verdicts import DOCS, LEVEL, QUICK, Row, rows_of_looks, rows_of_others, told_apart
+from benchmarks.verdicts import (
+    DOCS,
+    LEVEL,
+    QUICK,
+    Row,
+    rows_of_looks,
+    rows_of_others,
+    told_apart,
+    won_or_lost,
+)
 
 ROOT = Path(__file__).parents[2]
 LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \|$", re.MULTILINE)
@@ -51,3 +61,10 @@ def test_a_rate_above_its_promise_does_not_hold() -> None:
     assert Row("x", "y", 0.064, 0.005).holds
     assert not Row("x", "y", 0.066, 0.005).holds
     assert Row("x", "y", 0.9, 0.005, None).holds
+
+
+@pytest.mark.parametrize("seeds", [2, 5])
+def test_equal_systems_are_seldom_told_apart_on_a_test_set(seeds: int) -> None:
+    """By the rule of `compare-systems`, over seeds and pairs jointly; 500 test sets, three errors."""
+    told = won_or_lost(np.random.default_rng(8), seeds, 1.0, 500)
+    assert told <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / 500)

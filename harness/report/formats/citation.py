@@ -15,6 +15,8 @@ SPECIAL = re.compile(r"[&%$#_{}\\~^]")
 ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}
 """What a backslash before the character would not print."""
 NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
+RELEASED = "2026-11-23"
+"""When this version was released, as in CITATION.cff, which the wheel does not include."""
 
 
 class Work(Declaration):
@@ -58,13 +60,14 @@ def report_entry(code: str) -> str:
 
 
 def project_entry() -> str:
-    """Returns the entry of this project, by its version."""
+    """Returns the entry of this project, by its version and the date of CITATION.cff."""
     from importlib.metadata import version
 
     fields = {
         "title": NAME,
         "author": "The sentbench contributors",
-        "note": f"Version {version('sentbench')}",
+        "year": RELEASED[:4],
+        "note": f"Version {version('sentbench')}, {RELEASED}",
     }
     return entry("sentbench", fields)
 

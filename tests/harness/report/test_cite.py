@@ -6,14 +6,22 @@ from collections.abc import Sequence
 
 import pytest
 
+import sentbench
 from harness.facts.evidence.ledger import Ledger
 from harness.facts.evidence.others import Others, PrintedNumber, pool
+from harness.facts.statistics import KnownSpread
 from harness.report.cite import Advice, advice_on, to_text
+from harness.report.formats.citation import RELEASED, project_entry
 from harness.report.verification import verify
 
 
 def advice(
-    reported: float, *, ours: Sequence[float] = (), sources: Sequence[float] = (), seeds: int | None = 1
+    reported: float,
+    *,
+    ours: Sequence[float] = (),
+    sources: Sequence[float] = (),
+    seeds: int | None = 1,
+    known: KnownSpread | None = None,
 ) -> Advice:
     empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
     named = {str(number): value for number, value in enumerate(sources)}
@@ -24,7 +32,8 @@ def advice(
         "other recipe": empty,
     }
     printed = PrintedNumber("toy/table1", "a@b", "Avg", reported, "toy", seeds, 0.005)
-    return advice_on(verify(printed, Others(pools, (), searched=True), values=ours), "@misc{toy}")  # type: ignore[arg-type]
+    found = verify(printed, Others(pools, (), searched=True), values=ours, known=known)  # type: ignore[arg-type]
+    return advice_on(found, "@misc{toy}")
 
 
 FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
@@ -56,3 +65,17 @@ def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:
     assert advice(75.2, sources=FIVE).recommended.kind == "reported"
     assert advice(77.5, sources=FIVE[:2]).recommended.kind == "reported"
     assert advice(77.5, ours=FIVE, sources=FIVE).recommended.kind == "ours"
+
+
+def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replicate() -> None:
+    exact = KnownSpread(0.0, 0)
+    found = advice(57.6, ours=[56.7], sources=FIVE, known=exact)
+    assert (found.recommended.kind, found.recommended.interval) == ("ours", None)
+    assert advice(56.9, ours=[56.7], known=exact).recommended.kind == "reported"
+    assert advice(57.6, ours=[56.7]).recommended.kind == "reported"
+
+
+def test_the_entry_of_the_project_has_its_version_and_its_date() -> None:
+    entry = project_entry()
+    assert f"Version {sentbench.__version__}, {RELEASED}" in entry
+    assert f"year = {{{RELEASED[:4]}}}" in entry

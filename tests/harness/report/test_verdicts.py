@@ -108,6 +108,16 @@ def test_a_deterministic_system_is_compared_as_it_is_give_or_take_the_rounding()
     assert judge([56.70], 57.20, origin=NOT_STATED, known=EXACT, rounding=0.005).verdict == "inconclusive"
 
 
+def test_the_rounding_of_a_reported_number_counts_against_each_verdict() -> None:
+    """A number printed as 75.205 may be 75.210: 0.010 + 0.49433 = 0.50433; the same for 76.70 and 76.695."""
+    assert judge(FIVE, 75.205, origin=ONE, rounding=0.005).verdict == "inconclusive"
+    assert judge(FIVE, 75.200, origin=ONE, rounding=0.005).verdict == "replicates"
+    assert judge(FIVE, 76.70, origin=ONE, rounding=0.01).verdict == "inconclusive"
+    assert judge(FIVE, 76.71, origin=ONE, rounding=0.01).verdict == "does not replicate (lower)"
+    assert judge(FIVE, 76.195, origin=FIVE_RUNS).verdict == "does not replicate (lower)"  # off by 0.995
+    assert judge(FIVE, 76.195, origin=FIVE_RUNS, rounding=0.005).verdict == "inconclusive"
+
+
 @pytest.mark.parametrize(("values", "margin"), [([], 0.5), ([75.0], 0.0)])
 def test_no_value_or_no_margin_is_refused(values: list[float], margin: float) -> None:
     with pytest.raises(ValueError, match="expected a value and a positive margin"):

@@ -51,6 +51,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     assert found.plan.gpu_hours == 0.5 * 5
     assert found.plan.chance is not None
     assert 0.0 <= found.plan.chance < 0.5
+    assert found.plan.why == "if our mean is the mean of independent runs"
 
 
 def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PrintedNumber, Others]) -> None:
