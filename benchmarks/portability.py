@@ -1,10 +1,12 @@
 """`python -m benchmarks.portability`: are portable results the same bits on other processors?
 
 Computes operators, reference losses and whole trainings with their evaluation here and under an emulator of
-other x86-64 processors (Debian's package qemu-user), each in a process of its own, and writes
-reports/portability.md. The emulator reports another vendor, instruction set and caches, and knows no AVX-512;
-it is 10 to 30 times slower than the machine, so the whole takes hours and `--short` some minutes: what was
-computed by the same code is kept, and a run that was stopped goes on. It needs the small plan's data,
+other x86-64 processors (Debian's package qemu-user), each in a process of its own. reports/portability.json
+keeps the hash of every result, and reports/portability.md shows how many are equal. The emulator reports
+another vendor, instruction set and caches, and knows no AVX-512; it is 10 to 30 times slower than the
+machine, so the whole takes hours and `--short` some minutes. A run that was stopped goes on. This machine
+always computes with today's code; a result of another processor that equals this machine's stays, whatever
+code computed it, and one that differs is computed again if the code changed. It needs the small plan's data,
 backbones and teachers; trainings run in a folder of their own.
 """
 
@@ -21,18 +23,17 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from benchmarks.portable_operators import operators
-from benchmarks.portable_results import Found
-from harness.disk.files import write_text
+from harness.disk.files import write_json, write_text
 from harness.errors import InputError
-from harness.paths import ARTEFACTS
+from harness.paths import ARTEFACTS, RUN_RECORD
 from harness.process import compute_with, prepare
 
-REPORT = Path("reports/portability.md")
+REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
 EMULATOR = "qemu-x86_64"
-HERE = "this machine"
 PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
 TRAININGS = (
     "simcse-small__words-50d__s0",
@@ -64,17 +65,54 @@ class Part(NamedTuple):
     keys: str = ""
 
 
+class Found:
+    """What was computed so far, in memory and in a file.
+
+    here: this machine's processor. results: processor -> name of a result -> its hash and the code's.
+    """
+
+    def __init__(self, here: str, code: str, file: Path | None) -> None:
+        self.here = here
+        self.code = code
+        self._file = file
+        self._lock = Lock()
+        kept = json.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else {}
+        self._results: dict[str, dict[str, list[str]]] = kept
+
+    def add(self, processor: str, some: Mapping[str, str]) -> None:
+        """Adds results of today's code and writes all."""
+        with self._lock:
+            known = self._results.setdefault(processor, {})
+            known |= {name: [digest, self.code] for name, digest in some.items()}
+            if self._file is not None:
+                write_json(self._file, self._results)
+
+    def results(self, processor: str) -> dict[str, str]:
+        """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
+        with self._lock:
+            ours = self._results.get(self.here, {})
+            return {
+                name: digest
+                for name, (digest, code) in self._results.get(processor, {}).items()
+                if code == self.code or (processor != self.here and digest == ours.get(name, [""])[0])
+            }
+
+    def processors(self) -> list[str]:
+        """Returns this machine and every other processor with a result."""
+        others = [name for name in self._results if name != self.here and self.results(name)]
+        return [self.here, *sorted(others)]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the report; returns 1 if bits differ, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
     parser.add_argument("--processors", default=",".join(PROCESSORS), help="as the emulator names them")
     parser.add_argument(
-        "--short", action="store_true", help="operators and three reference losses, no report"
+        "--short", action="store_true", help="operators and three reference losses; writes nothing"
     )
     parser.add_argument(
         "--trained-on", help="processors that also train: default all, which takes hours; '' for none"
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help=f"default: {REPORT}, none with --short")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEYS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
@@ -91,14 +129,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     trained_on = [name for name in named.split(",") if name]
     if unknown := set(trained_on) - set(processors):
         raise SystemExit(f"--trained-on {', '.join(unknown)}: expected some of {', '.join(processors)}")
-    parts = {processor: parts_of(short=arguments.short) for processor in (HERE, *processors)}
+    here = processor_here()
+    parts = {processor: parts_of(short=arguments.short) for processor in (here, *processors)}
     if trained_on and not arguments.short:
-        for processor in (HERE, *trained_on):
+        for processor in (here, *trained_on):
             parts[processor] += [Part("training", key) for key in TRAININGS]
-    out = arguments.out or (None if arguments.short else REPORT)
-    found = on_all(parts, arguments.jobs, out)
+    report = None if arguments.short else REPORT
+    found = Found(here, code_that_computes(), KEPT if report else None)
+    compute(parts, arguments.jobs, found, report)
     apart = differing(found)
-    print(f"{len(found[HERE])} results on {len(found)} processors: {len(apart)} differ")
+    print(f"{len(found.results(here))} results on {len(found.processors())} processors: {len(apart)} differ")
     print("\n".join(apart))
     return 1 if apart else 0
 
@@ -114,30 +154,25 @@ def parts_of(*, short: bool) -> list[Part]:
     return [Part("operator"), *losses]
 
 
-def on_all(
-    parts: Mapping[str, Sequence[Part]], jobs: int, out: Path | None = None
-) -> dict[str, dict[str, str]]:
-    """Returns processor -> name of a result -> its hash; `out` shows after each part what is known by then.
+def compute(parts: Mapping[str, Sequence[Part]], jobs: int, found: Found, report: Path | None = None) -> None:
+    """Computes what is not known yet, this machine's part first; the report shows what is known by then.
 
-    Parts that take longest start last. Results that this code gave before are not computed again.
+    Parts that take longest start last.
     """
-    found = Found({processor: {} for processor in parts}, code_that_computes())
-    ordered = sorted(
-        ((processor, part) for processor, some in parts.items() for part in some),
-        key=lambda one: (one[0] != HERE, list(KINDS).index(one[1].kind)),
-    )
-    with ThreadPoolExecutor(jobs) as pool:
-        started = {}
-        for processor, part in ordered:
-            if left := lacking(part, found.results[processor]):
-                started[pool.submit(run, processor, left, found)] = (processor, left)
-        for done in as_completed(started):
-            done.result()
-            processor, part = started[done]
-            print(f"{processor}: {part.kind} {part.keys}", flush=True)
-            if out is not None:
-                write_text(out, as_markdown(found.results, processor_here()))
-    return found.results
+    others = [processor for processor in parts if processor != found.here]
+    for processors in ([found.here], others):
+        wanted = [(processor, part) for processor in processors for part in parts[processor]]
+        with ThreadPoolExecutor(jobs) as pool:
+            started = {}
+            for processor, part in sorted(wanted, key=lambda one: list(KINDS).index(one[1].kind)):
+                if left := lacking(part, found.results(processor), found.results(found.here)):
+                    started[pool.submit(run, processor, left, found)] = (processor, left)
+            for done in as_completed(started):
+                done.result()
+                processor, part = started[done]
+                print(f"{processor}: {part.kind} {part.keys}", flush=True)
+                if report is not None:
+                    write_text(report, as_markdown(found))
 
 
 def code_that_computes() -> str:
@@ -150,13 +185,13 @@ def code_that_computes() -> str:
     return sha256(fingerprint.encode() + own)
 
 
-def lacking(part: Part, results: Mapping[str, str]) -> Part | None:
-    """Returns what of a part has no result yet; None where all of it has."""
+def lacking(part: Part, results: Mapping[str, str], ours: Mapping[str, str]) -> Part | None:
+    """Returns what of a part has no result yet; None where all of it has. ours: results of this machine."""
     if part.kind == "losses":
         keys = ",".join(key for key in part.keys.split(",") if f"losses {key}" not in results)
         return part._replace(keys=keys) if keys else None
-    begins = f"{part.kind} {part.keys}"
-    return None if any(name.startswith(begins) for name in results) else part
+    expected = {name for name in ours if name.startswith(f"{part.kind} {part.keys}")}
+    return None if expected and expected <= results.keys() else part
 
 
 def run(processor: str, part: Part, found: Found) -> None:
@@ -164,7 +199,7 @@ def run(processor: str, part: Part, found: Found) -> None:
 
     Errors: InputError if the process fails.
     """
-    emulated = [] if processor == HERE else [EMULATOR, "-cpu", processor]
+    emulated = [] if processor == found.here else [EMULATOR, "-cpu", processor]
     words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", *part]
     whole: dict[str, str] = {}
     with tempfile.TemporaryFile("w+") as errors:
@@ -198,7 +233,10 @@ def computed(part: Part) -> Iterator[tuple[str, str]]:
 
 
 def trained(key: str) -> dict[str, str]:
-    """Returns the hash of every file of an artefact that is trained here, and of its scores."""
+    """Returns the hash of every file of an artefact that is trained here, and of its scores.
+
+    Its record is left out: it names the code.
+    """
     project = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="sentbench-") as name:
         folder = Path(name)
@@ -210,7 +248,9 @@ def trained(key: str) -> dict[str, str]:
         scores = _command(
             folder, "evaluate", str(out), "--tasks", TASKS, "--arithmetic", "portable", "--json"
         )
-        files = sorted(path for path in (folder / out).rglob("*") if path.is_file())
+        files = sorted(
+            path for path in (folder / out).rglob("*") if path.is_file() and path.name != RUN_RECORD
+        )
         assert files, told
         found = {
             f"training {key}: {path.relative_to(folder / out)}": sha256(path.read_bytes()) for path in files
@@ -241,34 +281,38 @@ def _command(folder: Path, *words: str) -> str:
     return printed
 
 
-def differing(found: Mapping[str, Mapping[str, str]]) -> list[str]:
+def differing(found: Found) -> list[str]:
     """Returns a line for each result of another processor that is not the one of this machine."""
+    ours = found.results(found.here)
     return [
         f"{processor}: {name} differs"
-        for processor, results in found.items()
-        for name, digest in results.items()
-        if found[HERE].get(name) != digest
+        for processor in found.processors()
+        for name, digest in found.results(processor).items()
+        if ours.get(name) != digest
     ]
 
 
-def as_markdown(found: Mapping[str, Mapping[str, str]], machine: str) -> str:
+def as_markdown(found: Found) -> str:
     """Returns the report: for each processor and kind of result how many are the same bits as here."""
+    ours = found.results(found.here)
     lines = [
         "# Portable arithmetic on other processors",
         "",
-        f"`python -m benchmarks.portability` on one machine ({machine}):",
-        f"how many results have the same bits as on that machine. {EMULATOR} emulates the others: it reports",
-        "their vendor, caches and instruction sets, but no AVX-512. Reference losses are those of a run of",
-        f"one system each. A training counts each file of its artefact, and its scores on {TASKS}.",
+        "How many results have the same bits as on one machine, whose processor is",
+        f"{found.here}. `python -m benchmarks.portability` computes them.",
+        f"{', '.join(PROCESSORS[:-1])} and {PROCESSORS[-1]} are emulated by {EMULATOR}, which reports their",
+        "vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each",
+        f"system. A training counts each file of its artefact, and its scores on {TASKS}.",
         "",
         f"| processor | {' | '.join(KINDS.values())} |",
         "| :-- |" + " --: |" * len(KINDS),
     ]
-    for processor, results in found.items():
+    for processor in found.processors():
+        results = found.results(processor)
         cells = []
         for kind in KINDS:
             names = [name for name in results if name.startswith(kind)]
-            equal = sum(results[name] == found[HERE].get(name) for name in names)
+            equal = sum(results[name] == ours.get(name) for name in names)
             cells.append(f"{equal} of {len(names)}" if names else "not run")
         lines.append(f"| {processor} | {' | '.join(cells)} |")
     apart = [f"* {line}" for line in differing(found)]

@@ -8,62 +8,61 @@ from pathlib import Path
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import HERE, Part, as_markdown, differing, lacking
+from benchmarks.portability import Found, Part, as_markdown, differing, lacking
 from benchmarks.portable_operators import operators
-from benchmarks.portable_results import Found
 from harness.errors import InputError
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.portable_results.cache", lambda: tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-
-
+HERE = "a processor, family 1, model 2"
 EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c", "training x: scores": "d"}
 
 
-def found(**changed: str) -> dict[str, dict[str, str]]:
-    return {
-        HERE: EQUAL,
-        "Haswell": EQUAL | {name.replace("_", " "): value for name, value in changed.items()},
-    }
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setattr(portability, "processor_here", lambda: HERE)
+
+
+def found(code: str = "code", **others: dict[str, str]) -> Found:
+    known = Found(HERE, code, None)
+    for processor, results in {HERE: EQUAL, **others}.items():
+        known.add(processor, results)
+    return known
 
 
 def test_equal_bits_are_counted_by_kind() -> None:
-    text = as_markdown(found(), "a processor")
-    assert differing(found()) == []
-    assert "| Haswell | 2 of 2 | 1 of 1 | 1 of 1 |" in text
-    assert "No result differs." in text
+    known = found(Haswell=EQUAL)
+    assert differing(known) == []
+    assert "| Haswell | 2 of 2 | 1 of 1 | 1 of 1 |" in as_markdown(known)
+    assert "No result differs." in as_markdown(known)
 
 
 def test_a_result_that_differs_or_is_another_is_named() -> None:
-    other = found(operator_exp="x")
-    other["EPYC"] = {"operator sum": "a", "losses other": "c"}
-    assert differing(other) == ["Haswell: operator exp differs", "EPYC: losses other differs"]
-    text = as_markdown(other, "a processor")
+    known = found(
+        EPYC={"operator sum": "a", "losses other": "c"}, Haswell=EQUAL | {"operator exp": "another"}
+    )
+    assert differing(known) == ["EPYC: losses other differs", "Haswell: operator exp differs"]
+    text = as_markdown(known)
     assert "| Haswell | 1 of 2 | 1 of 1 | 1 of 1 |" in text
     assert "| EPYC | 1 of 1 | 0 of 1 | not run |" in text
     assert "No result differs." not in text
 
 
-@pytest.mark.parametrize(("changed", "code"), [({}, 0), ({"operator_sum": "x"}, 1)])
-def test_the_exit_code_says_whether_bits_differ(
-    changed: dict[str, str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(portability, "REPORT", tmp_path / "report.md")
+@pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])
+def test_the_exit_code_says_whether_bits_differ(exp: str, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = {HERE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}
+    monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
     monkeypatch.setattr(
-        portability, "run", lambda processor, _, known: known.add(processor, found(**changed)[processor])
+        portability, "run", lambda processor, _, known: known.add(processor, results[processor])
     )
     monkeypatch.setattr(portability, "parts_of", lambda *, short: [Part("operator")])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
     assert portability.main(["--processors", "Haswell", "--trained-on", ""]) == code
-    assert ("Haswell: operator sum differs" in (tmp_path / "report.md").read_text()) == bool(code)
+    assert ("Haswell: operator exp differs" in portability.REPORT.read_text()) == bool(code)
 
 
-def test_after_each_part_the_report_shows_what_is_known_and_long_parts_start_last(
-    monkeypatch: pytest.MonkeyPatch,
+def test_this_machine_is_first_and_after_each_part_the_report_shows_what_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[tuple[str, str]] = []
     written: list[str] = []
@@ -74,8 +73,9 @@ def test_after_each_part_the_report_shows_what_is_known_and_long_parts_start_las
 
     monkeypatch.setattr(portability, "run", run)
     monkeypatch.setattr(portability, "write_text", lambda _, text: written.append(text))
-    kinds = [Part("training"), Part("operator")]
-    portability.on_all({"Haswell": kinds, HERE: kinds}, 1, Path("report.md"))
+    parts = [Part("training", "a"), Part("operator")]
+    known = Found(HERE, "code", None)
+    portability.compute({"Haswell": parts, HERE: parts}, 1, known, tmp_path / "report.md")
     assert started == [
         (HERE, "operator"),
         (HERE, "training"),
@@ -100,32 +100,43 @@ def test_another_processor_is_emulated_and_this_one_is_not(
     emulator.write_text('#!/bin/sh\necho "$1 $2" > options\nshift 2\nexec "$@"\n')
     emulator.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    known = Found({HERE: {}, "Haswell": {}}, "code")
+    known = Found(HERE, "code", None)
     portability.run(HERE, Part("operator"), known)
     assert not Path("options").exists()
     portability.run("Haswell", Part("operator"), known)
     assert Path("options").read_text() == "-cpu Haswell\n"
-    assert (
-        known.results[HERE]
-        == known.results["Haswell"]
-        == {f"operator {k}": v for k, v in operators().items()}
-    )
+    expected = {f"operator {name}": digest for name, digest in operators().items()}
+    assert known.results(HERE) == known.results("Haswell") == expected
 
 
 def test_a_process_that_fails_is_one_line() -> None:
     with pytest.raises(
-        InputError, match=r"this machine: losses no-such-run: .*reading the plan needs a checkout"
+        InputError, match=r"a processor.*: losses no-such-run: .*reading the plan needs a checkout"
     ):
-        portability.run(HERE, Part("losses", "no-such-run"), Found({HERE: {}}, "code"))
+        portability.run(HERE, Part("losses", "no-such-run"), Found(HERE, "code", None))
 
 
-def test_what_the_same_code_computed_is_not_computed_again() -> None:
-    Found({HERE: {}}, "code").add(HERE, {"losses a": "1", "operator sum": "2", "training b: scores": "3"})
-    known = Found({HERE: {}, "Haswell": {}}, "code").results
-    assert lacking(Part("losses", "a,c"), known[HERE]) == Part("losses", "c")
-    assert lacking(Part("losses", "a"), known[HERE]) is None
-    assert lacking(Part("operator"), known[HERE]) is None
-    assert lacking(Part("training", "b"), known[HERE]) is None
-    assert lacking(Part("training", "a"), known[HERE]) == Part("training", "a")
-    assert known["Haswell"] == {}
-    assert Found({HERE: {}}, "changed code").results == {HERE: {}}
+def test_what_is_known_is_not_computed_again() -> None:
+    ours = {"losses a": "1", "operator sum": "2", "training b: scores": "3", "training b: weights": "4"}
+    assert lacking(Part("losses", "a,c"), ours, ours) == Part("losses", "c")
+    assert lacking(Part("losses", "a"), ours, ours) is None
+    assert lacking(Part("operator"), ours, ours) is None
+    assert lacking(Part("training", "b"), ours, ours) is None
+    assert lacking(Part("training", "b"), {"training b: scores": "3"}, ours) == Part("training", "b")
+    assert lacking(Part("training", "a"), ours, ours) == Part("training", "a")
+
+
+def test_results_of_other_code_are_known_where_this_machine_has_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    old = Found(HERE, "old code", file)
+    old.add(HERE, {"losses a": "1", "losses b": "1"})
+    old.add("Haswell", {"losses a": "1", "losses b": "1"})
+    new = Found(HERE, "new code", file)
+    assert new.results(HERE) == {}, "this machine shows what today's code gives"
+    new.add(HERE, {"losses a": "1", "losses b": "2"})
+    assert new.results("Haswell") == {"losses a": "1"}
+    assert differing(new) == []
+    new.add("Haswell", {"losses b": "3"})
+    assert differing(new) == ["Haswell: losses b differs"]
+    elsewhere = Found("another processor", "new code", file)
+    assert elsewhere.processors() == ["another processor", "Haswell", HERE]
