@@ -58,6 +58,7 @@ def first_steps(
     seed: int,
     state: Path,
     nudge: float = 0.0,
+    most_rows: int = ROWS,
 ) -> dict[str, float]:
     """Returns what each number is -> the number: parts of the loss at each step, and of vectors.
 
@@ -65,12 +66,13 @@ def first_steps(
     training from the method's own encoder, after it from the folder that was kept as the best.
     networks: where the method's networks come from. state: an empty folder for what training writes. nudge:
     every weight is moved by about this share of it, to see what rounding alone does to the numbers.
+    most_rows: of the corpus that are read.
     """
     steps = 0 if settings.steps == 0 else STEPS
     every = {"eval_every": 1, "eval_within": "run", "save_every": STEPS, "patience": None}
     size = min(settings.batch_size, BATCH)
     short = settings.model_copy(update={"steps": steps, "epochs": None, "batch_size": size, **every})
-    most = {"sentences": ROWS, "queue_size": QUEUE}
+    most = {"sentences": most_rows, "queue_size": QUEUE}
     fitted = {
         name: min(getattr(config, name), limit) for name, limit in most.items() if hasattr(config, name)
     }
@@ -89,7 +91,7 @@ def first_steps(
             for weights in built.parameters():
                 weights.mul_(1 + nudge * torch.randn_like(weights))
     trainer = Trainer(built, short, seed, evaluate, state)
-    trainer.fit(rows[:ROWS])
+    trainer.fit(rows[:most_rows])
     for line in (state / LOG).read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         if "evaluation" not in entry:

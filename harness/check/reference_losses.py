@@ -59,13 +59,15 @@ def compared_runs(params: Params) -> list[str]:
     return list(last.values())
 
 
-def measure_run(params: Params, key: str, nudge: float = 0.0) -> dict[str, float]:
+def measure_run(
+    params: Params, key: str, nudge: float = 0.0, most_rows: int | None = None
+) -> dict[str, float]:
     """Returns the first steps of a run. A parent or start that is itself trained is replaced by its backbone.
 
-    So nothing depends on trainings before it. nudge: see `harness.check.first_steps.first_steps`.
+    So nothing depends on trainings before it. nudge, most_rows: see `harness.check.first_steps.first_steps`.
     Errors: InputError if a folder that the run needs is missing.
     """
-    from harness.check.first_steps import first_steps
+    from harness.check.first_steps import ROWS, first_steps
     from harness.compute.rows import read_rows
     from methods.core.networks import Networks
 
@@ -79,7 +81,15 @@ def measure_run(params: Params, key: str, nudge: float = 0.0) -> dict[str, float
     with tempfile.TemporaryDirectory(prefix="sentbench-") as state:
         networks = Networks(backbone, pooling=run.pooling, parent=parent)
         return first_steps(
-            method, config, settings, networks, rows, seed=run.seed, state=Path(state), nudge=nudge
+            method,
+            config,
+            settings,
+            networks,
+            rows,
+            seed=run.seed,
+            state=Path(state),
+            nudge=nudge,
+            most_rows=most_rows or ROWS,
         )
 
 

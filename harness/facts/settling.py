@@ -1,14 +1,34 @@
-"""The probability of a verdict at the next look: a predictive simulation with the rules of `verdicts`."""
+"""The probability of a verdict at a later look: a predictive simulation with the rules of `verdicts`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from harness.facts.statistics import SMALL_SAMPLE, KnownSpread
-from harness.facts.verdicts import MARGIN, OPEN, Origin, p_values, verdicts_at_a_look
+from harness.facts.verdicts import LOOKS, MARGIN, OPEN, Origin, p_values, verdicts_at_a_look
 
 DRAWS = 4000
 """Simulated studies; a probability is then off by less than 2 points (two standard errors)."""
+
+WORTH = 0.5
+"""Probability of a verdict from which a look is worth its runs."""
+
+
+def look_worth_its_runs(
+    difference: float, sd: float | None, seeds: int, **judged_by: Any
+) -> tuple[int, float | None]:
+    """Returns the first look after `seeds` with a verdict more likely than not, the last where none has.
+
+    With the probability of a verdict there; without a standard deviation the next look, and None.
+    Arguments: as of `chance_of_verdict`. Errors: ValueError after the last look.
+    """
+    for look in (look for look in LOOKS if look > seeds):
+        chance = chance_of_verdict(difference, sd, seeds, look, **judged_by)
+        if chance is None or chance >= WORTH or look == LOOKS[-1]:
+            return look, chance
+    raise ValueError(f"{seeds} seeds: expected fewer than {LOOKS[-1]}")
 
 
 def chance_of_verdict(

@@ -351,18 +351,26 @@ def rank_intervals(
     ]
 
 
-def compare_at_a_look(ours: Sequence[float], theirs: Sequence[float]) -> Comparison | None:
+Claimed = Literal["supported", "contradicted", "inconclusive"]
+
+
+class Pair(NamedTuple):
+    """Scores of two systems, the first said to be above; with a margin, said to be the same within it."""
+
+    ours: Sequence[float]
+    theirs: Sequence[float]
+    margin: float = 0.0
+
+
+def compare_at_a_look(pair: Pair, *, level: float = AT_A_LOOK) -> Comparison | None:
     """Returns Welch's test of two systems by the seeds up to their last common look, None before the first.
 
-    Its interval has the confidence of a look, 1 - AT_A_LOOK.
+    Its interval has the confidence 1 - level.
     """
-    look = look_of(min(len(ours), len(theirs)))
+    look = look_of(min(len(pair.ours), len(pair.theirs)))
     if not look:
         return None
-    return statistics.compare_seeds(ours[:look], theirs[:look], confidence=1 - AT_A_LOOK)
-
-
-Claimed = Literal["supported", "contradicted", "inconclusive"]
+    return statistics.compare_seeds(pair.ours[:look], pair.theirs[:look], confidence=1 - level)
 
 
 def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
@@ -380,6 +388,24 @@ def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
     if found.low <= 0 <= found.high:
         return "inconclusive"
     return "supported" if found.low > 0 else "contradicted"
+
+
+def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, Claimed]]:
+    """Returns what many comparisons say of their claims, with the false-discovery rate at LEVEL.
+
+    Benjamini-Hochberg, through intervals: of the pairs that reached a look the largest share is answered
+    whose answers all hold at the level of a look times that share, and the intervals have that level
+    (Benjamini and Yekutieli 2005).
+    """
+    share = 1.0
+    while True:
+        found = [compare_at_a_look(pair, level=share * AT_A_LOOK) for pair in pairs]
+        answers = [claimed(one, margin=pair.margin) for one, pair in zip(found, pairs, strict=True)]
+        answered = sum(answer != "inconclusive" for answer in answers)
+        tested = sum(one is not None for one in found)
+        if not answered or answered >= share * tested:
+            return list(zip(found, answers, strict=True))
+        share = answered / tested
 
 
 def drawn(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> Draw:

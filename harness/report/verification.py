@@ -10,7 +10,7 @@ from typing import Any
 from harness.facts import statistics
 from harness.facts.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
 from harness.facts.price import NO_PRICE, Price
-from harness.facts.settling import chance_of_verdict
+from harness.facts.settling import look_worth_its_runs
 from harness.facts.statistics import BestByDev, KnownSpread
 from harness.facts.verdicts import (
     LOOKS,
@@ -23,7 +23,6 @@ from harness.facts.verdicts import (
     by_others,
     drawn,
     judge,
-    next_look,
     verdict_of,
 )
 from harness.report.contributed import Contributed, contributed_text, seeds_text
@@ -34,7 +33,7 @@ MANY = "it would not replicate alone; among all numbers of its page that is not 
 
 @dataclass(frozen=True)
 class Plan:
-    """The next look at a number: what it takes, and the probability of a verdict there.
+    """The advised look at a number: what it takes, and the probability of a verdict there.
 
     seeds: in all, more: still to run, both None where no more seeds are of use. chance: probability of a
     verdict, None if not known. why: the reason in words where one of them is None, else what the probability
@@ -148,22 +147,19 @@ def _plan(
     price: Price,
     margin: float,
 ) -> Plan:
-    """Returns the way to the next look; without runs of ours the difference is what others found, else 0."""
+    """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
     if known is not None and known.n == 0:
         return _costed(1, len(values), price)
-    look = next_look(len(values))
-    if look is None:
+    if len(values) >= LOOKS[-1]:
         return Plan(
             None, None, None, "", f"no verdict after {LOOKS[-1]} seeds, and no further look is planned"
         )
-    study = known or planned
-    chance = chance_of_verdict(
+    look, chance = look_worth_its_runs(
         statistics.mean(values) - printed.value if values else others.difference or 0.0,
         statistics.sample_sd(values),
         len(values),
-        look,
         origin=printed.origin,
-        known=study,
+        known=known or planned,
         rounding=printed.rounding,
         margin=margin,
     )

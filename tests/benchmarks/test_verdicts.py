@@ -21,31 +21,33 @@ from benchmarks.verdicts import (
 )
 
 ROOT = Path(__file__).parents[2]
-LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \|$", re.MULTILINE)
+LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \| ([\d.]+) % \|$", re.MULTILINE)
+
+
+Lines = dict[tuple[str, str], tuple[str, float, float]]
+"""Promise and settings -> what is promised, the rate and its standard error in per cent."""
 
 
 @pytest.fixture(scope="module")
-def committed() -> dict[tuple[str, str], tuple[str, float]]:
-    """The table's lines: promise and settings, what is promised, and the rate in per cent."""
+def committed() -> Lines:
     text = (ROOT / DOCS).read_text(encoding="utf-8")
-    return {(promise, how): (limit, float(rate)) for promise, how, limit, rate in LINE.findall(text)}
+    return {
+        (promise, how): (limit, float(rate), float(error))
+        for promise, how, limit, rate, error in LINE.findall(text)
+    }
 
 
-def test_no_line_of_the_table_is_above_its_promise(
-    committed: dict[tuple[str, str], tuple[str, float]],
-) -> None:
-    """Give or take half a point for the simulation."""
+def test_no_line_of_the_table_is_above_its_promise(committed: Lines) -> None:
+    """But for three standard errors of the simulation."""
     assert len(committed) > 20
-    for line, (limit, rate) in committed.items():
-        assert limit == "none" or rate <= float(limit.removesuffix(" %")) + 0.5, line
+    for line, (limit, rate, error) in committed.items():
+        assert limit == "none" or rate <= float(limit.removesuffix(" %")) + 3 * error + 0.1, line
 
 
-def test_a_quick_run_gives_the_rates_of_the_table(
-    committed: dict[tuple[str, str], tuple[str, float]],
-) -> None:
+def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
     """Within four standard errors of the quick run; a worst of several settings errs upwards."""
     for one in (*rows_of_looks(QUICK), *rows_of_others(QUICK)):
-        _, rate = committed[one.promise, one.settings]
+        _, rate, _ = committed[one.promise, one.settings]
         error = 100 * math.sqrt(max(rate, 1) / 100 / (QUICK // 4))
         assert 100 * one.rate == pytest.approx(rate, abs=4 * error), one
         assert one.holds

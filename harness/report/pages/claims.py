@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
 from harness.facts.statistics import Comparison
-from harness.facts.verdicts import claimed, compare_at_a_look, next_look
+from harness.facts.verdicts import Claimed, Pair, claimed_among_many, next_look
 from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
@@ -118,24 +118,63 @@ def load_claims(folder: Path) -> dict[str, PaperClaims]:
 
 
 def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[JudgedClaim]:
-    """Returns every claim with its outcome. Errors: InputError for an unknown table, column or row."""
-    return [judge_claim(claim, tables) for claim in claims]
+    """Returns every claim of a paper with its outcome, with false-discovery control over all their pairs.
+
+    A pair that several claims name counts once. Errors: InputError for an unknown table, column or row.
+    """
+    sides = [list(_sides(claim, tables)) for claim in claims]
+    pairs = {two.pair_of: two.pair for some in sides for two in some if two.pair is not None}
+    answers = dict(zip(pairs, claimed_among_many(list(pairs.values())), strict=True))
+    return [
+        JudgedClaim(
+            claim,
+            tuple(_judge_pair(two, answers.get(two.pair_of)) for two in some),
+            tables[claim.table].decimals,
+        )
+        for claim, some in zip(claims, sides, strict=True)
+    ]
 
 
-def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
-    """Returns the claim with its pairs. Errors: InputError for an unknown table, column or row."""
+class _Sides(NamedTuple):
+    """Two cells of a claim, the one that is said to be better first, with their rows and columns.
+
+    pair: their scores, the one that is said to be higher first; None where they cannot be compared.
+    """
+
+    claim: Claim
+    rows: tuple[TableRow, TableRow]
+    columns: tuple[str, str]
+    cells: tuple[Cell, Cell]
+    links: tuple[str, str]
+    pair: Pair | None
+
+    @property
+    def pair_of(self) -> tuple[object, ...]:
+        """What is compared: equal for two claims that say the same of the same cells."""
+        return (self.claim.table, *self.links, self.claim.lower, self.claim.within)
+
+
+def _sides(claim: Claim, tables: Mapping[str, Table]) -> Iterator[_Sides]:
     table = tables[_known(claim.table, list(tables), "table", claim)]
     columns = [column.key for column in table.columns]
     rows = {row.key: row for row in table.rows}
     for name in (*claim.columns, *claim.against):
         _known(name, columns, f"column of table {table.key}", claim)
-    pairs = []
-    for better, worse, of_better, of_worse in pairs_of(claim):
-        upper, lower = (
-            rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)
+    margin = 0.0 if claim.within is None else claim.within * table.scale / 100
+    for better, worse, *pair in pairs_of(claim):
+        two = [rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)]
+        upper, lower = (row.cells[columns.index(column)] for row, column in zip(two, pair, strict=True))
+        high, low = (lower, upper) if claim.lower else (upper, lower)
+        tested = upper.values and lower.values and not (upper.no_verdict or lower.no_verdict)
+        links = [cell_anchor(table, row, column) for row, column in zip(two, pair, strict=True)]
+        yield _Sides(
+            claim,
+            (two[0], two[1]),
+            (pair[0], pair[1]),
+            (upper, lower),
+            (links[0], links[1]),
+            Pair(high.values, low.values, margin) if tested else None,
         )
-        pairs.append(_judge_pair(claim, table, (upper, of_better), (lower, of_worse)))
-    return JudgedClaim(claim, tuple(pairs), table.decimals)
 
 
 def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
@@ -147,36 +186,31 @@ def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
                     yield rows.better, worse, column, other
 
 
-def _judge_pair(
-    claim: Claim, table: Table, better: tuple[TableRow, str], worse: tuple[TableRow, str]
-) -> JudgedPair:
+def _judge_pair(two: _Sides, answer: tuple[Comparison | None, Claimed] | None) -> JudgedPair:
     """Returns two cells with their outcome; the first rule that holds decides.
 
     1. no verdict: the runs of a side do not judge its printed number. 2. untested: a side has no seeds. 3.
-    what `harness.facts.verdicts.claimed` says of the difference.
+    what `claimed_among_many` says of the difference.
     """
-    index = {column.key: number for number, column in enumerate(table.columns)}
-    upper, lower = better[0].cells[index[better[1]]], worse[0].cells[index[worse[1]]]
-    sides = (lower, upper) if claim.lower else (upper, lower)
+    upper, lower = two.cells
     printed = None
     if upper.published is not None and lower.published is not None:
-        printed = (sides[0].published or 0.0) - (sides[1].published or 0.0)
-    ours = compare_at_a_look(sides[0].values, sides[1].values)
-    margin = 0.0 if claim.within is None else claim.within * table.scale / 100
-    outcome = _outcome(upper, lower, ours, margin)
+        printed = (upper.published - lower.published) * (-1 if two.claim.lower else 1)
+    reason = upper.no_verdict or lower.no_verdict
+    ours, outcome = answer or (None, "no verdict" if reason else "untested")
     fewer = min(len(upper.values), len(lower.values))
     look = next_look(fewer)
     return JudgedPair(
-        better=better[0],
-        worse=worse[0],
-        columns=(better[1], worse[1]),
+        better=two.rows[0],
+        worse=two.rows[1],
+        columns=two.columns,
         printed=printed,
         ours=ours,
         seeds=(len(upper.values), len(lower.values)),
         outcome=outcome,
         more=None if look is None or outcome != "inconclusive" else look - fewer,
-        reason=upper.no_verdict or lower.no_verdict,
-        links=(cell_anchor(table, better[0], better[1]), cell_anchor(table, worse[0], worse[1])),
+        reason=reason,
+        links=two.links,
     )
 
 
@@ -186,15 +220,6 @@ def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
             f"claim {claim.says!r}: {kind} {name!r} is unknown{near_matches(name, known)}; correct the claim"
         )
     return name
-
-
-def _outcome(upper: Cell, lower: Cell, ours: Comparison | None, margin: float) -> Outcome:
-    """Returns the outcome of two cells; they are said to be the same within a margin that is not 0."""
-    if upper.no_verdict or lower.no_verdict:
-        return "no verdict"
-    if not upper.values or not lower.values:
-        return "untested"
-    return claimed(ours, margin=margin)
 
 
 def claims_values(

@@ -76,11 +76,11 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     una = found["UNA with paraphrases, BERT-base"]
     assert una.printed == "77.67"
     assert re.fullmatch(
-        r"to test it: 5 seeds, [\d.]+ GPU hours and the making of texts; chance of a verdict \d+%", una.cost
+        r"to test it: 10 seeds, [\d.]+ GPU hours and the making of texts; chance of a verdict \d+%", una.cost
     )
     assert una.command.startswith("sentbench plan una/una-paraphrase --seeds ")
     assert found["DiffCSE, BERT-base"].cost.startswith(
-        "to test it: 5 seeds; chance"
+        "to test it: 10 seeds; chance"
     )  # the report has no price of it
     assert found["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
 

@@ -21,7 +21,6 @@ from harness.report.pages.claims import (
     JudgedPair,
     Rows,
     claims_values,
-    judge_claim,
     judge_claims,
     load_claims,
     pairs_of,
@@ -55,6 +54,11 @@ def judge_whole(
         for key, value, values in (("a", printed[0], upper), ("b", printed[1], lower))
     )
     return judge_claim(claim, table_of(*rows))
+
+
+def judge_claim(claim: Claim, tables: dict[str, Table]) -> JudgedClaim:
+    """Returns a claim that is alone on its page."""
+    return judge_claims([claim], tables)[0]
 
 
 def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
@@ -170,6 +174,18 @@ def test_a_claim_of_several_pairs_holds_where_each_of_them_does() -> None:
     assert outcome("b", "c") == "inconclusive"
     assert outcome("b", "c", "d") == "untested"
     assert outcome("a", "d", better="b") == "contradicted"
+
+
+def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() -> None:
+    """Welch, five seeds with sd 1 a side: a difference of 2.5 holds alone, and not as one of four."""
+    values = {"a": five(2.5), "b": five(0), "c": five(0.1), "d": five(0.2)}
+    tables = table_of(*(TableRow(key, key, (Cell(values=v),)) for key, v in values.items()))
+    others = [
+        CLAIM.model_copy(update={"rows": [Rows(better="b", worse=["c", "d"]), Rows(better="c", worse=["d"])]})
+    ]
+    assert [judged.outcome for judged in judge_claims([CLAIM], tables)] == ["supported"]
+    assert judge_claims([CLAIM, CLAIM, CLAIM], tables)[2].outcome == "supported"
+    assert [judged.outcome for judged in judge_claims([CLAIM, *others], tables)] == ["inconclusive"] * 2
 
 
 def test_runs_that_judge_no_number_judge_no_claim() -> None:

@@ -1,14 +1,14 @@
-"""The probability of a verdict at the next look, against simulated studies."""
+"""The probability of a verdict at a later look, against simulated studies."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from benchmarks.verdicts import calibration
-from harness.facts.settling import chance_of_verdict
+from benchmarks.verdict_studies import calibration
+from harness.facts.settling import chance_of_verdict, look_worth_its_runs
 from harness.facts.statistics import KnownSpread
-from harness.facts.verdicts import Origin
+from harness.facts.verdicts import LOOKS, Origin
 
 STUDY = KnownSpread(0.84, 50)
 
@@ -39,9 +39,31 @@ def test_without_a_standard_deviation_it_is_not_known() -> None:
     assert chance(0.0, None, 0, 40, KnownSpread(0.5, 50)) > 0.9
 
 
+def test_the_advised_look_is_the_first_with_a_verdict_more_likely_than_not() -> None:
+    for difference, sd, seeds in ((0.0, 0.5, 3), (0.0, 0.3, 5), (3.0, 0.5, 2), (0.2, 0.4, 10)):
+        look, stated = look_worth_its_runs(difference, sd, seeds, origin=Origin())
+        assert stated is not None
+        assert stated >= 0.5
+        assert stated == chance(difference, sd, seeds, look)
+        assert all(chance(difference, sd, seeds, early) < 0.5 for early in LOOKS if seeds < early < look)
+
+
+def test_where_no_look_is_likely_to_give_a_verdict_the_last_is_advised_with_its_chance() -> None:
+    look, stated = look_worth_its_runs(0.5, 0.5, 5, origin=Origin())
+    assert look == LOOKS[-1]
+    assert stated is not None
+    assert stated < 0.5
+
+
+def test_without_a_standard_deviation_the_next_look_is_advised() -> None:
+    assert look_worth_its_runs(0.0, None, 1, origin=Origin()) == (5, None)
+
+
 def test_a_look_that_is_not_ahead_is_refused() -> None:
     with pytest.raises(ValueError, match="expected a later look"):
         chance_of_verdict(0.0, 0.5, 5, 5, origin=Origin())
+    with pytest.raises(ValueError, match="expected fewer than 40"):
+        look_worth_its_runs(0.0, 0.5, 40, origin=Origin())
 
 
 @pytest.mark.parametrize(("seeds", "look"), [(5, 10), (10, 20)])

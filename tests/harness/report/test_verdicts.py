@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.verdicts import Studies, failed, reported_numbers
+from benchmarks.verdict_studies import Studies, failed, reported_numbers
 from harness.facts.intervals import Interval
 from harness.facts.statistics import KnownSpread, compare_seeds
 from harness.facts.verdicts import (
@@ -19,8 +19,10 @@ from harness.facts.verdicts import (
     SAME,
     VERDICTS,
     Origin,
+    Pair,
     by_others,
     claimed,
+    claimed_among_many,
     compare_at_a_look,
     drawn,
     judge,
@@ -212,20 +214,38 @@ def test_ranks_of_equal_systems_are_wrong_in_at_most_one_table_of_twenty() -> No
 def test_claims_are_judged_at_looks() -> None:
     """Welch at five seeds a side: difference 1, error sqrt(0.02 + 0.02) = 0.2, t(0.99375, 8) = 3.206."""
     lower = [value - 1.0 for value in FIVE]
-    found = compare_at_a_look(FIVE, lower)
+    found = compare_at_a_look(Pair(FIVE, lower))
     assert found is not None
     assert (found.low, found.high) == pytest.approx((0.3589, 1.6411), abs=1e-3)
     assert claimed(found) == "supported"
-    assert claimed(compare_at_a_look(lower, FIVE)) == "contradicted"
+    assert claimed(compare_at_a_look(Pair(lower, FIVE))) == "contradicted"
     assert claimed(found, margin=2.0) == "supported"
     assert claimed(found, margin=0.3) == "contradicted"
     assert claimed(found, margin=1.0) == "inconclusive"
-    assert compare_at_a_look(FIVE[:4], lower) is None
+    assert compare_at_a_look(Pair(FIVE[:4], lower)) is None
     assert claimed(None) == "inconclusive"
-    assert compare_at_a_look([*FIVE, 0.0], [*lower, 99.0]) == found
+    assert compare_at_a_look(Pair([*FIVE, 0.0], [*lower, 99.0])) == found
     plain = compare_seeds(FIVE, lower)
     assert plain is not None
     assert plain.low > found.low
+
+
+def test_answers_of_many_claims_have_the_level_of_their_share() -> None:
+    """Error 0.2 with 8 degrees of freedom: 0.641 to either side for one of one, 0.834 for one of four."""
+    same, near, far = (Pair(FIVE, [value - shift for value in FIVE]) for shift in (0.0, 0.7, 0.9))
+    ((found, answer),) = claimed_among_many([near])
+    assert found is not None
+    assert (found.low, answer) == (pytest.approx(0.7 - 0.641, abs=1e-3), "supported")
+    assert [answer for _, answer in claimed_among_many([near, same, same, same])] == ["inconclusive"] * 4
+    (found, answer), *_ = claimed_among_many([far, same, same, same])
+    assert found is not None
+    assert (found.low, answer) == (pytest.approx(0.9 - 0.834, abs=1e-3), "supported")
+    early = Pair(FIVE[:3], FIVE[:3])
+    assert claimed_among_many([near, early, early]) == [
+        *claimed_among_many([near]),
+        *[(None, "inconclusive")] * 2,
+    ]
+    assert claimed_among_many([]) == []
 
 
 TEN = {OURS: [74.0, 74.5, 75.0, 75.5, 76.0, 74.2, 74.8, 75.2, 75.8, 75.0]}
