@@ -179,7 +179,7 @@ def rows_of_looks(studies: int) -> list[Row]:
         for sd in SDS
     )
     rows.append(
-        Row("mean of 3, and their sd is twice ours", "outside of the assumptions", twice, studies, None)
+        row("mean of 3, and their sd is twice ours", "outside of the assumptions", twice, studies, None)
     )
     return rows
 
