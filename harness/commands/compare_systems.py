@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 
 if TYPE_CHECKING:
     from harness.report.system_pairs import OverItems, TaskName
-    from harness.results.schema import ResultFile
+    from harness.results.schema import ResultFile, RunRecord, ScoreRecord
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def execute(arguments: argparse.Namespace) -> None:
     """Prints the differences and who wins how many tasks."""
     if arguments.scores == SCORES:
         need_checkout("comparing systems by name")
-    results = recorded(arguments.scores)
+    results = recorded(arguments.scores, (arguments.first, arguments.second))
     first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
     if first == second:
         raise InputError(f"{title_of(first)} on both sides, expected two systems; name another one")
@@ -58,12 +58,20 @@ def execute(arguments: argparse.Namespace) -> None:
     print(json.dumps(to_json(found)) + "\n" if arguments.json else differences_to_text(found), end="")
 
 
-def recorded(folder: Path) -> list[ResultFile]:
-    """Returns the results of a folder. Errors: InputError if there is none in it."""
+def recorded(folder: Path, names: Collection[str]) -> list[ResultFile]:
+    """Returns the results of a folder, with the scores of these systems and runs alone.
+
+    Errors: InputError if there is none in it.
+    """
     from harness.results.store import read_results
 
     check_plain(folder, again="name another folder", pattern="*.json")
-    results = read_results(folder.glob("*.json")) if folder.is_dir() else []
+    systems = {name.partition("@")[0] for name in names}
+
+    def kept(run: RunRecord, score: ScoreRecord) -> bool:
+        return run.key in names or run.id in systems
+
+    results = read_results(folder.glob("*.json"), kept=kept) if folder.is_dir() else []
     if not results:
         raise InputError(f"{folder}: no scores, expected result files; run `dvc repro`, or name a folder")
     return results

@@ -39,22 +39,30 @@ class LocalEngine:
         self._context.set_forkserver_preload([*preloaded, run_work.__module__])
         self._running: dict[str, BaseProcess] = {}
         self._seats: dict[str, int] = {}
+        self._lost: list[Ended] = []
 
     def submit(self, work: Work) -> None:
-        """Starts a work in a process of its own."""
+        """Starts a work in a process of its own; where a signal ended the server, `wait` says so."""
         seat = next(seat for seat in count() if seat not in self._seats.values())
         device, environment = self._device(work, seat)
         work = replace(work, environment={**work.environment, **environment})
         process = self._context.Process(target=run_work, args=(work, device), name=work.stage)
-        with server_for(self.slots):
-            process.start()
+        try:
+            with server_for(self.slots):
+                process.start()
+        except (EOFError, ConnectionError) as error:
+            reason = f"the server of workers is gone ({error})"
+            self._lost.append(Ended(work.stage, None, reason))
+            return
         self._running[work.stage], self._seats[work.stage] = process, seat
 
     def wait(self, seconds: float) -> list[Ended]:
         """Returns the works whose processes have ended; nothing that they started is left."""
-        wait([process.sentinel for process in self._running.values()], timeout=seconds)
+        if not self._lost:
+            wait([process.sentinel for process in self._running.values()], timeout=seconds)
+        lost, self._lost = self._lost, []
         ended = [stage for stage, process in self._running.items() if process.exitcode is not None]
-        return [self._end(stage) for stage in ended]
+        return [*lost, *(self._end(stage) for stage in ended)]
 
     def close(self) -> None:
         """Asks all processes to end, then kills what is left of them and of their children."""
@@ -91,6 +99,7 @@ def server_for(slots: int) -> Iterator[None]:
     """Starts the server of workers, where it does not run, with portable arithmetic.
 
     A command that needs native arithmetic starts again with its share of the cores, or OMP_NUM_THREADS.
+    The server ignores Ctrl-C from its first moment on; the driver ends what runs.
     """
     before = dict(os.environ)
     share = max(1, len(os.sched_getaffinity(0)) // slots)
@@ -98,7 +107,11 @@ def server_for(slots: int) -> Iterator[None]:
     os.environ.update(FORKABLE)
     set_portable(os.environ)
     try:
-        forkserver.ensure_running()
+        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            forkserver.ensure_running()
+        finally:
+            signal.signal(signal.SIGINT, heard)
         yield
     finally:
         os.environ.clear()

@@ -14,7 +14,7 @@ from harness.facts.published import load_published
 from harness.facts.statistics import KnownSpread
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from harness.plan.entries import Params
-from harness.results.schema import ResultFile
+from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import read_results
 
 DEV = "STSB-dev"
@@ -35,7 +35,8 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     scores: folder of the result files. A system that is not trained keeps its one seed.
     """
     backbones = {run.backbone_name for run in params.runs.values()}
-    own = seed_scores(read_results(scores.glob("*.json")))
+    results = read_results(scores.glob("*.json"), kept=lambda run, score: _of_a_test_set(score))
+    own = seed_scores(results)
     pools = pooled_spreads(own, studied_spreads(backbones))
     seeds: dict[tuple[str, str], int] = {}
     for run in params.runs.values():
@@ -135,13 +136,13 @@ def pooled_sd(groups: Iterable[Sequence[float]]) -> tuple[float, int] | None:
 
 def mean_correlation(result: ResultFile) -> float | None:
     """Returns the mean Spearman correlation of a run's test sets, None if it was scored on none."""
-    values = [
-        score.value
-        for score in result.scores
-        if (score.metric, score.setting, score.selection) == ("spearman", "all", "best-dev")
-        and score.task != DEV
-    ]
+    values = [score.value for score in result.scores if _of_a_test_set(score)]
     return statistics.mean(values) if values else None
+
+
+def _of_a_test_set(score: ScoreRecord) -> bool:
+    name = (score.metric, score.setting, score.selection)
+    return name == ("spearman", "all", "best-dev") and score.task != DEV
 
 
 def _line(system: str, backbone: str, planned: object, needed: object, basis: str) -> str:

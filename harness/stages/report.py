@@ -46,7 +46,7 @@ def report(params: Params, *, strict: bool) -> int:
     that holds what no report writes.
     """
     check_plain(REPORTS, again="delete it and run `dvc repro`")
-    results = read_results(SCORES.glob("*.json"))
+    results = read_results(SCORES.glob("*.json"), kept=lambda run, score: run.key in params.runs)
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")

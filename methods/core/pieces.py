@@ -71,9 +71,14 @@ def _key(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> str
 
 
 def _write(place: Path, pieces: Pieces) -> None:
-    """Writes the lengths of all texts and after them their pieces, as one array of int32."""
+    """Writes the lengths of all texts and after them their pieces, as one array of int32.
+
+    The bytes are those of `np.save`, which hides that the last of them did not fit on a full disk.
+    """
+    whole = np.concatenate([np.diff(pieces.ends).astype(np.int32), pieces.flat])
     with atomic_path(place) as part, part.open("wb") as file:
-        np.save(file, np.concatenate([np.diff(pieces.ends).astype(np.int32), pieces.flat]))
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
+        file.write(whole.data)
     write_record(place.with_suffix(".json"), {FILES: {place.name: sha256_of(place)}})
 
 

@@ -223,13 +223,7 @@ def fill(
     return len(limits)
 
 
-TRUNCATED_TOKENS = pytest.mark.xfail(
-    strict=True,
-    reason="NumPy hides that the kept tokens did not fit: methods/core/pieces.py",
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param("train", marks=TRUNCATED_TOKENS), "data fetch"])
+@pytest.mark.parametrize("name", ["train", "data fetch"])
 def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
     name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.declarations import LEADERBOARDS
+from harness.disk.records import check_plain
 from harness.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,9 +26,13 @@ ANGLES = {
 
 
 def make_environment(folder: Path, *, autoescape: bool, **delimiters: str) -> Environment:
-    """Returns a strict environment over the templates of a folder; an unknown value is an error."""
+    """Returns a strict environment over the templates of a folder; an unknown value is an error.
+
+    Errors: InputError if something there is no plain file.
+    """
     import jinja2
 
+    check_plain(folder, again="restore it from the repository")
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
@@ -50,7 +55,7 @@ def fill(
 
     try:
         return environment(folder).get_template(name).render(values)
-    except (jinja2.TemplateError, OSError, RecursionError) as error:
+    except (jinja2.TemplateError, OSError, RecursionError, UnicodeError) as error:
         fault = str(error) or type(error).__name__
         raise InputError(f"template {folder / name}: {fault}; restore it from the repository") from None
 

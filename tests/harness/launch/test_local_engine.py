@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,30 @@ def test_commands_stop_at_the_first_that_fails(engine: LocalEngine, tmp_path: Pa
     engine.submit(work(tmp_path, "echo one", "sh -c 'exit 4'", "echo two"))
     assert all_of(engine, 1) == [Ended("x", 4)]
     assert output(tmp_path) == ["one"]
+
+
+@pytest.mark.parametrize("error", [EOFError("unexpected EOF"), ConnectionResetError("reset")])
+def test_a_work_that_the_killed_server_did_not_start_has_ended_and_can_be_submitted_again(
+    engine: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def unanswered(socket: int) -> int:
+        raise error
+
+    with monkeypatch.context() as killed:
+        killed.setattr(forkserver, "read_signed", unanswered)
+        engine.submit(work(tmp_path, "true"))
+    ((stage, code),) = [(ended.stage, ended.code) for ended in engine.wait(1.0)]
+    assert (stage, code) == ("x", None)
+    engine.submit(work(tmp_path, "true"))
+    assert all_of(engine, 1) == [Ended("x", 0)]
+
+
+def test_the_server_begins_deaf_to_ctrl_c_and_the_driver_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, begun = signal.getsignal(signal.SIGINT), []
+    monkeypatch.setattr(forkserver, "ensure_running", lambda: begun.append(signal.getsignal(signal.SIGINT)))
+    with server_for(2):
+        assert signal.getsignal(signal.SIGINT) is before
+    assert begun == [signal.SIG_IGN]
 
 
 def test_a_program_that_is_not_there_is_a_failed_command(engine: LocalEngine, tmp_path: Path) -> None:

@@ -305,11 +305,6 @@ def test_a_row_of_the_wrong_length_and_a_repeated_table_are_input_errors() -> No
         show_index(Report("T", "abc", tables=(table, table)))
 
 
-def test_a_missing_template_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="restore it from the repository"):
-        show_index(Report("T", "abc"), tmp_path)
-
-
 def test_the_page_of_a_paper_has_its_own_runs_only(report: Report) -> None:
     text = show_paper(report, report.papers[0])
     assert 'href="../index.html"' in text
