@@ -90,7 +90,14 @@ def test_the_four_examples_are_within_the_first_screen_and_a_half_of_the_readme(
     assert shown[-1] < 75
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command)
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(example, marks=[pytest.mark.slow] if " evaluate " in example.command else [])
+        for example in EXAMPLES
+    ],
+    ids=[example.command for example in EXAMPLES],
+)
 def test_a_shown_output_is_what_the_command_prints(example: outputs.Example) -> None:
     if example.missing:
         pytest.skip(f"{example.missing} is missing; `make reproduce` makes it")
