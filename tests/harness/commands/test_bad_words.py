@@ -146,7 +146,13 @@ def words_of(line: str) -> list[str]:
 CASES = [*(words_of(line) for line in LINES), *HOSTILE]
 
 
-@pytest.mark.parametrize("words", CASES, ids=lambda words: json.dumps(words)[:60])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, marks=[pytest.mark.slow] if number % 2 else [], id=json.dumps(words)[:60])
+        for number, words in enumerate(CASES)
+    ],
+)
 def test_a_bad_command_line_is_one_line_and_touches_nothing(
     project: Path, words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
