@@ -263,10 +263,6 @@ def test_a_wrong_argument_is_an_input_error_in_one_line(folder: Path, name: str)
     assert message.encode()  # can be printed
 
 
-def test_at_least_eighty_wrong_arguments_are_tried() -> None:
-    assert len(WRONG_CALLS) > 250
-
-
 @pytest.mark.parametrize(
     "texts",
     [TEXTS, tuple(TEXTS), iter(TEXTS), np.array(TEXTS), (text for text in TEXTS), dict.fromkeys("ab").keys()],
