@@ -106,7 +106,12 @@ def test_a_ratio_is_what_the_passes_allow_over_the_time_taken() -> None:
     assert peer.met
 
 
-@pytest.mark.parametrize("system", ["una", "dclr", "pcl", "ckd-bert-small", "diffcse", "ct-paper", "scd"])
+MORE = [
+    pytest.param(system, marks=pytest.mark.slow) for system in ("dclr", "ckd-bert-small", "ct-paper", "scd")
+]
+
+
+@pytest.mark.parametrize("system", ["una", "pcl", "diffcse", *MORE])
 def test_a_step_is_measured_after_its_passes_were_counted(params: Params, system: str) -> None:
     simcse, run = chosen_runs(params, [system])
     result = methods.step_result(run, simcse, methods.corpus(True), 1, True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import BENCHMARKS, __main__, queue_losses
+from benchmarks import BENCHMARKS, __main__, queue_losses, runner
 from benchmarks.machine import machine, machine_id
 from benchmarks.runner import (
     Disagreement,
@@ -33,6 +33,13 @@ from harness.report.measurements import Machine, Measurement, MedianRange, load_
 ORDER = ("one", "two")
 HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
 THERE = {**HERE, "id": "there", "cores": 4}
+
+
+@pytest.fixture(autouse=True)
+def rate_of_products(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No product is measured but where the test is about them."""
+    if "products" not in request.node.name:
+        monkeypatch.setattr(runner, "_rate", lambda side, device: 100.0)
 
 
 def measured(cost: float, rounds: int = 5) -> dict[str, Any]:
@@ -121,7 +128,7 @@ def test_every_benchmark_is_a_function_that_measures() -> None:
         assert f"\ndef {function}(rounds: int, short: bool" in text, place
 
 
-@pytest.mark.parametrize("name", ["dclr", "ptbert", "pcl"])
+@pytest.mark.parametrize("name", ["ptbert", pytest.param("pcl", marks=pytest.mark.slow)])
 def test_fast_forms_agree_with_plain_ones(name: str) -> None:
     losses, *_ = __main__.measured(name, 1, True, "cpu")
     assert "agree within" in losses.agreement

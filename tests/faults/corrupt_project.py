@@ -139,7 +139,7 @@ READERS = {
     ),
     "scores, published": Reader(["publish", RUN, "--out", "card"], SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
-    "scores, reported": Reader(["report"], SCORES, True),
+    "scores, reported": Reader(["report"], SCORES, True, slow=True),
     "reference losses": Reader(
         ["check", "--against", "reports/scores"], ("leaderboards/reference_losses.yaml",)
     ),

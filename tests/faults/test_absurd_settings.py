@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import yaml
 
 from harness.cli import main
+from methods.core.types import Batch, Loss
 from methods.simcse.method import SimCSE
-from tests.faults.small_project import RUN, write_project
+from tests.faults.small_project import RUN, copy_project, write_project
 from tests.faults.trees import tree
 
-TOO_LARGE = torch.tensor(float("inf"))
 FLOATS = {"1e300": 1e300, "1e-300": 1e-300, "inf": float("inf"), "nan": float("nan"), "-1": -1.0}
 WHOLE = {"10**20": 10**20, "-1": -1, "zero": 0}
 TRAIN = {
@@ -30,16 +30,20 @@ TRAIN = {
 }
 CONFIG = {"temperature": FLOATS, "max_length": WHOLE}
 CASES = [
-    pytest.param(block, key, value, id=f"{key} {name}")
+    (block, key, values)
     for block, settings in (("train", TRAIN), ("config", CONFIG))
     for key, values in settings.items()
-    for name, value in values.items()
 ]
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_project(tmp_path_factory.mktemp("original") / "project")
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = write_project(tmp_path / "project")
+def project(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = copy_project(original, tmp_path / "project")
     monkeypatch.chdir(folder)
     return folder
 
@@ -62,23 +66,29 @@ def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:
     return before
 
 
-@pytest.mark.parametrize(("block", "key", "value"), CASES)
+@pytest.mark.parametrize(("block", "key", "values"), CASES)
 def test_an_absurd_setting_is_one_line_before_anything_is_done(
-    project: Path, block: str, key: str, value: Any, capsys: pytest.CaptureFixture[str]
+    project: Path, block: str, key: str, values: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = train_with(project, block, **{key: value})
-    told = capsys.readouterr().err
-    assert told.startswith("sentbench: ")
-    assert told.count("\n") == 1
-    assert key in told
-    assert left(project) == before
+    for name, value in values.items():
+        before = train_with(project, block, **{key: value})
+        told = capsys.readouterr().err
+        assert told.startswith("sentbench: "), name
+        assert told.count("\n") == 1, name
+        assert key in told, name
+        assert left(project) == before, name
 
 
 def test_a_loss_that_is_no_number_leaves_no_resume_point(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loss = SimCSE.loss
-    monkeypatch.setattr(SimCSE, "loss", lambda self, batch: loss(self, batch)._replace(total=TOO_LARGE))
+    plain = SimCSE.loss
+
+    def infinite(self: SimCSE, batch: Batch) -> Loss:
+        loss = plain(self, batch)
+        return loss._replace(total=loss.total + math.inf)
+
+    monkeypatch.setattr(SimCSE, "loss", infinite)
     before = train_with(project, "train", steps=4)
     lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("step ")]
     assert len(lines) == 1

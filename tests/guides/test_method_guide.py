@@ -94,4 +94,5 @@ def test_a_method_that_follows_the_guide_keeps_every_law(checkout: Checkout) -> 
     assert checkout.touched() == set(files)
     assert len(files) == 5
     assert "toy" in checkout.sentbench("list", "methods").split()
-    checkout.pytest("tests/methods/toy", "tests/conformance", "-k", "toy")
+    laws = [f"tests/conformance/test_{name}.py" for name in ("laws", "readmes")]
+    checkout.pytest("tests/methods/toy", *laws, "-k", "toy", "-m", "not slow")

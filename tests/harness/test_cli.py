@@ -19,7 +19,6 @@ import yaml
 
 import sentbench
 from harness.cli import EXAMPLE, command_files, headline, main, parser_of
-from harness.commands import POOLINGS
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -273,16 +272,6 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
     assert ("--resume" in told[0]) == (words[0] == "train")
 
 
-def test_the_poolings_shown_are_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    from methods.core.pooling import LAYERS
-
-    assert tuple(LAYERS) == POOLINGS
-    for name in ("evaluate", "cost", "mteb"):
-        with pytest.raises(SystemExit):
-            main([name, "--help"])
-        assert "{" + ",".join(POOLINGS) + "}" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("folder", "message"),
     [
@@ -301,14 +290,6 @@ def test_a_missing_folder_is_refused_with_what_makes_it(
     project: Path, capsys: pytest.CaptureFixture[str], command: str, folder: str, message: str
 ) -> None:
     assert message in refused(capsys, command, folder)
-
-
-def test_every_command_of_the_pipeline_exists() -> None:
-    words = [
-        line.split() for line in (ROOT / "dvc.yaml").read_text().splitlines() if "cmd: sentbench" in line
-    ]
-    assert len(words) == 10
-    assert {line[2] for line in words} <= set(command_files())
 
 
 def test_an_unknown_command_is_one_line_with_a_near_match(capsys: pytest.CaptureFixture[str]) -> None:

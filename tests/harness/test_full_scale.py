@@ -17,6 +17,7 @@ from harness.paths import SCORES
 from harness.plan.entries import read_params
 from harness.plan.recipes import load_recipes
 from tests.support.hub_server import Hub, no_pauses, serve
+from tests.support.leaderboards import write_leaderboards
 from tests.support.small_hub import fill, small_files, small_table, write_mirror, write_wheel
 
 ROOT = Path(__file__).parents[2]
@@ -50,8 +51,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     for name, source in small_table(files).items():
         monkeypatch.setitem(SOURCES, name, source)
     monkeypatch.chdir(tmp_path)
-    for room in ("harness", "methods", "leaderboards", "recipes"):
+    for room in ("harness", "methods", "recipes"):
         Path(room).symlink_to(ROOT / room)
+    write_leaderboards(Path("leaderboards"))
     write_mirror(Path("mirror"), files)
     write_wheel(Path(".cache/wheels"), files)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))

@@ -32,18 +32,27 @@ OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
 CONTRIBUTE = ("contribute", KEY, "--out", "bundle.zip", "--name", "Anna's lab", "--may-be-cited")
 
 
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two projects, made once: `there` and `here`."""
+    top = tmp_path_factory.mktemp("projects")
+    with pytest.MonkeyPatch.context() as patched:
+        project(top / "there", patched, KEY, 7)
+        project(top / "here", patched, OWN, 0)
+    return top
+
+
 @pytest.fixture
-def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def there(projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a result of seed 7 by today's recipe and code, run from a commit."""
-    return project(tmp_path / "there", monkeypatch, KEY, 7)
+    monkeypatch.chdir(shutil.copytree(projects / "there", tmp_path / "there", symlinks=True))
+    return Path.cwd()
 
 
 @pytest.fixture
-def here(there: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(projects: Path, there: Path, tmp_path: Path) -> Path:
     """Another project, with our seed 0; its leaderboards are a copy, for results are added to them."""
-    found = project(tmp_path / "here", monkeypatch, OWN, 0)
-    monkeypatch.chdir(there)
-    return found
+    return Path(shutil.copytree(projects / "here", tmp_path / "here", symlinks=True))
 
 
 def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) -> Path:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.report.formats.card import licence_of, median_seed, score_lines
+from harness.report.formats.card import median_seed, score_lines
 from harness.results.store import read_result
 from harness.stages.evaluate import encoder_hash
 from tests.support import tiny
@@ -163,11 +163,6 @@ def test_publishing_again_replaces_the_folder(project: Path) -> None:
     assert not Path("card/seeds").exists()
     head = yaml.safe_load(Path("card/README.md").read_text().split("---")[1])
     assert (head["license"], head["license_name"]) == ("other", "Our own")
-
-
-def test_licences_are_written_as_the_hub_writes_them() -> None:
-    assert licence_of("Apache-2.0") == ("apache-2.0", "")
-    assert licence_of("see SemEval 2012") == ("other", "see SemEval 2012")
 
 
 def test_the_median_of_two_is_the_lower_and_scores_follow_the_seeds(project: Path) -> None:

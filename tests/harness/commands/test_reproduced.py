@@ -7,6 +7,7 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,23 @@ def git(*words: str) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with two systems, four runs, whose results are committed and were made again, all equal."""
-    monkeypatch.chdir(tmp_path)
+def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the checkout, on a processor of its kind."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.chdir(shutil.copytree(committed, tmp_path, dirs_exist_ok=True))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with two systems, four runs, whose results are committed and were made again, all equal."""
+    folder = tmp_path_factory.mktemp("committed")
+    with chdir(folder):
+        commit_results()
+    return folder
+
+
+def commit_results() -> None:
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["runs"] = {key: params["runs"][key] for key in (*TRAINED, UNTRAINED)}
     Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
@@ -84,7 +98,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "results")
-    return tmp_path
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:

@@ -49,7 +49,7 @@ def shows(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     )
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_all_first_seeds_are_evaluated_before_other_seeds_and_dvc_lock_is_that_of_a_serial_repro(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:

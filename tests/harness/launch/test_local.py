@@ -80,8 +80,9 @@ CHAIN = {
 }
 
 
-@pytest.mark.parametrize("known", [(), ("last", "c"), ("a", "b", "c", "last")])
-@pytest.mark.parametrize("target", [None, "c"])
+@pytest.mark.parametrize(
+    ("target", "known"), [(None, ()), ("c", ("last", "c")), (None, ("a", "b", "c", "last"))]
+)
 def test_a_repaired_stage_stands_in_dvc_lock_where_a_serial_repro_puts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: tuple[str, ...], target: str | None
 ) -> None:
@@ -185,7 +186,9 @@ def test_a_lock_that_is_held_is_one_line(
     assert first.wait(30) == 143
 
 
-@pytest.mark.parametrize("command", ["sleep 60", "sleep 60 & echo $! > child; wait"])
+@pytest.mark.parametrize(
+    "command", [pytest.param("sleep 60", marks=pytest.mark.slow), "sleep 60 & echo $! > child; wait"]
+)
 def test_ctrl_c_ends_what_runs_and_records_what_has_ended(tmp_path: Path, command: str) -> None:
     slow = stage("slow", ("quick.txt",), f"echo $$ > process; {command}; true")
     folder = write_pipeline(tmp_path / "toy", {"quick": stage("quick"), "slow": slow})

@@ -58,6 +58,12 @@ STAGES = {
     },
 }
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
+CASES = [
+    pytest.param(moment, number, marks=[] if (place + which) % 2 else [pytest.mark.slow])
+    for place, moment in enumerate(STAGES)
+    for which, number in enumerate(SIGNALS)
+]
+"""Both signals at every moment; in the default run one of them, in turn."""
 
 
 @pytest.fixture
@@ -80,8 +86,7 @@ def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Sign
     return err
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("moment", STAGES)
+@pytest.mark.parametrize(("moment", "number"), CASES)
 def test_a_signal_ends_what_runs(
     tmp_path: Path, launched: list[subprocess.Popen[str]], moment: str, number: signal.Signals
 ) -> None:
@@ -101,7 +106,7 @@ def test_a_signal_ends_what_runs(
     assert ("quick:" in lock) is ("quick" in STAGES[moment])
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("number", [SIGNALS[0], pytest.param(SIGNALS[1], marks=pytest.mark.slow)])
 def test_a_second_signal_changes_nothing(
     tmp_path: Path, launched: list[subprocess.Popen[str]], number: signal.Signals
 ) -> None:

@@ -178,8 +178,8 @@ def make_paper(runs: dict[str, RunDetail]) -> Paper:
     )
 
 
-def make_wide_table(rows: int = 40, columns: int = 30) -> Table:
-    """A table of many rows and columns, every cell run and judged."""
+def make_wide_table(rows: int = 16, columns: int = 30) -> Table:
+    """A table of many columns, every cell run and judged."""
     rng = random.Random(11)
     keys = tuple(f"distill-mse-s{seed}" for seed in SEEDS)
     heads = tuple(

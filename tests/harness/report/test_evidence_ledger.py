@@ -61,27 +61,6 @@ def test_the_collection_is_there_number_by_number(ledger: Ledger) -> None:
     assert math.fsum(cells) == pytest.approx(29874.60, abs=0.005)
 
 
-def test_the_studies_added_later_have_four_averages_and_their_cells(ledger: Ledger) -> None:
-    added = [study for study in ledger.studies if study not in collected(ledger)]
-    assert len(added) == len(ADDED) == 4
-    for study in added:
-        cells = [value for name in SETS for value in runs_of(study.scores[name])]
-        assert math.fsum(cells) / 7 == pytest.approx(numbers(study.scores["Avg"])[0], abs=0.0075)
-
-
-def test_studies_by_kind_and_doubt(ledger: Ledger) -> None:
-    studies = collected(ledger)
-    kinds = [study.kind for study in studies]
-    assert {kind: kinds.count(kind) for kind in kinds} == {
-        "re-run": 143,
-        "quoted": 5,
-        "checkpoint": 24,
-        "other-recipe": 32,
-    }
-    assert sum(study.derived for study in studies) == 15
-    assert sum(bool(study.doubt) for study in studies) == 5
-
-
 def test_averages_are_the_means_of_their_cells_but_for_named_ones(ledger: Ledger) -> None:
     """SCT prints averages of SimCSE on two small backbones that are not the means of their cells."""
     off = set()

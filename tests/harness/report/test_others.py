@@ -10,7 +10,7 @@ from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
-from harness.facts.evidence.model import Range, Scope, Settings, Study, Summary
+from harness.facts.evidence.model import Range, Scope, Study, Summary
 from harness.facts.evidence.others import (
     Others,
     known_spread,
@@ -258,17 +258,3 @@ def test_the_docs_tell_what_choosing_a_seed_on_dev_does_as_the_ledger_has_it(led
         f"the best of 5 on dev is expected {base[0]} points above the mean on BERT-base and {large[0]} on "
         f"BERT-large, the best of 10 {base[1]} and {large[1]}."
     ) in text
-
-
-def test_the_docs_name_what_others_find_of_diffcse_rests_on(ledger: Ledger, published: Published) -> None:
-    _, others = known(ledger, published, "sct/table2", "diffcse@bert-base-uncased")
-    threads = {found.source for found in others.independent.studies}
-    assert len(threads) == 2
-    assert {thread.partition("#")[0] for thread in threads} == {"voidism/DiffCSE"}
-    text = " ".join((ROOT / "docs/verdicts.md").read_text(encoding="utf-8").split())
-    sources = len(others.independent.sources)
-    assert f"DiffCSE on BERT-base ({sources} sources) comes from complaints in two threads" in text
-
-
-def test_settings_that_were_not_stated_are_empty() -> None:
-    assert study("x/y", {"Avg": 70.0}).settings == Settings()

@@ -122,11 +122,13 @@ def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_latex_table_compiles_and_fits_its_page(
-    table: Table, specs: dict[str, TableSpec], evidence: Callable[..., Evidence], tmp_path: Path
+    every: int, table: Table, specs: dict[str, TableSpec], evidence: Callable[..., Evidence], tmp_path: Path
 ) -> None:
     empty = [build_table(spec, evidence([])) for spec in specs.values()]
-    tables = [table, *empty, *(build_table(spec, evidence(invented(spec))) for spec in specs.values())]
+    full = [build_table(spec, evidence(invented(spec))) for spec in list(specs.values())[::every]]
+    tables = [table, *empty, *full]
     document = [
         r"\documentclass{article}",
         r"\usepackage[a4paper,margin=1cm]{geometry}",
@@ -141,7 +143,7 @@ def test_every_latex_table_compiles_and_fits_its_page(
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
     log = (tmp_path / "tables.log").read_text(encoding="latin-1")
     assert ended.returncode == 0, log[-2000:]
-    assert len(tables) == 1 + 2 * len(specs) >= 87
+    assert len(specs) >= 43
     assert f"({len(tables)} pages" in log
     assert "Overfull" not in log
     assert "Float too large" not in log

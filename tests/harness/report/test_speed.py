@@ -13,7 +13,7 @@ import pytest
 from harness.errors import InputError
 from harness.report.measurements import Measurements, headlines, load_measurements
 from harness.report.pages import speed
-from harness.report.pages.content import Paper, Report
+from harness.report.pages.content import Report
 from harness.report.pages.speed import plain, speed_values
 from methods.core.files import with_digest
 from tests.harness.report.shown import show
@@ -129,12 +129,6 @@ def test_a_benchmark_that_one_machine_alone_measured_leaves_the_others_open(tmp_
     assert cells_of(text, "a step")[1] == ["", "–", "20 ms (19 to 22) met"]
     assert 'href="#speed-start"' in text
     assert "1.5 times as fast as other tool" in words_of(text)  # `start` is no headline
-
-
-def test_a_benchmark_of_a_paper_has_its_short_title_and_others_a_capital() -> None:
-    measured = Measurements.model_validate_json(json.dumps(recorded()))
-    for papers, title in (((), "Training"), ((Paper("training", "t", "c", (), short="TRAIN"),), "TRAIN")):
-        assert [table.title for table in speed_values(measured, papers)["tables"]] == [title]
 
 
 def test_the_packages_of_each_benchmark_are_named_where_they_differ(tmp_path: Path) -> None:

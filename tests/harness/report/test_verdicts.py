@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from benchmarks.verdict_studies import Studies, failed, reported_numbers
-from harness.facts.intervals import Interval
 from harness.facts.statistics import KnownSpread, compare_seeds
 from harness.facts.verdicts import (
     AT_A_LOOK,
@@ -17,7 +16,6 @@ from harness.facts.verdicts import (
     MARGIN,
     OURS,
     SAME,
-    VERDICTS,
     Origin,
     Pair,
     by_others,
@@ -346,8 +344,3 @@ def test_our_seeds_decide_the_word_of_a_cell_where_there_are_any() -> None:
     others = by_others(NEAR, 75.2, same_authors=False, searched=True)
     assert verdict_of(None, others) == "independent runs agree"
     assert verdict_of(judge([75.2], 75.2, origin=ONE), others) == "inconclusive"
-
-
-def test_the_scale_has_eleven_words() -> None:
-    assert len(VERDICTS) == len(set(VERDICTS)) == 11
-    assert Interval(0.0, 1.0).holds(1.0)

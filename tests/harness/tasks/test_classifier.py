@@ -12,7 +12,7 @@ from harness.errors import InputError
 from harness.tasks import classifier
 from harness.tasks.classifier import Outcome, classify, stratified_folds
 from harness.tasks.features import MatrixFeatures
-from harness.tasks.protocols import FAST, LIBRARY, PROTOCOLS, SENTEVAL, Protocol, without_search
+from harness.tasks.protocols import FAST, LIBRARY, SENTEVAL, Protocol, without_search
 from tests.harness.tasks import plain_loop
 
 SHORT = replace(SENTEVAL, folds=3, training=replace(SENTEVAL.training, learning_rate=1e-2, max_epochs=8))
@@ -103,22 +103,6 @@ def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.Mo
     assert outcome(np.zeros((126, 1), np.float32), y, SHORT).test == 24.61
 
 
-def test_protocols_are_those_of_senteval_and_simcse() -> None:
-    assert list(PROTOCOLS) == ["senteval", "fast", "library"]
-    training = SENTEVAL.training
-    assert training is not None
-    assert (training.optimiser, training.batch_size, training.tenacity, training.epoch_size) == (
-        "adam",
-        64,
-        5,
-        4,
-    )
-    assert (SENTEVAL.folds, SENTEVAL.grid, training.seed) == (10, (1e-5, 1e-4, 1e-3, 1e-2), 1111)
-    once = without_search(SENTEVAL)
-    assert once.training is not None
-    assert (once.grid, once.training.epoch_size, once.training.max_epochs) == ((1e-9,), 1, 15)
-
-
 def test_library_mode_is_scikit_learn_fold_by_fold() -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold
@@ -163,10 +147,6 @@ def test_sentinel_vectors_score_what_theory_says(ends: tuple[int, ...], protocol
     assert (oracle.dev, oracle.test) == (100.0, 100.0)
     noise = np.random.default_rng(1).standard_normal((300, 2)).astype(np.float32)
     assert abs(outcome(noise, y, protocol, *ends).test - 60) < 12
-
-
-def test_number_of_schemes_and_protocols_tested() -> None:
-    assert len(ALL_SCHEMES) == len(PROTOCOLS) == 3
 
 
 def test_a_class_with_fewer_rows_than_folds_is_an_error() -> None:

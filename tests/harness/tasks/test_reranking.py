@@ -106,62 +106,12 @@ def scores_of(scores: Sequence[Score], setting: str) -> tuple[float, ...]:
     return tuple(chosen[metric] for metric in METRICS)
 
 
-def settings_of(task: RerankingTask) -> list[str]:
-    """The settings under which equal similarities count by expectation."""
-    return [*task.queries, "mean"] if len(task.queries) > 1 else list(task.queries)
-
-
-@pytest.mark.parametrize("name", SUITES["reranking"])
-def test_a_constant_encoder_scores_what_chance_gives(name: str, tmp_path: Path) -> None:
-    """All queries of a small set have one shape, so chance is the mean over all ranks of the positives."""
-    task = small(name, tmp_path)
-    asked = next(iter(task.queries.values()))[0]
-    size, hits = len(asked.candidates), sum(asked.relevant)
-    placings = itertools.combinations(range(size), hits)
-    chance = np.mean([metrics_of_order([i in at for i in range(size)], hits) for at in placings], axis=0)
-    scores = task.evaluate(lambda texts: np.full((len(texts), 7), 0.3))
-    for setting in settings_of(task):
-        np.testing.assert_allclose(scores_of(scores, setting), chance, atol=1e-12)
-    assert chance[0] < 0.7
-
-
-@pytest.mark.parametrize("name", SUITES["reranking"])
-def test_an_encoder_that_knows_the_positives_scores_one(name: str, tmp_path: Path) -> None:
-    task = small(name, tmp_path)
-    good = {
-        text
-        for queries in task.queries.values()
-        for asked in queries
-        for text, hit in zip((asked.text, *asked.candidates), (True, *asked.relevant), strict=True)
-        if hit
-    }
-    scores = task.evaluate(
-        lambda texts: np.array([[1.0, 0.0] if text in good else [0.0, 1.0] for text in texts])
-    )
-    assert {score.value for score in scores if score.metric in ("map", "p@1", "mrr")} == {1.0}
-
-
-@pytest.mark.parametrize("name", SUITES["reranking"])
-def test_a_random_encoder_scores_about_chance(name: str, tmp_path: Path) -> None:
-    task = small(name, tmp_path)
-    rng = np.random.default_rng(3)
-    draws = [task.evaluate(lambda texts: rng.standard_normal((len(texts), 16))) for _ in range(30)]
-    chance = task.evaluate(lambda texts: np.ones((len(texts), 1)))
-    setting = settings_of(task)[-1]
-    mean = np.mean([scores_of(draw, setting) for draw in draws], axis=0)
-    np.testing.assert_allclose(mean, scores_of(chance, setting), atol=0.06)
-
-
 @pytest.mark.parametrize("name", SUITES["reranking"])
 def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
     task = small(name, tmp_path)
     asked = texts_asked(task)
     assert len(asked) == len(set(asked))
     assert set(asked) == set(task.texts())
-
-
-def test_the_tasks_are_the_three_sets() -> None:
-    assert SUITES["reranking"] == ("AskUbuntu", "SciDocs", "TRECQA")
 
 
 def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) -> None:
@@ -283,14 +233,3 @@ def test_a_set_without_a_published_protocol_has_the_expectation_only(tmp_path: P
 def test_similarities_that_do_not_match_the_candidates_are_an_error(similarities: np.ndarray) -> None:
     with pytest.raises(InputError, match="'query' are not 2 finite numbers"):
         ranking_metrics(similarities, query(1, 0))
-
-
-def test_vectors_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
-    task = small("TRECQA", tmp_path)
-    with pytest.raises(InputError, match="TRECQA: 180 of 180 vectors are not finite"):
-        task.evaluate(lambda texts: np.full((len(texts), 2), np.nan))
-
-
-def test_an_unknown_text_form_is_an_error() -> None:
-    with pytest.raises(InputError, match="text form 'tokens' is not known, expected senteval or raw"):
-        declared_task("TRECQA", "tokens")

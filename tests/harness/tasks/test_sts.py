@@ -12,7 +12,7 @@ from scipy import stats
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.tasks import sts
-from harness.tasks.interface import Encode, Score
+from harness.tasks.interface import Score
 from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
 from harness.tasks.sts_sets import PARTS
 from harness.tasks.stsb import read_stsb_split
@@ -151,24 +151,6 @@ def test_scores_do_not_depend_on_the_precision_of_narrow_cones() -> None:
     half = values(task.evaluate(lambda texts: np.stack([vectors[t] for t in texts])))
     full = values(task.evaluate(lambda texts: np.stack([vectors[t].astype(np.float64) for t in texts])))
     assert half == full
-
-
-BAD_ENCODERS: dict[str, tuple[Encode, str]] = {
-    "constant": (lambda texts: np.ones((len(texts), 3)), "not defined"),
-    "nan": (lambda texts: np.full((len(texts), 3), np.nan), "not finite"),
-    "short": (lambda texts: np.ones((len(texts) - 1, 3)), "shape"),
-    "flat": (lambda texts: np.ones(len(texts)), "shape"),
-    "text": (lambda texts: np.array([["x"]] * len(texts)), "not one array of numbers"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_ENCODERS)
-def test_bad_vectors_are_one_clear_line(kind: str) -> None:
-    assert len(BAD_ENCODERS) == 5
-    encode, said = BAD_ENCODERS[kind]
-    with pytest.raises(InputError, match=said) as caught:
-        task_of(one=[("east", "east", 5.0), ("east", "north", 1.0)]).evaluate(encode)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_subset_without_spread_in_gold_is_refused() -> None:

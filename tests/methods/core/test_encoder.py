@@ -212,37 +212,6 @@ def test_weights_with_missing_keys_are_refused(backbone: Path, tmp_path: Path) -
         load_encoder(tmp_path)
 
 
-def test_truncated_weights_are_refused_in_one_line(backbone: Path, tmp_path: Path) -> None:
-    load(backbone, pooling="cls").save(tmp_path)
-    whole = (tmp_path / "model.safetensors").read_bytes()
-    (tmp_path / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match="the model cannot be read") as caught:
-        load_encoder(tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda folder: (folder / "model.safetensors").unlink(), "no .safetensors weights"),
-        (lambda folder: (folder / "config.json").unlink(), "no config.json"),
-        (lambda folder: (folder / "sentbench.json").write_text("{"), "not a JSON file"),
-        (lambda folder: (folder / "sentbench.json").write_text('{"format": 9}'), "encoder format 9"),
-        (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json"),
-    ],
-)
-def test_broken_folders_are_refused(backbone: Path, tmp_path: Path, spoil: Any, message: str) -> None:
-    load(backbone, pooling="cls").save(tmp_path)
-    spoil(tmp_path)
-    with pytest.raises(InputError, match=message):
-        load_encoder(tmp_path)
-
-
-def test_an_absent_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
-        load_encoder(tmp_path / "nothing")
-
-
 def test_a_sentence_transformers_folder_without_a_mode_is_refused(backbone: Path, tmp_path: Path) -> None:
     load(backbone, pooling="cls").save(tmp_path)
     (tmp_path / "sentbench.json").unlink()

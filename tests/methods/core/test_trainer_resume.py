@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,56 +50,8 @@ def refusal(folder: Path, **changes: Any) -> str:
     return message
 
 
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
 def truncate(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
-
-
-def become_text(path: Path) -> None:
-    path.write_text("state\n")
-
-
-def become_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def become_fifo(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def become_loop(path: Path) -> None:
-    path.unlink()
-    path.symlink_to(path.name)
-
-
-def become_other_archive(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.txt", "text")
-
-
-def become_other_tensors(path: Path) -> None:
-    torch.save({"weight": torch.zeros(2)}, path)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        *(empty, truncate, become_text, become_folder),
-        *(become_fifo, become_loop, become_other_archive, become_other_tensors),
-    ],
-)
-@pytest.mark.parametrize("pattern", ["state.json", "state-?.pt"])
-def test_a_state_that_is_none_is_refused_in_one_line(
-    folder: Path, damage: Callable[[Path], None], pattern: str
-) -> None:
-    (place,) = folder.glob(pattern)
-    damage(place)
-    assert str(place) in refusal(folder)
 
 
 @pytest.mark.parametrize("name", ["state.json", "state-0.pt"])

@@ -56,6 +56,7 @@ FLAGS = [
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
+    "--renderer-process-limit=1",
 ]
 
 
@@ -120,7 +121,7 @@ def wait_until(page: Page, expression: str) -> None:
     raise AssertionError(f"never true: {expression}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""
     pytest.importorskip("matplotlib", reason="charts need the extra `report`")
@@ -156,7 +157,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need the extra `browser`")
     program = installed_chromium()
@@ -170,11 +171,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, folder: Path) -> Iterator[Open]:
-    """Opens a page of the example report at a width and in a scheme."""
+    """Opens a page of the example report at a width and in a scheme: the index without its wide table."""
     contexts = []
 
     def visit(
-        name: str = "index.html", *, width: int = 1280, scheme: str = "light", script: bool = True
+        name: str = "short.html", *, width: int = 1280, scheme: str = "light", script: bool = True
     ) -> Visit:
         settings: dict[str, Any] = {"color_scheme": scheme, "java_script_enabled": script}
         context = browser.new_context(viewport={"width": width, "height": 844}, **settings)

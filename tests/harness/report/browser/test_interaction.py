@@ -90,7 +90,7 @@ def test_runs_lent_to_the_dialog_return_to_their_place(open_page: Open) -> None:
 
 
 def test_one_tab_stop_a_table_and_arrows_reach_the_cells_that_nobody_ran(open_page: Open) -> None:
-    page = open_page().page
+    page = open_page("index.html").page
     assert page.locator('#table-wide .cell[tabindex="0"]').count() == 1
     page.locator("#table-small-sts a.cell").nth(3).focus()
     page.keyboard.press("ArrowRight")
@@ -100,9 +100,9 @@ def test_one_tab_stop_a_table_and_arrows_reach_the_cells_that_nobody_ran(open_pa
 
 
 def test_the_focused_cell_of_a_wide_table_is_not_under_the_sticky_column_or_header(open_page: Open) -> None:
-    page = open_page(width=390).page
+    page = open_page("index.html", width=390).page
     page.locator("#table-wide a.cell").first.focus()
-    for key in ["ArrowRight"] * 12 + ["ArrowDown"] * 25 + ["ArrowLeft"] * 6 + ["ArrowUp"] * 12:
+    for key in ["ArrowRight"] * 12 + ["ArrowDown"] * 13 + ["ArrowLeft"] * 4 + ["ArrowUp"] * 10:
         page.keyboard.press(key)
         hidden = page.evaluate(
             """() => {
