@@ -138,7 +138,7 @@ def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]
 
 def backbone_of(row: TableRow, runs: Mapping[str, RunDetail]) -> str:
     """Returns the backbone of a row: that of its runs, else the one its published key names, else nothing."""
-    ran = (runs[key].backbone for cell in row.cells for key in cell.runs if key in runs)
+    ran = (runs[key].about.backbone for cell in row.cells for key in cell.runs if key in runs)
     return next(ran, "") or row.key.partition("@")[2]
 
 
@@ -183,7 +183,7 @@ def _verdict(cell: Cell) -> str:
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:
     """Each run's value after its seed; the seeds alone if the cell carries no values."""
-    names = [str(runs[key].seed) if key in runs else key for key in cell.runs]
+    names = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if not cell.values:
         return ", ".join(names)
     pairs = zip(names, cell.values, strict=True)

@@ -21,6 +21,7 @@ from harness.report.pages.render import SCRIPTS, STYLES
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
+from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index, show_paper
 
 ROOT = Path(__file__).parents[3]
@@ -35,9 +36,7 @@ CELL = Cell(
 
 
 def make_run(seed: int) -> RunDetail:
-    return RunDetail(
-        f"a-s{seed}", "a", "released", "bert", seed, f"dvc repro a{seed}", "c0ffee", "cpu", "float32", {}
-    )
+    return RunDetail(result("a", seed, {}, method="a", variant="released", backbone="bert", commit="c0ffee"))
 
 
 RUNS = {f"a-s{seed}": make_run(seed) for seed in range(3)}
@@ -178,8 +177,8 @@ def test_each_run_shows_its_command_commit_data_and_device(index: str, report: R
     assert len(report.runs) == 18
     for run in report.runs.values():
         assert run.command in index
-        assert index.count(f'data-run="{run.key}"') == 3
-        assert run.encoder_sha256 in index
+        assert index.count(f'data-run="{run.about.key}"') == 3
+        assert run.result.provenance.encoder_sha256 in index
     assert "commit 3f9d1c7ab2</code>" in index
     assert index.count("It does not train: no curve.") == 3
 
@@ -235,8 +234,15 @@ def test_text_is_escaped_everywhere() -> None:
     table = Table(
         "t", evil, (Column("c", evil, evil),), (TableRow("r", evil, (cell,), evil, evil, evil),), evil
     )
-    run = replace(
-        make_run(0), key="x", variant=evil, command=evil, data_sha256={evil: evil}, versions={evil: evil}
+    made = result("x", 0, {}, variant=evil)
+    hashes = {"data_sha256": {evil: evil}, "versions": {evil: evil}}
+    run = RunDetail(
+        made.model_copy(
+            update={
+                "run": made.run.model_copy(update={"key": evil}),
+                "provenance": made.provenance.model_copy(update=hashes),
+            }
+        )
     )
     text = show_index(Report(evil, evil, evil, (table,), runs={"x": run}, notes=(evil,), problems=(evil,)))
     assert "<script>alert" not in text
