@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -227,19 +226,10 @@ def _pool_json(pool: Pool) -> dict[str, Any]:
     return {
         "runs": len(pool.values),
         "sources": dict(pool.sources),
-        "median": median(list(pool.sources.values())),
+        "median": pool.median,
         "competitors": list(pool.competitors),
         "links": sorted({study.link for study in pool.studies}),
     }
-
-
-def median(values: Sequence[float]) -> float | None:
-    """Returns the median, None of nothing."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if not ordered:
-        return None
-    return ordered[middle] if len(ordered) % 2 else math.fsum(ordered[middle - 1 : middle + 1]) / 2
 
 
 def to_text(found: Verification) -> str:
@@ -291,8 +281,7 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
     """Returns what one kind of evidence says and where it stands; nothing where there is none."""
     if not pool.studies:
         return []
-    middle = median(list(pool.sources.values()))
-    shown = "" if middle is None else f", median of sources {middle:.2f}"
+    shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"
     rivals = (
         f"; authors of a competing method: {', '.join(pool.competitors)}" if kind == "independent" else ""
     )

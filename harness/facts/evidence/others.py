@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Literal
 
 from harness.facts import statistics
@@ -66,6 +67,11 @@ class Pool:
     sources: Mapping[str, float]
     behind: int
     competitors: Mapping[str, tuple[Study, ...]] = field(default_factory=dict)
+
+    @property
+    def median(self) -> float | None:
+        """The median of the sources, None without one."""
+        return median(self.sources.values()) if self.sources else None
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -117,11 +117,6 @@ def load_claims(folder: Path) -> dict[str, PaperClaims]:
     return found
 
 
-def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[JudgedClaim]:
-    """Returns every claim with its outcome. Errors: InputError for an unknown table, column or row."""
-    return [judge_claim(claim, tables) for claim in claims]
-
-
 def judge_claim(claim: Claim, tables: Mapping[str, Table]) -> JudgedClaim:
     """Returns the claim with its pairs. Errors: InputError for an unknown table, column or row."""
     table = tables[_known(claim.table, list(tables), "table", claim)]
@@ -212,7 +207,11 @@ def _declared_claims(report: Report) -> dict[str, Any]:
     titles, tables = {paper.key: paper.title for paper in report.papers}, report.all_tables
     declared = load_claims(report.leaderboards / "claims")
     return claims_values(
-        {titles[key]: judge_claims(entry.claims, tables) for key, entry in declared.items() if key in titles},
+        {
+            titles[key]: [judge_claim(claim, tables) for claim in entry.claims]
+            for key, entry in declared.items()
+            if key in titles
+        },
         {table.key: paper.file for paper in report.papers for table in paper.tables}
         | {table.key: MAIN for table in report.tables},
     )
