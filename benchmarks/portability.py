@@ -3,9 +3,9 @@
 Computes operators, reference losses and whole trainings with their evaluation here and under an emulator of
 other x86-64 processors (Debian's package qemu-user), each in a process of its own, and writes
 reports/portability.md. The emulator reports another vendor, instruction set and caches, and knows no AVX-512;
-it is 10 to 30 times slower than the machine, so the whole takes hours and `--short` some minutes: what was
-computed by the same code is kept, and a run that was stopped goes on. It needs the small plan's data,
-backbones and teachers; trainings run in a folder of their own.
+it is 10 to 30 times slower than the machine, so the whole takes hours and `--short` some minutes: what a
+process of the same code computed is kept, and a check that was stopped goes on. It needs the small plan's
+data, backbones and teachers; trainings run in a folder of their own.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.portable_operators import operators
-from benchmarks.portable_results import Found
-from harness.disk.files import write_text
+from harness.disk.files import write_json, write_text
 from harness.errors import InputError
-from harness.paths import ARTEFACTS
+from harness.paths import ARTEFACTS, cache
 from harness.process import compute_with, prepare
 
 REPORT = Path("reports/portability.md")
@@ -43,6 +42,8 @@ TRAININGS = (
 """A contrastive, a distilled, a whitened and a flow system."""
 FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
 """Runs whose reference losses the short form computes."""
+PROCESSES = 4
+"""Among how many the reference losses are divided."""
 TASKS = "STSB,sts-part,geometry-test"
 INPUTS = (
     "data",
@@ -109,9 +110,9 @@ def parts_of(*, short: bool) -> list[Part]:
     from harness.plan.entries import read_params
 
     keys = list(FEW) if short else compared_runs(read_params())
-    half = -(-len(keys) // 2)
-    losses = [Part("losses", ",".join(some)) for some in (keys[:half], keys[half:])]
-    return [Part("operator"), *losses]
+    share = -(-len(keys) // PROCESSES)
+    losses = [keys[start : start + share] for start in range(0, len(keys), share)]
+    return [Part("operator"), *(Part("losses", ",".join(some)) for some in losses)]
 
 
 def on_all(
@@ -119,25 +120,32 @@ def on_all(
 ) -> dict[str, dict[str, str]]:
     """Returns processor -> name of a result -> its hash; `out` shows after each part what is known by then.
 
-    Parts that take longest start last. Results that this code gave before are not computed again.
+    Parts that take longest start last.
     """
-    found = Found({processor: {} for processor in parts}, code_that_computes())
+    found: dict[str, dict[str, str]] = {processor: {} for processor in parts}
+    code = code_that_computes()
     ordered = sorted(
         ((processor, part) for processor, some in parts.items() for part in some),
         key=lambda one: (one[0] != HERE, list(KINDS).index(one[1].kind)),
     )
     with ThreadPoolExecutor(jobs) as pool:
-        started = {}
-        for processor, part in ordered:
-            if left := lacking(part, found.results[processor]):
-                started[pool.submit(run, processor, left, found)] = (processor, left)
+        started = {pool.submit(kept, *one, code): one for one in ordered}
         for done in as_completed(started):
-            done.result()
             processor, part = started[done]
+            found[processor] |= done.result()
             print(f"{processor}: {part.kind} {part.keys}", flush=True)
             if out is not None:
-                write_text(out, as_markdown(found.results, processor_here()))
-    return found.results
+                write_text(out, as_markdown(found, processor_here()))
+    return found
+
+
+def kept(processor: str, part: Part, code: str) -> dict[str, str]:
+    """Returns what a part gives on a processor: as this code computed it before, or computed and kept now."""
+    path = cache() / "portability" / f"{sha256(json.dumps([code, processor, part]).encode())}.json"
+    if not path.is_file():
+        write_json(path, run(processor, part))
+    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def code_that_computes() -> str:
@@ -150,36 +158,19 @@ def code_that_computes() -> str:
     return sha256(fingerprint.encode() + own)
 
 
-def lacking(part: Part, results: Mapping[str, str]) -> Part | None:
-    """Returns what of a part has no result yet; None where all of it has."""
-    if part.kind == "losses":
-        keys = ",".join(key for key in part.keys.split(",") if f"losses {key}" not in results)
-        return part._replace(keys=keys) if keys else None
-    begins = f"{part.kind} {part.keys}"
-    return None if any(name.startswith(begins) for name in results) else part
-
-
-def run(processor: str, part: Part, found: Found) -> None:
-    """Computes one part in a new process on a processor and adds each result as soon as it is known.
-
-    Errors: InputError if the process fails.
-    """
+def run(processor: str, part: Part) -> dict[str, str]:
+    """Returns what a part gives in a new process on a processor. Errors: InputError if the process fails."""
     emulated = [] if processor == HERE else [EMULATOR, "-cpu", processor]
     words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", *part]
-    whole: dict[str, str] = {}
-    with tempfile.TemporaryFile("w+") as errors:
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith("{"):
-                    whole |= json.loads(line)
-                    if part.kind == "losses":
-                        found.add(processor, whole)
-        if process.returncode:
-            errors.seek(0)
-            said = (errors.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-            raise InputError(f"{processor}: {part.kind} {part.keys}: {said}")
-    found.add(processor, whole)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise InputError(f"{processor}: {part.kind} {part.keys}: {said}")
+    found: dict[str, str] = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("{"):
+            found |= json.loads(line)
+    return found
 
 
 def computed(part: Part) -> Iterator[tuple[str, str]]:

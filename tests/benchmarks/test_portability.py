@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import HERE, Part, as_markdown, differing, lacking
+from benchmarks.portability import HERE, Part, as_markdown, differing
 from benchmarks.portable_operators import operators
-from benchmarks.portable_results import Found
 from harness.errors import InputError
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.portable_results.cache", lambda: tmp_path)
+    monkeypatch.setattr(portability, "cache", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
@@ -53,9 +52,7 @@ def test_the_exit_code_says_whether_bits_differ(
     changed: dict[str, str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(portability, "REPORT", tmp_path / "report.md")
-    monkeypatch.setattr(
-        portability, "run", lambda processor, _, known: known.add(processor, found(**changed)[processor])
-    )
+    monkeypatch.setattr(portability, "run", lambda processor, _: found(**changed)[processor])
     monkeypatch.setattr(portability, "parts_of", lambda *, short: [Part("operator")])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
     assert portability.main(["--processors", "Haswell", "--trained-on", ""]) == code
@@ -68,9 +65,9 @@ def test_after_each_part_the_report_shows_what_is_known_and_long_parts_start_las
     started: list[tuple[str, str]] = []
     written: list[str] = []
 
-    def run(processor: str, part: Part, known: Found) -> None:
+    def run(processor: str, part: Part) -> dict[str, str]:
         started.append((processor, part.kind))
-        known.add(processor, {f"{part.kind} a": "1"})
+        return {f"{part.kind} a": "1"}
 
     monkeypatch.setattr(portability, "run", run)
     monkeypatch.setattr(portability, "write_text", lambda _, text: written.append(text))
@@ -100,32 +97,23 @@ def test_another_processor_is_emulated_and_this_one_is_not(
     emulator.write_text('#!/bin/sh\necho "$1 $2" > options\nshift 2\nexec "$@"\n')
     emulator.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    known = Found({HERE: {}, "Haswell": {}}, "code")
-    portability.run(HERE, Part("operator"), known)
+    here = portability.run(HERE, Part("operator"))
     assert not Path("options").exists()
-    portability.run("Haswell", Part("operator"), known)
+    there = portability.run("Haswell", Part("operator"))
     assert Path("options").read_text() == "-cpu Haswell\n"
-    assert (
-        known.results[HERE]
-        == known.results["Haswell"]
-        == {f"operator {k}": v for k, v in operators().items()}
-    )
+    assert here == there == {f"operator {k}": v for k, v in operators().items()}
 
 
 def test_a_process_that_fails_is_one_line() -> None:
     with pytest.raises(
         InputError, match=r"this machine: losses no-such-run: .*reading the plan needs a checkout"
     ):
-        portability.run(HERE, Part("losses", "no-such-run"), Found({HERE: {}}, "code"))
+        portability.run(HERE, Part("losses", "no-such-run"))
 
 
-def test_what_the_same_code_computed_is_not_computed_again() -> None:
-    Found({HERE: {}}, "code").add(HERE, {"losses a": "1", "operator sum": "2", "training b: scores": "3"})
-    known = Found({HERE: {}, "Haswell": {}}, "code").results
-    assert lacking(Part("losses", "a,c"), known[HERE]) == Part("losses", "c")
-    assert lacking(Part("losses", "a"), known[HERE]) is None
-    assert lacking(Part("operator"), known[HERE]) is None
-    assert lacking(Part("training", "b"), known[HERE]) is None
-    assert lacking(Part("training", "a"), known[HERE]) == Part("training", "a")
-    assert known["Haswell"] == {}
-    assert Found({HERE: {}}, "changed code").results == {HERE: {}}
+def test_what_the_same_code_computed_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(portability, "run", lambda processor, part: started.append(part.keys) or {"a": "1"})
+    for keys, code in (("x", "code"), ("x", "code"), ("y", "code"), ("x", "other code")):
+        assert portability.kept(HERE, Part("losses", keys), code) == {"a": "1"}
+    assert started == ["x", "y", "x"]
