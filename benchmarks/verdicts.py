@@ -21,6 +21,7 @@ from scipy import stats
 from harness.disk.files import write_text
 from harness.facts import statistics
 from harness.facts.bootstrap import RESAMPLES, multibootstrap, percentile_interval, resampled_correlations
+from harness.facts.comparisons import rank_intervals, surviving
 from harness.facts.settling import chance_of_verdict
 from harness.facts.statistics import KnownSpread
 from harness.facts.verdicts import (
@@ -37,8 +38,6 @@ from harness.facts.verdicts import (
     by_others,
     origin_of,
     p_values,
-    rank_intervals,
-    surviving,
     verdicts_at_a_look,
 )
 from harness.paths import SCORES

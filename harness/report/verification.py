@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.facts import statistics
+from harness.facts.draws import OURS, Draw, drawn
 from harness.facts.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.settling import chance_of_verdict
@@ -14,16 +15,12 @@ from harness.facts.statistics import BestByDev, KnownSpread
 from harness.facts.verdicts import (
     LOOKS,
     MARGIN,
-    OURS,
-    Draw,
     Judgement,
     OthersAnswer,
     Verdict,
     by_others,
-    drawn,
     judge,
     next_look,
-    verdict_of,
 )
 from harness.report.contributed import Contributed, contributed_text, seeds_text
 
@@ -133,7 +130,7 @@ def verify(
         draw=drawn(runs, printed.value, rounding=printed.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
-        verdict=verdict_of(ours, answer),
+        verdict=answer.answer if ours is None else ours.verdict,
         plan=None if settled else _plan(printed, values, answer, known, planned, price, margin),
     )
 

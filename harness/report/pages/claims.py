@@ -16,8 +16,9 @@ from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
+from harness.facts.comparisons import claimed, compare_at_a_look
 from harness.facts.statistics import Comparison
-from harness.facts.verdicts import claimed, compare_at_a_look, next_look
+from harness.facts.verdicts import next_look
 from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
@@ -148,7 +149,7 @@ def _judge_pair(
     """Returns two cells with their outcome; the first rule that holds decides.
 
     1. no verdict: the runs of a side do not judge its printed number. 2. untested: a side has no seeds. 3.
-    what `harness.facts.verdicts.claimed` says of the difference.
+    what `harness.facts.comparisons.claimed` says of the difference.
     """
     index = {column.key: number for number, column in enumerate(table.columns)}
     upper, lower = better[0].cells[index[better[1]]], worse[0].cells[index[worse[1]]]

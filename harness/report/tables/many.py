@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from harness.facts.verdicts import FAILED, LEVEL, surviving
+from harness.facts.comparisons import surviving
+from harness.facts.verdicts import FAILED, LEVEL
 from harness.report.tables.model import Cell, Table, verifications
 from harness.report.verification import Verification
 

@@ -10,6 +10,7 @@ import pytest
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.facts import statistics
+from harness.facts.draws import drawn
 from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
 from harness.facts.evidence.model import Range, Scope, Settings, Study, Summary
 from harness.facts.evidence.others import (
@@ -21,7 +22,7 @@ from harness.facts.evidence.others import (
 )
 from harness.facts.intervals import percentile
 from harness.facts.published import Published
-from harness.facts.verdicts import by_others, drawn
+from harness.facts.verdicts import by_others
 
 ROOT = Path(__file__).parents[3]
 LATER = "README.md, first SimCSE table"

@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 
 from benchmarks.verdicts import Studies, failed, reported_numbers
+from harness.facts.comparisons import claimed, compare_at_a_look, rank_intervals, surviving
+from harness.facts.draws import OURS, drawn, reach_of
 from harness.facts.intervals import Interval
 from harness.facts.statistics import KnownSpread, compare_seeds
 from harness.facts.verdicts import (
@@ -15,22 +17,14 @@ from harness.facts.verdicts import (
     LEVEL,
     LOOKS,
     MARGIN,
-    OURS,
     SAME,
     VERDICTS,
     Origin,
     by_others,
-    claimed,
-    compare_at_a_look,
-    drawn,
     judge,
     look_of,
     next_look,
     origin_of,
-    rank_intervals,
-    reach_of,
-    surviving,
-    verdict_of,
 )
 
 CLOSE = [75.0, 75.2, 75.4]
@@ -320,12 +314,6 @@ def test_without_others_it_counts_whether_anyone_looked(
     same_authors: bool, searched: bool, expected: str
 ) -> None:
     assert by_others({}, 75.0, same_authors=same_authors, searched=searched).answer == expected
-
-
-def test_our_seeds_decide_the_word_of_a_cell_where_there_are_any() -> None:
-    others = by_others(NEAR, 75.2, same_authors=False, searched=True)
-    assert verdict_of(None, others) == "independent runs agree"
-    assert verdict_of(judge([75.2], 75.2, origin=ONE), others) == "inconclusive"
 
 
 def test_the_scale_has_eleven_words() -> None:
