@@ -15,9 +15,9 @@ from harness.facts.verdicts import AT_A_LOOK, LEVEL, look_of
 Claimed = Literal["supported", "contradicted", "inconclusive"]
 
 
-def surviving(p: Sequence[float], *, rate: float = LEVEL) -> list[bool]:
-    """Returns which of many "does not replicate" hold at a false-discovery rate (Benjamini-Hochberg)."""
-    return [bool(one <= rate) for one in stats.false_discovery_control(p)] if p else []
+def surviving(p: Sequence[float]) -> list[bool]:
+    """Returns which "does not replicate" hold at the false-discovery rate LEVEL (Benjamini-Hochberg)."""
+    return [bool(one <= LEVEL) for one in stats.false_discovery_control(p)] if p else []
 
 
 def separable(groups: Sequence[Sequence[float] | None], exact: Sequence[bool]) -> np.ndarray:
