@@ -150,7 +150,6 @@ def p_values(
     origin: Origin,
     known: KnownSpread | None = None,
     rounding: float = 0.0,
-    margin: float = MARGIN,
 ) -> PValues:
     """Returns the p-values of the tests at one look, for one study or an array of them.
 
@@ -168,8 +167,8 @@ def p_values(
         near = np.maximum(size - rounding, 0) * -np.sign(difference)
         found.append(
             (
-                stats.t.sf((margin - rounding - size) / error, freedom),
-                stats.t.sf((size - margin - rounding) / error, freedom),
+                stats.t.sf((MARGIN - rounding - size) / error, freedom),
+                stats.t.sf((size - MARGIN - rounding) / error, freedom),
                 _chance_beyond(near / spread, seeds, freedom, origin),
                 _chance_beyond(near / spread, ENDLESS, ENDLESS, origin),
             )
@@ -222,17 +221,16 @@ def judge(
     origin: Origin,
     known: KnownSpread | None = None,
     rounding: float = 0.0,
-    margin: float = MARGIN,
 ) -> Judgement:
     """Returns what our seeds say of a reported number; the seeds up to the last look count, in their order.
 
     known: the spread of a larger study, n = 0 for a deterministic system, of which one run is enough.
-    Errors: ValueError without values or with a margin that is not positive.
+    Errors: ValueError without values.
     """
-    if not values or margin <= 0:
-        raise ValueError(f"{len(values)} values, margin {margin}: expected a value and a positive margin")
+    if not values:
+        raise ValueError("no values, expected at least one")
     if known is not None and known.n == 0:
-        return _judge_exact(statistics.mean(values) - reported, len(values), rounding, margin)
+        return _judge_exact(statistics.mean(values) - reported, len(values), rounding)
     look = look_of(len(values))
     used = values[: look or len(values)]
     difference = statistics.mean(used) - reported
@@ -243,27 +241,27 @@ def judge(
     if not look:
         return Judgement("inconclusive", difference, interval, len(used))
     sd = statistics.sample_sd(used)
-    found = p_values(difference, sd, look, origin=origin, known=known, rounding=rounding, margin=margin)
+    found = p_values(difference, sd, look, origin=origin, known=known, rounding=rounding)
     verdict = BY_OURS[int(verdicts_at_a_look(found, difference))]
     p = min(1.0, len(LOOKS) * float(max(found.off, found.draw)))
     return Judgement(verdict, difference, interval, look, p)
 
 
-def _judge_exact(difference: float, seeds: int, rounding: float, margin: float) -> Judgement:
+def _judge_exact(difference: float, seeds: int, rounding: float) -> Judgement:
     """Returns the judgement of a system whose score no seed changes: the difference is what it is."""
     interval = Interval(difference - rounding, difference + rounding)
-    verdict = _side(interval, margin, BY_OURS)
+    verdict = _side(interval, BY_OURS)
     return Judgement(verdict, difference, interval, seeds, 0.0 if verdict in FAILED else 1.0)
 
 
-def _side(interval: Interval, margin: float, words: Sequence[Any]) -> Any:
+def _side(interval: Interval, words: Sequence[Any]) -> Any:
     """Returns the word for where an interval lies; the last bits of sums are left out."""
-    last_bits = 1e-9
-    if -margin - last_bits <= interval.low and interval.high <= margin + last_bits:
+    reach = MARGIN + 1e-9
+    if -reach <= interval.low and interval.high <= reach:
         return words[SAME]
-    if interval.high < -margin - last_bits:
+    if interval.high < -reach:
         return words[LOWER]
-    return words[HIGHER] if interval.low > margin + last_bits else words[OPEN]
+    return words[HIGHER] if interval.low > reach else words[OPEN]
 
 
 def by_others(
@@ -273,7 +271,6 @@ def by_others(
     same_authors: bool,
     searched: bool,
     rounding: float = 0.0,
-    margin: float = MARGIN,
 ) -> OthersAnswer:
     """Returns what independent re-runs say of the level, each source counted once however many runs it has.
 
@@ -292,4 +289,4 @@ def by_others(
     interval = Interval(difference - half - rounding, difference + half + rounding)
     agree, lower, higher, not_known = get_args(ByOthers)[:4]
     words = (agree, "", lower, higher, not_known)
-    return OthersAnswer(_side(interval, margin, words), difference, interval, len(values))
+    return OthersAnswer(_side(interval, words), difference, interval, len(values))

@@ -14,7 +14,6 @@ from harness.facts.settling import chance_of_verdict
 from harness.facts.statistics import BestByDev, KnownSpread
 from harness.facts.verdicts import (
     LOOKS,
-    MARGIN,
     Judgement,
     OthersAnswer,
     Verdict,
@@ -88,7 +87,6 @@ def verify(
     known: KnownSpread | None = None,
     planned: KnownSpread | None = None,
     price: Price = NO_PRICE,
-    margin: float = MARGIN,
 ) -> Verification:
     """Returns what is known of a reported number.
 
@@ -105,7 +103,6 @@ def verify(
             origin=printed.origin,
             known=known,
             rounding=printed.rounding,
-            margin=margin,
         )
     independent = others.independent
     answer = by_others(
@@ -114,7 +111,6 @@ def verify(
         same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
         searched=others.searched,
         rounding=printed.rounding,
-        margin=margin,
     )
     single = printed.seeds is None or printed.seeds == 1
     runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
@@ -131,7 +127,7 @@ def verify(
         by_others=answer,
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
-        plan=None if settled else _plan(printed, values, answer, known, planned, price, margin),
+        plan=None if settled else _plan(printed, values, answer, known, planned, price),
     )
 
 
@@ -142,7 +138,6 @@ def _plan(
     known: KnownSpread | None,
     planned: KnownSpread | None,
     price: Price,
-    margin: float,
 ) -> Plan:
     """Returns the way to the next look; without runs of ours the difference is what others found, else 0."""
     if known is not None and known.n == 0:
@@ -161,7 +156,6 @@ def _plan(
         origin=printed.origin,
         known=study,
         rounding=printed.rounding,
-        margin=margin,
     )
     why = ""
     if chance is None:
