@@ -41,9 +41,8 @@ from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
 from methods.core.transfers import to_device
 from methods.core.types import Row
+from tests.support import tiny
 
-WORDS = [first + second for first in "bcdfghklmn" for second in ("a", "e", "i", "o", "u", "ad", "er", "in")]
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROWS = 512
 
 
@@ -59,33 +58,17 @@ class RandomTeacher:
 
 
 def write_backbone(folder: Path, shape: Shape) -> Path:
-    """Writes a BERT of these sizes with random weights and a tokenizer that knows WORDS."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    core = Tokenizer(
-        WordPiece({word: place for place, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]")
-    )
-    core.pre_tokenizer = BertPreTokenizer()
-    core.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    names = dict(
-        zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
-    )
-    config = BertConfig(
+    """Writes a BERT of these sizes with random weights, and a tokenizer that knows `tiny.WORDS`."""
+    return tiny.write_backbone(
+        folder,
         vocab_size=shape.vocabulary,
         hidden_size=shape.width,
         num_hidden_layers=shape.layers,
         num_attention_heads=max(1, shape.width // 64),
         intermediate_size=shape.inner,
+        max_position_embeddings=512,
+        initializer_range=0.02,
     )
-    BertModel(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_object=core, **names).save_pretrained(folder)
-    return folder
 
 
 def sentences(rewrites: int) -> list[Row]:
@@ -93,7 +76,7 @@ def sentences(rewrites: int) -> list[Row]:
     rng = np.random.default_rng(0)
 
     def sentence() -> str:
-        return " ".join(rng.choice(WORDS, size=TRAINING_LENGTH - 2))
+        return " ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2))
 
     return [Row(index, sentence(), tuple(sentence() for _ in range(rewrites))) for index in range(ROWS)]
 
