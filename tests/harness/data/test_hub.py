@@ -107,6 +107,30 @@ def test_the_pause_that_the_hub_asks_for_is_kept(hub: Hub, monkeypatch: pytest.M
     assert pauses[0] >= 7
 
 
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+@pytest.mark.parametrize(("seconds", "times"), [(3600, 1), (50, 99)], ids=["once", "again and again"])
+def test_a_longer_pause_than_two_minutes_in_all_is_not_kept(
+    hub: Hub, method: str, seconds: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an hour at once nor fifty seconds each time; requests of the same file share the limit."""
+    pauses = no_pauses(monkeypatch)
+    hub.fail("model.safetensors", Fault("status", status=429, seconds=seconds, times=times, method=method))
+    with pytest.raises(Unreachable, match=rf"asks to wait {seconds} s \(429\); .*again later$"):
+        fetch("model.safetensors")
+    assert sum(pauses) <= files.MOST_WAIT
+    hub.faults.clear()
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+
+
+def test_pauses_of_both_requests_for_a_file_count_together(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses = no_pauses(monkeypatch)
+    for method in ("HEAD", "GET"):
+        hub.fail("model.safetensors", Fault("status", status=429, seconds=70, method=method))
+    with pytest.raises(Unreachable, match="asks to wait 70 s"):
+        hub_file("some/model", "model", COMMIT, "model.safetensors")
+    assert len(pauses) == 1
+
+
 @pytest.mark.parametrize(
     "fault",
     [
