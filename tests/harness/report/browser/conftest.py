@@ -16,7 +16,7 @@ import pytest
 from harness.report.disagreement import PairSet
 from harness.report.measurements import Measurements
 from harness.report.pages import audit, claims, compare, ladder, lens, pairs, small, speed
-from harness.report.pages.claims import Claim, Rows, claims_values, judge_claim
+from harness.report.pages.claims import Claim, Rows, claims_values, judge_claims
 from harness.report.pages.content import Ladder, Report, Step
 from harness.report.pages.speed import speed_values
 from harness.results.schema import ResultFile
@@ -135,7 +135,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         results=(*results, result("a-ladder-text", 0, {("STS12", "all"): 0.4})),
         ladders=tuple(Ladder(name, "b", steps) for name in ("a", "not-run")),
     )
-    ledger = {"A paper": [judge_claim(CLAIM, {"small-sts": report.tables[0]})]}
+    ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
     measured = Measurements.model_validate_json(json.dumps(two_machines()))
     pages = {
         "index": show_index(report),
