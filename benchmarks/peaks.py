@@ -29,11 +29,10 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from benchmarks.steps import build, sentences, stepper, teacher_dim, write_backbone
 from harness.disk.files import write_text
-from harness.paths import PEAKS
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import FLOAT_BYTES, STATES, Estimate
 from harness.plan.names import FULL_SCALE
-from harness.plan.peaks import Peak, read_peaks, setting_of
+from harness.plan.peaks import PEAKS, Peak, read_peaks, setting_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import Shape, read_step_times
