@@ -36,7 +36,7 @@ from harness.process import quiet
 from methods.core import streams
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.optimizer import build_optimizer
+from methods.core.optimizer import AdamW, build_optimizer
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
 from methods.core.transfers import to_device
@@ -93,8 +93,9 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     elif run.parent_folder is not None:
         parent = folder / "parent"
         Networks(backbone, pooling=run.pooling).new_encoder().save(parent)
-    if run.config.get("queue_start") == "corpus":  # filled from the corpus, which is short here
-        run = run.model_copy(update={"config": {**run.config, "queue_size": ROWS // 2}})
+    if run.config.get("queue_start") == "corpus":  # filled from the corpus, which may be short here
+        size = min(run.config["queue_size"], len(rows) // 2)
+        run = run.model_copy(update={"config": {**run.config, "queue_size": size}})
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
@@ -137,13 +138,18 @@ def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Names
 
 
 def stepper(
-    method: Method, train: Mapping[str, Any], *, device: str, precision: str
+    method: Method,
+    train: Mapping[str, Any],
+    *,
+    device: str,
+    precision: str,
+    optimizer: AdamW | None = None,
 ) -> Callable[[Sequence[Row], int], None]:
     """Returns a whole training step on some rows.
 
     The method must be prepared, on its device and in training mode.
     """
-    optimizer = build_optimizer(method, TrainConfig.model_validate(train))
+    optimizer = optimizer or build_optimizer(method, TrainConfig.model_validate(train))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
     def step(rows: Sequence[Row], number: int) -> None:
@@ -186,7 +192,7 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
             with tempfile.TemporaryDirectory() as place:
                 rows = sentences(2)
                 backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
-                dim = _teacher_dim(run, Estimate(params, times), times.shapes[name].width)
+                dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
                 method = build(fitting(run, given.batch), backbone, Path(place), rows, dim)
                 taken = measure(method, run, rows, given)
             row = StepTime(
@@ -216,7 +222,7 @@ def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
 
 
-def _teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
+def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
     """Returns the width of the run's teacher; that of the backbone where the recipe's two have one width."""
     teacher = estimate.shape(Path(run.parent).name.partition("__")[0])
     student = estimate.shape(run.backbone)
