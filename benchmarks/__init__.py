@@ -24,3 +24,6 @@ BENCHMARKS = {
     "launch": "commands:launch",
 }
 """Name -> module of this package and function, in the order in which `python -m benchmarks` runs them."""
+
+GPU_CHECK = "gpu-check"
+"""What `sentbench gpu-check` writes beside them on a machine with a GPU."""

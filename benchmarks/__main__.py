@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import BENCHMARKS
+from benchmarks import BENCHMARKS, GPU_CHECK
 from benchmarks.machine import machine, software
 from benchmarks.runner import Disagreement, product_rates, write_figures, write_rates
 from harness.errors import InputError
@@ -44,7 +44,7 @@ def main() -> int:
             if out is not None and results:
                 found = {**settings, "results": [result.model_dump() for result in results]}
                 about = machine(arguments.device)
-                write_figures(out, about, name, found, order=list(BENCHMARKS), again=arguments.again)
+                write_figures(out, about, name, found, order=[*BENCHMARKS, GPU_CHECK], again=arguments.again)
     except (Disagreement, InputError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1

@@ -26,6 +26,7 @@ from methods.dclr.objective import binary_cross_entropy
 from methods.pcl.config import PCLConfig
 from methods.pcl.objective import pcl_loss
 from methods.pt_bert.block import PseudoTokenBlock, factorised, plain
+from tests.methods.pcl.sample import SAMPLES
 
 TAU = 0.05
 ASCENT_STEPS, STEP_SIZE = 4, 1.0e-3
@@ -65,7 +66,8 @@ def pcl(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
         [(16, 3, 64)] if short else [(64, 9, 768), (64, 4, 1024), (256, 9, 768)]
     ):
         inputs = leaves(2, sentences, positives + 1, width, device=device)
-        config = pcl_config(positives)
+        own = {"positives": positives, "edits": ["shuffle"] * (positives - 1), "coupling": "separate"}
+        config = PCLConfig.model_validate({**SAMPLES[0].config, **own})
         sides = {
             "products": step(lambda main, peer, config=config: pcl_loss(main, peer, config).total, inputs),
             "released form": step(released_pcl, inputs),
@@ -75,28 +77,6 @@ def pcl(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
             forms(name, sides, 2e-4, rounds=rounds, targets={"released form": 20.0}, device=device)
         )
     return [*results, pcl_network(*((8, 3, 1) if short else (16, 4, 6)), rounds, device)]
-
-
-def pcl_config(positives: int) -> PCLConfig:
-    return PCLConfig(
-        max_length=32,
-        positives=positives,
-        edits=["shuffle"] * (positives - 1),
-        edit_share=0.2,
-        edit_unit="piece",
-        deletion="first-occurrence",
-        temperature=TAU,
-        coupling="separate",
-        peer_head="cls-shared-mlp",
-        peer_attention_mask=True,
-        peer_views="shared",
-        contrast="dropout-and-group",
-        contrast_weight=1.0,
-        kl_pairs="consistency-agreement",
-        kl_direction="peer-main",
-        kl_reduction="element-mean",
-        recompute=False,
-    )
 
 
 def released_pcl(main: Tensor, peer: Tensor) -> Tensor:

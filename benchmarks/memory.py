@@ -120,7 +120,7 @@ def evaluation(count: int) -> dict[str, float]:
     keep_freed_memory()
     model = encoder(True, "mean")
     model.output = torch.nn.Linear(model.width, VECTOR_WIDTH)
-    few, many = _pairs(AGREEING), _pairs(count)
+    few, many = pairs_tasks(AGREEING), pairs_tasks(count)
     unique_texts(many)  # reads the set
     with TemporaryDirectory() as place:
         model.save(Path(place))
@@ -142,7 +142,7 @@ def _texts(count: int) -> list[str]:
     return [f"{some[number % len(some)]} {number}" for number in range(count)]
 
 
-def _pairs(count: int) -> list[Any]:
+def pairs_tasks(count: int) -> list[Any]:
     """Returns one set of pairs that holds so many different sentences, with scores drawn once."""
     texts = _texts(count)
     gold = np.random.default_rng(0).integers(6, size=count // 2)

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -181,28 +181,10 @@ def output_of(command: Sequence[str], place: Path | None = None) -> str:
 
 def fresh(function: Callable[..., Any], *given: Any, **environment: str) -> Any:
     """Returns what a function returns in a new process with these environment variables added."""
-    with _environment(environment):
+    with patch.dict(os.environ, environment):
         threads = torch.get_num_threads()
-        with ProcessPoolExecutor(1, get_context("spawn"), _set_threads, (threads,)) as process:
+        with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (threads,)) as process:
             return process.submit(function, *given).result()
-
-
-def _set_threads(count: int) -> None:
-    torch.set_num_threads(count)
-
-
-@contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def resident(field: str) -> int:

@@ -36,14 +36,13 @@ from harness.process import quiet
 from methods.core import streams
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.optimizer import build_optimizer
+from methods.core.optimizer import AdamW, build_optimizer
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
 from methods.core.transfers import to_device
 from methods.core.types import Row
+from tests.support import tiny
 
-WORDS = [first + second for first in "bcdfghklmn" for second in ("a", "e", "i", "o", "u", "ad", "er", "in")]
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROWS = 512
 
 
@@ -59,33 +58,17 @@ class RandomTeacher:
 
 
 def write_backbone(folder: Path, shape: Shape) -> Path:
-    """Writes a BERT of these sizes with random weights and a tokenizer that knows WORDS."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    core = Tokenizer(
-        WordPiece({word: place for place, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]")
-    )
-    core.pre_tokenizer = BertPreTokenizer()
-    core.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    names = dict(
-        zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
-    )
-    config = BertConfig(
+    """Writes a BERT of these sizes with random weights, and a tokenizer that knows `tiny.WORDS`."""
+    return tiny.write_backbone(
+        folder,
         vocab_size=shape.vocabulary,
         hidden_size=shape.width,
         num_hidden_layers=shape.layers,
         num_attention_heads=max(1, shape.width // 64),
         intermediate_size=shape.inner,
+        max_position_embeddings=512,
+        initializer_range=0.02,
     )
-    BertModel(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_object=core, **names).save_pretrained(folder)
-    return folder
 
 
 def sentences(rewrites: int) -> list[Row]:
@@ -93,7 +76,7 @@ def sentences(rewrites: int) -> list[Row]:
     rng = np.random.default_rng(0)
 
     def sentence() -> str:
-        return " ".join(rng.choice(WORDS, size=TRAINING_LENGTH - 2))
+        return " ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2))
 
     return [Row(index, sentence(), tuple(sentence() for _ in range(rewrites))) for index in range(ROWS)]
 
@@ -110,8 +93,9 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
     elif run.parent_folder is not None:
         parent = folder / "parent"
         Networks(backbone, pooling=run.pooling).new_encoder().save(parent)
-    if run.config.get("queue_start") == "corpus":  # filled from the corpus, which is short here
-        run = run.model_copy(update={"config": {**run.config, "queue_size": ROWS // 2}})
+    if run.config.get("queue_start") == "corpus":  # filled from the corpus, which may be short here
+        size = min(run.config["queue_size"], len(rows) // 2)
+        run = run.model_copy(update={"config": {**run.config, "queue_size": size}})
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
@@ -154,13 +138,18 @@ def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Names
 
 
 def stepper(
-    method: Method, train: Mapping[str, Any], *, device: str, precision: str
+    method: Method,
+    train: Mapping[str, Any],
+    *,
+    device: str,
+    precision: str,
+    optimizer: AdamW | None = None,
 ) -> Callable[[Sequence[Row], int], None]:
     """Returns a whole training step on some rows.
 
     The method must be prepared, on its device and in training mode.
     """
-    optimizer = build_optimizer(method, TrainConfig.model_validate(train))
+    optimizer = optimizer or build_optimizer(method, TrainConfig.model_validate(train))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
     def step(rows: Sequence[Row], number: int) -> None:
@@ -203,7 +192,7 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
             with tempfile.TemporaryDirectory() as place:
                 rows = sentences(2)
                 backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
-                dim = _teacher_dim(run, Estimate(params, times), times.shapes[name].width)
+                dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
                 method = build(fitting(run, given.batch), backbone, Path(place), rows, dim)
                 taken = measure(method, run, rows, given)
             row = StepTime(
@@ -233,7 +222,7 @@ def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
 
 
-def _teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
+def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
     """Returns the width of the run's teacher; that of the backbone where the recipe's two have one width."""
     teacher = estimate.shape(Path(run.parent).name.partition("__")[0])
     student = estimate.shape(run.backbone)

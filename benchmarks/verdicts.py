@@ -27,16 +27,13 @@ from benchmarks.verdict_studies import (
 )
 from harness.disk.files import write_text
 from harness.facts.bootstrap import RESAMPLES, multibootstrap, percentile_interval
+from harness.facts.comparisons import Pair, claimed_among_many, rank_intervals, surviving
 from harness.facts.verdicts import (
     HIGHER,
     LOOKS,
     LOWER,
     Origin,
-    Pair,
-    claimed_among_many,
     p_values,
-    rank_intervals,
-    surviving,
     verdicts_at_a_look,
 )
 from harness.paths import SCORES

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["COLUMNS"] = "100"  # the width of a help text
 
-from harness.cli import command_files, parser_of
+from harness.cli import command_files, module_of, parser_of
 from sentbench import __version__
 
 project = "sentbench"
@@ -29,7 +28,7 @@ def command_page() -> str:
     """Returns the reference of all commands: the help of each, as the command prints it."""
     parts = ["# Commands\n\nThe output of `sentbench COMMAND --help`.\n"]
     for name in command_files():
-        parser = parser_of(name, import_module(f"harness.commands.{name.replace('-', '_')}"))
+        parser = parser_of(name, module_of(name))
         parts.append(f"## {name}\n\n```text\n{parser.format_help()}```\n")
     return "\n".join(parts)
 

@@ -16,7 +16,9 @@ from typing import NoReturn
 from harness.errors import CONTROL, InputError, near_matches
 from harness.process import prepare
 
-COMMANDS = Path(__file__).with_name("commands")
+ROOMS = ("commands", "stages")
+"""The folders whose files are commands if their first line says so: a stage of the pipeline is one too."""
+HEADLINE = re.compile(r'"""`sentbench ([\w-]+)`: (.+)\.$')
 READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
 EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
@@ -93,7 +95,7 @@ def run_command(words: Sequence[str]) -> int:
             f"{name!r} is not a command, expected one of {', '.join(commands)}"
             f"{near_matches(name, list(commands))}"
         )
-    module = import_module(f"harness.commands.{name.replace('-', '_')}")
+    module = module_of(name)
     return int(module.execute(parser_of(name, module).parse_args(words[1:])) or 0)
 
 
@@ -110,19 +112,33 @@ def parser_of(name: str, module: ModuleType) -> CommandParser:
 
 
 def command_files() -> dict[str, Path]:
-    """Returns the file of each command by its name, in which `-` stands for the file's `_`."""
-    return {path.stem.replace("_", "-"): path for path in sorted(COMMANDS.glob("[!_]*.py"))}
+    """Returns the file of each command by its name, as the first line of the file gives it."""
+    paths = [path for room in ROOMS for path in Path(__file__).with_name(room).glob("[!_]*.py")]
+    found = {line[1]: path for path in paths if (line := HEADLINE.match(first_line(path)))}
+    return dict(sorted(found.items()))
+
+
+def module_of(name: str) -> ModuleType:
+    """Returns the module of a command."""
+    path = command_files()[name]
+    return import_module(f"harness.{path.parent.name}.{path.stem}")
 
 
 def headline(path: Path) -> str:
     """Returns what a command does: the first line of its docstring without its name; imports nothing."""
+    found = HEADLINE.match(first_line(path))
+    return found[2] if found else ""
+
+
+def first_line(path: Path) -> str:
+    """Returns the first line of a file."""
     with path.open(encoding="utf-8") as file:
-        return file.readline().strip().strip('".').partition("`: ")[2]
+        return file.readline().strip()
 
 
 def how_to_go_on(words: Sequence[str]) -> str:
     """Returns what an interrupted command leaves: its CONTINUES, if it can be continued."""
-    module = sys.modules.get(f"harness.commands.{words[0].replace('-', '_')}" if words else "")
+    module = module_of(words[0]) if words and words[0] in command_files() else None
     return getattr(module, "CONTINUES", "nothing half-written is left")
 
 

@@ -7,12 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.facts.bootstrap import (
-    RESAMPLES,
-    multibootstrap,
-    percentile_interval,
-    resampled_correlations,
-)
+from harness.facts.bootstrap import multibootstrap, percentile_interval, resampled_correlations
 from harness.facts.intervals import Interval
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.report.formats.scores import ScoreLine
@@ -34,21 +29,16 @@ class Correlation(NamedTuple):
     metric: str
 
 
-def pair_intervals(
-    tasks: Iterable[Task], encode: Encode, *, seed: int = SEED, resamples: int = RESAMPLES
-) -> dict[Correlation, Interval]:
+def pair_intervals(tasks: Iterable[Task], encode: Encode) -> dict[Correlation, Interval]:
     """Returns the bootstrap interval of each correlation over all pairs; other tasks have none.
 
-    Equal seeds give equal intervals, whatever other tasks are asked for.
+    A task has the same interval whatever other tasks are asked for.
     """
     found = {}
     for task in scored_pairs(tasks):
         gold, cosines = gold_of(task), cosines_of_pairs(encode, task.pairs, task.name)
         for metric, ranked in RANKED.items():
-            stream = stream_of(seed, task.name)
-            (draws,) = resampled_correlations(
-                gold, [cosines], ranked=ranked, stream=stream, resamples=resamples
-            )
+            (draws,) = resampled_correlations(gold, [cosines], ranked=ranked, stream=stream_of(task))
             interval = percentile_interval(draws)
             if interval is not None:
                 found[Correlation(task.name, metric)] = interval
@@ -73,8 +63,6 @@ def difference_interval(
     second: Sequence[Encode],
     *,
     paired: Sequence[tuple[int, int]] = (),
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
 ) -> OverItems:
     """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
 
@@ -82,14 +70,12 @@ def difference_interval(
     paired: positions of the encoders that share a seed; with two of them the joint interval is known.
     """
     cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in (*first, *second)]
-    draws = resampled_correlations(
-        gold_of(task), cosines, ranked=True, stream=stream_of(seed, task.name), resamples=resamples
-    )
+    draws = resampled_correlations(gold_of(task), cosines, ranked=True, stream=stream_of(task))
     ours, theirs = draws[: len(first)], draws[len(first) :]
     joint = None
     if len(paired) > 1:
         differences = np.stack([ours[one] - theirs[other] for one, other in paired])
-        joint = percentile_interval(multibootstrap(differences, stream=stream_of(seed, task.name)))
+        joint = percentile_interval(multibootstrap(differences, stream=stream_of(task)))
     return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0)), joint)
 
 
@@ -118,6 +104,6 @@ def gold_of(task: StsTask) -> np.ndarray:
     return np.array([pair.score for pair in task.pairs])
 
 
-def stream_of(seed: int, task: str) -> list[int]:
+def stream_of(task: StsTask) -> list[int]:
     """Returns what keys the draws of a task."""
-    return [seed, *task.encode()]
+    return [SEED, *task.name.encode()]

@@ -1,6 +1,6 @@
-"""Commands of `sentbench`, one file a command, named as it with `_` for `-`.
+"""Commands of `sentbench`, one file a command; those that are stages of the pipeline are in harness/stages.
 
-The first line of a command's docstring is its help and a line `Example: ...` of it ends its help page,
+The first line of a command's docstring is its name and help, a line `Example: ...` of it ends its help page,
 `declare(parser)` adds its arguments, and `execute(arguments)` runs it and returns an exit code, or None
 for 0. CONTINUES, where there is one, says what an interrupted command goes on from. Only the command called
 is imported. Here the name `list` stands for the command once that is imported, not for Python's type.
@@ -9,29 +9,15 @@ is imported. Here the name `list` stands for the command once that is imported, 
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
-
-if TYPE_CHECKING:
-    from harness.plan.entries import Params
 
 POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg")
 """The poolings of `methods.core.pooling`, which would load torch for a help page; a test compares them."""
 FORMATS = ("text", "github")
 """How a check prints what it found: as lines, or as workflow commands that annotate a pull request."""
-
-
-def read_plan() -> Params:
-    """Returns the plan; from here on data come from the plan's tiers and no other."""
-    from harness.plan.entries import read_params
-
-    params = read_params()
-    os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
-    return params
 
 
 def add_pooling_option(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
         default="nothing",
         help="exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
     )
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"), help="only runs that were trained on this device"
+    )
     add_json_option(parser)
     parser.add_argument(
         "--format",
@@ -45,12 +48,14 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.format != "text":
         raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
     from harness.report.formats.moves import to_json, to_pull_request
-    from harness.report.tables.moves import arithmetic_changes, compare
+    from harness.report.tables.moves import compare, machine_changes
     from harness.results.history import results_of
 
     names = arguments.before, arguments.after
-    before, after = results_of(arguments.before), results_of(arguments.after)
-    moves, changed = compare(before, after), arithmetic_changes(before, after)
+    before, after = (
+        [r for r in results_of(name) if arguments.device in (None, r.provenance.device)] for name in names
+    )
+    moves, changed = compare(before, after), machine_changes(before, after)
     failing = FAILS[arguments.fail_on]
     if arguments.json:
         print(json.dumps({**to_json(moves, names), "arithmetic": changed}))

@@ -17,12 +17,12 @@ from harness.commands import (
     add_text_option,
     check_encoder_folder,
     name_list,
-    read_plan,
 )
 from harness.disk.files import write_json
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
+from harness.plan.entries import read_plan
 from harness.process import add_device_option, compute_with
 
 if TYPE_CHECKING:

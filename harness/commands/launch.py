@@ -148,7 +148,7 @@ def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns what would run and, by engine, how long the plan's runs among it would take."""
-    from harness.commands import read_plan
+    from harness.plan.entries import read_plan
     from harness.plan.estimate import Estimate
     from harness.plan.packing import hours_at_once, packing
     from harness.plan.step_times import read_step_times

@@ -19,6 +19,7 @@ from harness.plan.estimate import Estimate
 from harness.plan.names import table_runs, table_tasks
 from harness.plan.needs import needs_of
 from harness.plan.packing import packing
+from harness.plan.peaks import Peak
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
@@ -26,6 +27,9 @@ from harness.process import Arithmetic
 from harness.results.store import read_result
 
 EVALUATE_AGAIN = "delete it and evaluate the run again"
+GPU_MEMORY = (
+    "GPU GB: peak of a step, counted | tracked by `python -m benchmarks.peaks`; the CUDA context comes on top"
+)
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
@@ -38,6 +42,7 @@ class System(NamedTuple):
     done: int
     steps: int
     cost: Cost | None
+    peak: Peak | None
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -127,13 +132,14 @@ def describe(params: Params) -> str:
     """Returns a line a system, those of teachers, data and total, the estimates' grounds, what is missing."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
-    lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk")]
+    lines = [
+        _line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk", "GPU GB")
+    ]
     for system in found:
         run = next(iter(system.runs.values()))
         length = f"{system.steps:,} of {run.train['batch_size']}" if system.steps else "no training"
-        lines.append(
-            _line(system.id, system.backbone, len(system.runs), system.done, length, *_shown(system.cost))
-        )
+        about = (system.id, system.backbone, len(system.runs), system.done, length)
+        lines.append(_line(*about, *_shown(system.cost), _memory(system)))
     if params.teachers:
         lines.append(
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
@@ -157,7 +163,7 @@ def systems(params: Params, estimate: Estimate) -> list[System]:
         one = estimate.run(run)
         cost = None if one is None else Cost(*(len(runs) * part for part in one))
         done = sum(is_done(key, run) for key, run in runs.items())
-        found.append(System(system, backbone, runs, done, estimate.steps(run), cost))
+        found.append(System(system, backbone, runs, done, estimate.steps(run), cost, estimate.peak(run)))
     return found
 
 
@@ -185,6 +191,7 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
         f"data: {', '.join(params.sources)} from {', '.join(params.tiers)}",
         *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
         packing(params.runs),
+        GPU_MEMORY,
         NOT_COUNTED,
     ]
     if unknown:
@@ -206,13 +213,19 @@ def _shown(cost: Cost | None) -> tuple[str, str, str]:
     return _hours(cost.gpu_hours), _hours(cost.cpu_hours), f"{cost.disk / 1e9:.2f} GB"
 
 
+def _memory(system: System) -> str:
+    """Returns both estimates of the peak memory of a step as they are printed."""
+    if system.peak is None:
+        return "?" if system.steps else ""
+    return f"{system.peak.counted / 1e9:.1f} | {system.peak.tracked / 1e9:.1f}"
+
+
 def _hours(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
 
 
 def _line(*cells: object) -> str:
-    """Returns one line of the listing; its eight cells have fixed widths."""
-    system, backbone, runs, done, steps, gpu, cpu, disk = (str(cell) for cell in cells)
-    return (
-        f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17} {gpu:>8} {cpu:>9} {disk:>11}".rstrip()
-    )
+    """Returns one line of the listing: up to nine cells of fixed widths."""
+    system, backbone, runs, done, steps, gpu, cpu, disk, memory = (str(cell) for cell in (*cells, "")[:9])
+    left = f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17}"
+    return f"{left} {gpu:>8} {cpu:>9} {disk:>11} {memory:>12}".rstrip()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.commands import read_plan
 from harness.disk.locks import alone
+from harness.plan.entries import read_plan
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -58,15 +58,15 @@ def half_width(values: Sequence[float], *, known: KnownSpread | None, confidence
     return max(widths, default=None)
 
 
-def prediction_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval | None:
-    """Returns where one more run of the same normal law falls with this confidence; None below two runs.
+def prediction_interval(values: Sequence[float]) -> Interval | None:
+    """Returns where one more run of the same normal law falls with 95 %; None below two runs.
 
     Source: mean -+ t(n - 1) s sqrt(1 + 1/n).
     """
     sd = statistics.sample_sd(values)
     if sd is None:
         return None
-    half = student(len(values) - 1, confidence) * sd * math.sqrt(1 + 1 / len(values))
+    half = student(len(values) - 1, 0.95) * sd * math.sqrt(1 + 1 / len(values))
     return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
 
 
@@ -88,13 +88,13 @@ def percentile(draws: Sequence[Sequence[float]], printed: float, *, rounding: fl
     return Share((below + not_above) / 2 / count, Interval(low, high))
 
 
-def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
-    """Returns the exact binomial interval of a chance of which `trials` showed `successes`.
+def clopper_pearson(successes: int, trials: int) -> Interval:
+    """Returns the exact binomial 95 % interval of a chance of which `trials` showed `successes`.
 
     Source: Clopper and Pearson 1934.
     Errors: ValueError unless 0 <= successes <= trials and trials >= 1.
     """
     if not (trials >= 1 and 0 <= successes <= trials):
         raise ValueError(f"{successes} of {trials}: expected 0 <= successes <= trials and a trial")
-    found = stats.binomtest(successes, trials).proportion_ci(confidence, method="exact")
+    found = stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
     return Interval(float(found.low), float(found.high))

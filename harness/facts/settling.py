@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from harness.facts.statistics import SMALL_SAMPLE, KnownSpread
-from harness.facts.verdicts import LOOKS, MARGIN, OPEN, Origin, p_values, verdicts_at_a_look
+from harness.facts.verdicts import LOOKS, OPEN, Origin, p_values, verdicts_at_a_look
 
 DRAWS = 4000
 """Simulated studies; a probability is then off by less than 2 points (two standard errors)."""
@@ -40,7 +40,6 @@ def chance_of_verdict(
     origin: Origin,
     known: KnownSpread | None = None,
     rounding: float = 0.0,
-    margin: float = MARGIN,
 ) -> float | None:
     """Returns the probability that `look` seeds in all give a verdict, None without a standard deviation.
 
@@ -73,6 +72,5 @@ def chance_of_verdict(
         origin=origin,
         known=known if known is not None and known.n > 1 else None,
         rounding=rounding,
-        margin=margin,
     )
     return float((verdicts_at_a_look(found, after) != OPEN).mean())

@@ -136,6 +136,10 @@ class TableSpec(Declaration):
                         )
         return self
 
+    def lists(self, recipe: str | None) -> bool:
+        """Returns whether a table of runs lists the systems of a recipe; None: no recipe declares them."""
+        return self.recipe in (None, recipe) and (self.not_recipe is None or self.not_recipe != recipe)
+
     def column(self, key: str) -> ColumnSpec:
         """Returns one column; an unknown key is an error with near matches."""
         columns = {column.key: column for column in [*self.columns, *self.parts]}

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from scipy import stats
 
+TEST_LEVEL = 0.05
+"""Of a two-sided test for which seeds are planned."""
 SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""
 
@@ -110,20 +112,18 @@ def compare_seeds(
     return welch_test(ours, theirs, confidence=confidence)
 
 
-def power(difference: float, sd: float, n: int, *, samples: int = 2, level: float = 0.05) -> float:
-    """Returns the chance that a two-sided t test at `level` shows a true difference with n seeds a side.
+def power(difference: float, sd: float, n: int, *, samples: int = 2) -> float:
+    """Returns the chance that a two-sided t test at TEST_LEVEL shows a true difference with n seeds a side.
 
     samples: 2 compares two methods with n seeds each, 1 compares our n seeds with one fixed published value.
     """
     freedom = samples * (n - 1)
     shift = abs(difference) / sd * math.sqrt(n / samples)
-    critical = stats.t.ppf(1 - level / 2, freedom)
+    critical = stats.t.ppf(1 - TEST_LEVEL / 2, freedom)
     return float(stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift))
 
 
-def seeds_needed(
-    difference: float, sd: float, *, samples: int = 2, target: float = 0.8, level: float = 0.05
-) -> int:
+def seeds_needed(difference: float, sd: float, *, samples: int = 2, target: float = 0.8) -> int:
     """Returns the smallest number of seeds a side with which `power` reaches `target`.
 
     The search starts at the normal approximation, which is never above the answer; beyond 10,000 seeds it is
@@ -131,8 +131,8 @@ def seeds_needed(
     """
     if difference == 0 or sd < 0:
         raise ValueError(f"difference {difference} and sd {sd}: expected a non-zero difference and sd >= 0")
-    quantiles = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(target)
+    quantiles = stats.norm.ppf(1 - TEST_LEVEL / 2) + stats.norm.ppf(target)
     n = max(2, math.ceil(samples * (quantiles * sd / difference) ** 2))
-    while sd > 0 and n <= 10_000 and power(difference, sd, n, samples=samples, level=level) < target:
+    while sd > 0 and n <= 10_000 and power(difference, sd, n, samples=samples) < target:
         n += 1
     return n

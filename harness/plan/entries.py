@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -12,14 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from harness.data.sources import TierName
-from harness.declarations import (
-    Declaration,
-    Name,
-    RelativePath,
-    folder_in,
-    read_declaration,
-    validated,
-)
+from harness.declarations import Declaration, Name, RelativePath, folder_in, read_declaration, validated
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
@@ -279,6 +273,13 @@ def read_params(path: Path = PARAMS) -> Params:
         need_checkout("reading the plan")
         raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
     return read_declaration(path, Params)
+
+
+def read_plan() -> Params:
+    """Returns the plan; from here on data come from the plan's tiers and no other."""
+    params = read_params()
+    os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
+    return params
 
 
 def _sha256(value: Any) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.data.sources import SOURCES
 from harness.paths import BACKBONES
 from harness.plan.entries import Params, Run
+from harness.plan.peaks import Peak, Peaks, read_peaks
 from harness.plan.step_times import (
     BACKWARD,
     DEV_SENTENCES,
@@ -38,6 +39,7 @@ class Estimate:
     params: Params
     times: StepTimes
     _counted: dict[tuple[tuple[str, ...], str], int] = field(default_factory=dict)
+    _peaks: list[Peaks] = field(default_factory=list)
 
     def shape(self, path: str) -> Shape | None:
         """Returns the sizes of backbones/NAME, None if step-times.yaml does not list them."""
@@ -129,17 +131,26 @@ class Estimate:
         texts = sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(texts * LINE_BYTES))
 
-    def training_bytes(self, run: Run) -> float:
-        """Returns the least memory that training a run takes, whatever its method; 0 for an unknown backbone.
-
-        Counted are the weights with gradient and two moments, and the activations of two views of each
-        sentence as Korthikanti et al. (2022) count them, in fp32: 68 bytes a token and unit of width, 10 for
-        each head and pair of tokens, heads of width 64. Sentences are of TRAINING_LENGTH, or shorter where
-        the run cuts them.
-        """
+    def peak(self, run: Run) -> Peak | None:
+        """Returns the peak memory of a training step; None for no training, or a setting not measured."""
         shape = self.shape(run.backbone_name)
-        if shape is None:
-            return 0.0
+        if shape is None or not self.steps(run):
+            return None
+        if not self._peaks:
+            self._peaks.append(read_peaks())
+        return self._peaks[0].of(run, shape)
+
+    def training_bytes(self, run: Run) -> float:
+        """Returns the larger estimate of the peak memory; without one the least that any method takes.
+
+        That is the weights with gradient and two moments, and the activations of two views of each sentence
+        by the formula of Korthikanti et al. (2022) in fp32: 68 bytes a token and unit of width, 10 for each
+        head and pair of tokens, heads of width 64. Sentences are of TRAINING_LENGTH, or shorter where the run
+        cuts them. 0 for an unknown backbone.
+        """
+        shape, peak = self.shape(run.backbone_name), self.peak(run)
+        if shape is None or peak is not None:
+            return max(peak.counted, peak.tracked) if peak else 0.0
         length = min(int(run.config.get("max_length", TRAINING_LENGTH)), TRAINING_LENGTH)
         tokens, heads = 2 * int(run.train["batch_size"]) * length, max(1, shape.width // 64)
         activations = tokens * shape.layers * (68 * shape.width + 10 * heads * length)

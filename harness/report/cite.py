@@ -11,7 +11,7 @@ from harness.facts.intervals import Interval, half_width
 from harness.facts.published import Published
 from harness.facts.verdicts import FEW_SOURCES, LOOKS
 from harness.report.formats.citation import Work, paper_entry, work_entry
-from harness.report.tables.model import Table
+from harness.report.tables.model import Table, verifications
 from harness.report.verification import Verification
 
 
@@ -87,19 +87,14 @@ def advice_for(
     """
     facts: dict[tuple[str, str, float], Verification] = {}
     quoted: Counter[tuple[str, str, float]] = Counter()
-    for table in tables:
-        for row in table.rows:
-            for cell in row.cells:
-                known = cell.evidence
-                if known is None or known.printed.column.lower() != column.lower():
-                    continue
-                name, _, on = (known.printed.system or known.printed.row).partition("@")
-                if (name.lower(), on.lower()) != (system.lower(), backbone.lower()):
-                    continue
-                quoted[known.printed.fact] += 1
-                best = facts.setdefault(known.printed.fact, known)
-                if len(known.values) > len(best.values):
-                    facts[known.printed.fact] = known
+    wanted = f"{system}@{backbone}".lower()
+    for _, _, known in verifications(tables):
+        printed = known.printed
+        if (printed.system or printed.row).lower() == wanted and printed.column.lower() == column.lower():
+            quoted[printed.fact] += 1
+            best = facts.setdefault(printed.fact, known)
+            if len(known.values) > len(best.values):
+                facts[printed.fact] = known
     return [
         advice_on(facts[fact], _bibtex(facts[fact], published, works)) for fact, _ in quoted.most_common()
     ]

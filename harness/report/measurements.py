@@ -67,6 +67,11 @@ class BenchmarkResult(Declaration):
     gemm: MedianRange | None = None
     met: bool | None = None
 
+    @property
+    def has_remark(self) -> bool:
+        """Whether there is something to say beside the figures."""
+        return bool(self.agreement or self.note or self.met is False)
+
     def lines(self) -> list[str]:
         """Returns the result as text for a terminal."""
         told = {True: "met", False: "NOT MET", None: ""}[self.met]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.report.charts.curves import CurvePoint
 from harness.results import curves as stored_curves
-from harness.results.schema import ResultFile, Selection
+from harness.results.schema import ResultFile, RunRecord
 
 AGAIN = "delete the file and run its stage again"
 
@@ -21,73 +21,43 @@ def slug(text: str) -> str:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """One run: what it is, what its numbers depend on, and the command that makes them again.
+    """One run: its result, and its evaluations during training, none where it did not train."""
 
-    curve: its evaluations, if any. code: the sha256 of the code that made it. git_commit: of that code, empty
-    where the result does not state it.
-    """
-
-    key: str
-    method: str
-    variant: str
-    backbone: str
-    seed: int
-    command: str
-    git_commit: str
-    device: str
-    precision: str
-    data_sha256: Mapping[str, str]
-    code: str = ""
-    identity: str = ""
-    encoder_sha256: str = ""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    selection: Selection | None = None
+    result: ResultFile
     curve: tuple[CurvePoint, ...] = ()
+
+    @property
+    def about(self) -> RunRecord:
+        """Which run it is."""
+        return self.result.run
+
+    @property
+    def command(self) -> str:
+        """What makes its numbers again."""
+        return f"dvc repro evaluate@{self.about.key}"
 
     @property
     def system(self) -> str:
         """What its seeds have in common: method, variant and backbone."""
-        return " · ".join(part for part in (self.method, self.variant, self.backbone) if part)
+        return " · ".join(filter(None, (self.about.method, self.about.variant, self.about.backbone)))
 
     @property
     def made_from(self) -> str:
         """What names its code: the commit that it states, else the fingerprint of the code, if known."""
-        if self.git_commit:
-            return f"commit {self.git_commit[:10]}"
-        return f"code {self.code[:10]}" if self.code else "not recorded"
+        provenance = self.result.provenance
+        if provenance.git_commit:
+            return f"commit {provenance.git_commit[:10]}"
+        return f"code {provenance.code_sha256[:10]}" if provenance.code_sha256 else "not recorded"
 
     @property
     def trains(self) -> bool:
         """Whether it took a training step."""
-        return self.selection is None or self.selection.last_step > 0
+        return self.result.selection.last_step > 0
 
     @property
     def anchor(self) -> str:
         """The id of its system's section on a page."""
         return f"system-{slug(self.system)}"
-
-    @classmethod
-    def from_result(cls, result: ResultFile, *, curve: tuple[CurvePoint, ...] = ()) -> RunDetail:
-        """Returns the detail of a result file with its curve, which the file does not hold."""
-        run, provenance = result.run, result.provenance
-        return cls(
-            key=run.key,
-            method=run.method,
-            variant=run.variant,
-            backbone=run.backbone,
-            seed=run.seed,
-            command=f"dvc repro evaluate@{run.key}",
-            code=provenance.code_sha256 or "",
-            git_commit=provenance.git_commit or "",
-            device=provenance.device,
-            precision=provenance.precision,
-            data_sha256=provenance.data_sha256,
-            identity=run.identity,
-            encoder_sha256=provenance.encoder_sha256,
-            versions=provenance.versions,
-            selection=result.selection,
-            curve=curve,
-        )
 
 
 def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, RunDetail]:
@@ -96,10 +66,7 @@ def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, Run
     Errors: InputError for a file there that is not what training or evaluation wrote.
     """
     return {
-        result.run.key: RunDetail.from_result(
-            result,
-            curve=read_curve(curves / f"{result.run.key}.json", result.run.seed),
-        )
+        result.run.key: RunDetail(result, read_curve(curves / f"{result.run.key}.json", result.run.seed))
         for result in results
     }
 

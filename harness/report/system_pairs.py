@@ -210,12 +210,12 @@ def _over_seeds(side: Side, seeds: Iterable[int]) -> Mapping[int, float]:
     return dict.fromkeys(seeds, next(iter(side.scores.values()))) if side.exact else side.scores
 
 
-def seeds_interval(differences: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval | None:
+def seeds_interval(differences: Sequence[float]) -> Interval | None:
     """Returns Student's interval of a mean of paired differences; None below two of them."""
     sd = statistics.sample_sd(differences)
     if sd is None:
         return None
-    reach = student(len(differences) - 1, confidence) * sd / math.sqrt(len(differences))
+    reach = student(len(differences) - 1, CONFIDENCE) * sd / math.sqrt(len(differences))
     centre = statistics.mean(differences)
     return Interval(centre - reach, centre + reach)
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.facts import statistics
+from harness.facts.draws import OURS, Draw, drawn
 from harness.facts.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.settling import look_worth_its_runs
 from harness.facts.statistics import BestByDev, KnownSpread
 from harness.facts.verdicts import (
     LOOKS,
-    MARGIN,
-    OURS,
-    Draw,
     Judgement,
     OthersAnswer,
     Verdict,
     by_others,
-    drawn,
     judge,
-    verdict_of,
 )
 from harness.report.contributed import Contributed, contributed_text, seeds_text
 
@@ -91,7 +86,6 @@ def verify(
     known: KnownSpread | None = None,
     planned: KnownSpread | None = None,
     price: Price = NO_PRICE,
-    margin: float = MARGIN,
 ) -> Verification:
     """Returns what is known of a reported number.
 
@@ -108,7 +102,6 @@ def verify(
             origin=printed.origin,
             known=known,
             rounding=printed.rounding,
-            margin=margin,
         )
     independent = others.independent
     answer = by_others(
@@ -117,7 +110,6 @@ def verify(
         same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
         searched=others.searched,
         rounding=printed.rounding,
-        margin=margin,
     )
     single = printed.seeds is None or printed.seeds == 1
     runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
@@ -133,8 +125,8 @@ def verify(
         draw=drawn(runs, printed.value, rounding=printed.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
-        verdict=verdict_of(ours, answer),
-        plan=None if settled else _plan(printed, values, answer, known, planned, price, margin),
+        verdict=answer.answer if ours is None else ours.verdict,
+        plan=None if settled else _plan(printed, values, answer, known, planned, price),
     )
 
 
@@ -145,7 +137,6 @@ def _plan(
     known: KnownSpread | None,
     planned: KnownSpread | None,
     price: Price,
-    margin: float,
 ) -> Plan:
     """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
     if known is not None and known.n == 0:
@@ -161,7 +152,6 @@ def _plan(
         origin=printed.origin,
         known=known or planned,
         rounding=printed.rounding,
-        margin=margin,
     )
     why = ""
     if chance is None:
@@ -223,19 +213,10 @@ def _pool_json(pool: Pool) -> dict[str, Any]:
     return {
         "runs": len(pool.values),
         "sources": dict(pool.sources),
-        "median": median(list(pool.sources.values())),
+        "median": pool.median,
         "competitors": list(pool.competitors),
         "links": sorted({study.link for study in pool.studies}),
     }
-
-
-def median(values: Sequence[float]) -> float | None:
-    """Returns the median, None of nothing."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if not ordered:
-        return None
-    return ordered[middle] if len(ordered) % 2 else math.fsum(ordered[middle - 1 : middle + 1]) / 2
 
 
 def to_text(found: Verification) -> str:
@@ -287,8 +268,7 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
     """Returns what one kind of evidence says and where it stands; nothing where there is none."""
     if not pool.studies:
         return []
-    middle = median(list(pool.sources.values()))
-    shown = "" if middle is None else f", median of sources {middle:.2f}"
+    shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"
     rivals = (
         f"; authors of a competing method: {', '.join(pool.competitors)}" if kind == "independent" else ""
     )

@@ -15,14 +15,14 @@ from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
 
-def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
-    """Returns the result files of a folder or, if there is no such folder, of a git revision of `folder`.
+def results_of(name: str) -> list[ResultFile]:
+    """Returns the result files of a folder or, if there is no such folder, of a git revision.
 
     Errors: InputError if `name` is neither, or holds no scores.
     """
-    scores = folder / name
+    scores = Path(name)
     check_plain(scores, again="delete it and evaluate the run again", pattern="*.json")
-    results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name, folder)
+    results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name)
     if not results:
         raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")
     return results
@@ -30,17 +30,17 @@ def results_of(name: str, *, folder: Path = Path()) -> list[ResultFile]:
 
 def changed_files(*names: str) -> list[str]:
     """Returns the files of the current folder below these names that `git restore` would put back, sorted."""
-    listed = _git(Path(), "diff", "--name-only", "--relative", "-z", "--", *names)
+    listed = _git("diff", "--name-only", "--relative", "-z", "--", *names)
     return sorted(filter(None, (listed or b"").decode("utf-8", "surrogateescape").split("\0")))
 
 
-def _of_revision(revision: str, folder: Path) -> list[ResultFile]:
-    if not revision or revision.startswith("-") or _git(folder, "rev-parse", f"{revision}^{{tree}}") is None:
+def _of_revision(revision: str) -> list[ResultFile]:
+    if not revision or revision.startswith("-") or _git("rev-parse", f"{revision}^{{tree}}") is None:
         raise InputError(
             f"{revision!r} is neither a folder of scores nor a git revision here; expected one of the two, "
             f"for example HEAD~1 or {SCORES}"
         )
-    packed = _git(folder, "archive", "--format=zip", revision, SCORES.as_posix())
+    packed = _git("archive", "--format=zip", revision, SCORES.as_posix())
     if packed is None:
         raise InputError(
             f"revision {revision!r} has no {SCORES}, expected committed scores; name another one"
@@ -50,8 +50,8 @@ def _of_revision(revision: str, folder: Path) -> list[ResultFile]:
         return read_results((Path(there) / SCORES).glob("*.json"))
 
 
-def _git(folder: Path, *arguments: str) -> bytes | None:
+def _git(*arguments: str) -> bytes | None:
     try:
-        return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout
+        return subprocess.run(["git", *arguments], capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return None

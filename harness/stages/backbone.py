@@ -1,10 +1,13 @@
-"""Stage `backbone`: a network that exists before anything is trained."""
+"""`sentbench backbone`: pipeline stage that makes a backbone.
+
+Example: `sentbench backbone minilm-l2`
+"""
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
-from harness.compute.backbone import write_backbone
 from harness.disk.files import disk_errors
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import BACKBONE
@@ -12,8 +15,18 @@ from harness.disk.outputs import check_folder, new_folder, room_of
 from harness.disk.records import write_manifest
 from harness.errors import InputError
 from harness.paths import BACKBONE_RECORD, BACKBONES
-from harness.plan.entries import Params
+from harness.plan.entries import Params, read_plan
 from harness.process import quiet
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("name", help="an entry of `backbones` in params.yaml")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Makes backbones/NAME."""
+    print(make_backbone(read_plan(), arguments.name))
 
 
 def make_backbone(params: Params, name: str) -> Path:
@@ -30,6 +43,7 @@ def make_backbone(params: Params, name: str) -> Path:
     if not origin.is_dir():
         raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
     check_folder(folder, BACKBONE, room=room_of(origin))
+    from harness.compute.backbone import write_backbone
     from harness.compute.encoders import reading
 
     quiet()

@@ -1,13 +1,16 @@
-"""Stage `corpus`: corpora/NAME, the sentences of an origin with views made of them."""
+"""`sentbench corpus`: pipeline stage that makes a derived corpus.
+
+Example: `sentbench corpus wiki-small-views`
+"""
 
 from __future__ import annotations
 
+import argparse
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.compute.corpus import Derived, derive_rows, write_rows
 from harness.disk.files import sha256_of_folder
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import CORPUS
@@ -16,9 +19,25 @@ from harness.disk.records import check_plain, read_object, write_manifest
 from harness.errors import InputError, near_matches
 from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
-from harness.plan.entries import Corpus, Params
-from harness.process import compute_with, device_for, resolve_device
+from harness.plan.entries import Corpus, Params, read_params
+from harness.process import add_device_option, compute_with, device_for, resolve_device
 from harness.rewriting.views import View, needs_tool, read_views
+
+if TYPE_CHECKING:
+    from harness.compute.corpus import Derived
+
+CONTINUES = "the same command continues where it stopped"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("name", help="an entry of `corpora` in params.yaml")
+    add_device_option(parser)
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Makes corpora/NAME; a killed run continues where it stopped."""
+    print(derive(read_params(), arguments.name, device=arguments.device))
 
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
@@ -37,6 +56,8 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     _check_inputs(entry)
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     compute_with(entry.arithmetic)
+    from harness.compute.corpus import derive_rows, write_rows
+
     wanted = device_for(entry.arithmetic, device)
     device = resolve_device(wanted) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
     state = CORPUS_RESUME / corpus_identity(entry, device)

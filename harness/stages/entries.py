@@ -1,4 +1,6 @@
-"""Stage `entries`: each entry of params.yaml as a small file of its own.
+"""`sentbench entries`: pipeline stage that gives each entry of params.yaml a file of its own.
+
+Example: `sentbench entries`
 
 DVC reads a whole parameter file again for every stage that depends on a key of it, so a plan of n runs would
 cost n readings of n entries. A stage that depends on its entry's file reads that alone, and unchanged bytes
@@ -7,6 +9,7 @@ stop the wave just the same.
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,19 @@ from harness.disk import layouts
 from harness.disk.files import write_json
 from harness.disk.outputs import new_folder
 from harness.paths import ENTRIES
-from harness.plan.entries import Params
+from harness.plan.entries import Params, read_params
 
 EVALUATION = ("tasks", "text", "weights")
 """What of a run's entry its evaluation depends on."""
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares no argument."""
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Writes .entries."""
+    print(write_entries(read_params()))
 
 
 def write_entries(params: Params, folder: Path = ENTRIES) -> Path:

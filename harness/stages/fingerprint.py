@@ -1,10 +1,13 @@
-"""Stages `fingerprint` and `fingerprint-data`: small files whose bytes stand for code or data.
+"""`sentbench fingerprint`: pipeline stage that writes the identity of code or data.
+
+Example: `sentbench fingerprint --data selection-senteval`
 
 Where the bytes are as before, no stage that depends on the file runs again.
 """
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from harness.disk.files import sha256_of_folder, write_text
@@ -12,7 +15,24 @@ from harness.disk.inputs import check_inputs
 from harness.errors import InputError, near_matches
 from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS
-from harness.plan.entries import Params
+from harness.plan.entries import Params, read_plan
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("--data", metavar="NAME", help="the sources of this entry of `reads`, not the code")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Writes files of .fingerprints and prints them."""
+    params = read_plan()
+    written = (
+        [write_data_fingerprint(params, arguments.data)]
+        if arguments.data
+        else write_code_fingerprints(params)
+    )
+    for path in written:
+        print(path)
 
 
 def write_code_fingerprints(params: Params) -> list[Path]:

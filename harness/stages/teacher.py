@@ -1,7 +1,11 @@
-"""Stage `teacher`: the vectors of a corpus, and that a run gets no other teacher's."""
+"""`sentbench teach`: pipeline stage that computes a teacher's vectors of a corpus.
+
+Example: `sentbench teach minilm-l6__wiki-small`
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from pathlib import Path
@@ -14,17 +18,28 @@ from harness.disk.outputs import check_folder, new_folder
 from harness.disk.records import read_manifest, write_manifest
 from harness.errors import InputError
 from harness.paths import TEACHER_RECORD, TEACHERS
-from harness.plan.entries import Params, Teacher
-from harness.process import compute_with, device_for, quiet, resolve_device
+from harness.plan.entries import Params, Teacher, read_plan
+from harness.process import add_device_option, compute_with, device_for, quiet, resolve_device
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("name", help="an entry of `teachers` in params.yaml")
+    add_device_option(parser)
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Makes teachers/NAME."""
+    print(teach(read_plan(), arguments.name, device=arguments.device))
 
 
 def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
+    entry, folder = planned_teacher(params, name), TEACHERS / name
+    compute_with(entry.arithmetic)
     from harness.compute.encoders import read_encoder
     from harness.compute.teacher import read_rows, write_vectors
 
-    entry, folder = planned_teacher(params, name), TEACHERS / name
-    compute_with(entry.arithmetic)
     device = resolve_device(device_for(entry.arithmetic, device))
     description = describe_teacher(entry)
     check_folder(folder, TEACHER)

@@ -1,7 +1,11 @@
-"""Stage `train`: one run of params.yaml becomes the folder artefacts/KEY."""
+"""`sentbench train`: train one run of params.yaml.
+
+Example: `sentbench train simcse-small__minilm-l2__s0 --out artefacts/simcse-small__minilm-l2__s0 --resume`
+"""
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 import time
@@ -17,14 +21,39 @@ from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
 from harness.disk.records import write_manifest
 from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
-from harness.plan.entries import Params, Run
-from harness.process import card_versions, compute_with, device_for, in_effect, quiet, resolve_device
+from harness.plan.entries import Params, Run, read_plan
+from harness.process import (
+    add_device_option,
+    card_versions,
+    compute_with,
+    device_for,
+    in_effect,
+    quiet,
+    resolve_device,
+)
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
 
 if TYPE_CHECKING:
     from methods.core.trainer import Trainer
+
+
+CONTINUES = "the same command with --resume continues the training to the same bytes"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("run", metavar="RUN")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    add_device_option(parser)
+    parser.add_argument("--resume", action="store_true", help="continue where a killed run stopped")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Trains the run and prints the folder of its artefact."""
+    device, resume = arguments.device, arguments.resume
+    print(train(read_plan(), arguments.run, arguments.out, device=device, resume=resume))
 
 
 def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) -> Path:

@@ -9,16 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.verdicts import (
-    DOCS,
-    LEVEL,
-    QUICK,
-    Row,
-    rows_of_looks,
-    rows_of_others,
-    told_apart,
-    won_or_lost,
-)
+from benchmarks.verdict_studies import Row, rows_of_looks, rows_of_others
+from benchmarks.verdicts import DOCS, QUICK, told_apart, won_or_lost
+from harness.facts.verdicts import LEVEL
 
 ROOT = Path(__file__).parents[2]
 LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \| ([\d.]+) % \|$", re.MULTILINE)

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
-from torch.nn import functional
 
+from harness.data.sts import ScoredPair
 from harness.tasks.features import MatrixFeatures
+from harness.tasks.geometry import alignment, anisotropy, uniformity
 from harness.tasks.logistic import Fold, Training, fit
-from methods.core import streams
+from harness.tasks.protocols import SENTEVAL
+from harness.tasks.sts import StsTask
 from methods.core.errors import InputError
+from methods.core.folders import load_encoder
 from methods.core.method import Method
-from methods.core.optimizer import build_optimizer, set_rate
-from methods.core.train_config import TrainConfig
-from methods.core.transfers import to_device
 from methods.core.types import Batch, Loss, Row
 from methods.registry import METHODS
 from methods.simcse.method import SimCSE
+from tests.harness.tasks.layouts import LAYOUTS, declared_task
 from tests.support import tiny
-from tests.support.samples import Ground, folder_bytes, make, samples_of
-from tests.support.simulated_device import DEVICE, Card, TwoDevicesError, on_host, simulated_device
+from tests.support.on_device import Steps, killed_and_resumed, steps_on, without_dropout
+from tests.support.samples import Ground, make, samples_of
+from tests.support.simulated_device import DEVICE, Card, TwoDevicesError, simulated_device
 from tests.support.tiny import Sample
 
 WAITS_OF_A_STEP = 1
@@ -62,25 +64,6 @@ NONDETERMINISTIC = {
 negative log-likelihood that holds for images alone."""
 
 
-@contextmanager
-def without_dropout() -> Iterator[None]:
-    """Turns off all dropout, whose draws differ between a CPU and a card."""
-    attention = functional.scaled_dot_product_attention
-
-    def undropped(*given: Tensor, dropout_p: float = 0.0, **settings: Any) -> Tensor:
-        return attention(*given, **settings)
-
-    def unchanged(inputs: Tensor, *_: Any, **__: Any) -> Tensor:
-        return inputs
-
-    with (
-        mock.patch("methods.core.fast.dropout.dropped", unchanged),
-        mock.patch("torch.nn.functional.dropout", unchanged),
-        mock.patch("torch.nn.functional.scaled_dot_product_attention", undropped),
-    ):
-        yield
-
-
 COMPARED = [
     pytest.param(sample, id=f"{name}-{sample.label}", marks=[] if number < 2 else [pytest.mark.slow])
     for name in METHODS
@@ -95,46 +78,16 @@ RESUMED = [
 """All samples; those that the default run leaves out are marked as slow."""
 
 
-class Steps(NamedTuple):
-    """Losses and the host's waits of a few steps, and the gradients of the first."""
-
-    losses: list[float]
-    waits: list[dict[str, int]]
-    gradients: dict[str, Tensor]
-
-
-def steps_on(device: str, method: Method, rows: list[Row], card: Card, *, count: int = 2) -> Steps:
-    """Takes the first steps of a training."""
-    found = Steps([], [], {})
-    method.to(device).train()
-    config = TrainConfig.model_validate(tiny.TRAIN)
-    optimizer = build_optimizer(method, config)
-    for step in range(count):
-        rng = streams.generator(3, streams.COLLATE, step)
-        batch = to_device(method.collate(rows[:8], step=step, rng=rng), device)
-        card.waits.clear()
-        torch.manual_seed(step)
-        set_rate(optimizer, config, step=step, factor=1.0)
-        loss = method.loss(batch).total
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        gradients = {name: value.grad for name, value in method.named_parameters() if value.grad is not None}
-        optimizer.step()
-        method.after_step(step)
-        found.waits.append(dict(card.waits))
-        found.losses.append(float(on_host(loss.detach())))
-        if step == 0:
-            found.gradients.update({name: on_host(value).clone() for name, value in gradients.items()})
-    return found
-
-
-def both(first: Method, second: Method, rows: list[Row]) -> tuple[Steps, Steps, Card]:
+def both(
+    first: Method, second: Method, rows: list[Row], precision: str = "fp32"
+) -> tuple[Steps, Steps, Card]:
     """Returns the same steps of two equal methods, on the CPU and on a simulated card."""
-    first_rows, second_rows = first.prepare(rows), second.prepare(rows)
+    first_rows, second_rows = list(first.prepare(rows)), list(second.prepare(rows))
     with without_dropout():
-        on_cpu = steps_on("cpu", first, list(first_rows), Card())
+        on_cpu = steps_on("cpu", first, first_rows, precision=precision)
         with simulated_device() as card:
-            return on_cpu, steps_on(DEVICE, second, list(second_rows), card), card
+            on_card = steps_on(DEVICE, second, second_rows, card.waits.total, precision=precision)
+    return on_cpu, on_card, card
 
 
 @pytest.mark.parametrize("sample", COMPARED)
@@ -144,7 +97,7 @@ def test_steps_on_a_card_equal_those_on_the_cpu_without_waits(
     """A frozen network moves to the card in the first step; from the second on the budget holds."""
     base = ground(sample)
     on_cpu, on_card, card = both(make(sample, base), make(sample, base), base.rows)
-    assert sum(on_card.waits[1].values()) <= WAITS_OF_A_STEP, on_card.waits[1]
+    assert on_card.waits[1] <= WAITS_OF_A_STEP, card.waits
     np.testing.assert_allclose(on_card.losses, on_cpu.losses, rtol=1e-4, atol=1e-5)
     assert on_card.gradients.keys() == on_cpu.gradients.keys()
     largest = max(float(gradient.abs().max()) for gradient in on_cpu.gradients.values())
@@ -167,30 +120,9 @@ def test_a_training_on_a_card_is_killed_and_resumed_to_the_same_bytes(
     sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
     base = ground(sample)
-    methods = [make(sample, base, seed) for seed in (3, 3, 99)]
-
-    class Killed(Exception):
-        pass
-
-    def die(step: int) -> None:
-        type(methods[1]).after_step(methods[1], step)
-        if step == 2:
-            raise Killed
-
-    folders = tmp_path / "whole", tmp_path / "killed", tmp_path / "killed"
-    whole, dying, resumed = (tiny.trainer(*pair) for pair in zip(methods, folders, strict=True))
-    methods[1].after_step = die  # type: ignore[method-assign]
-    for trainer in (whole, dying, resumed):
-        trainer.device = DEVICE
     with simulated_device():
-        whole.fit(base.rows)
-        with pytest.raises(Killed):
-            dying.fit(base.rows)
-        resumed.fit(base.rows)
-    assert resumed.record == whole.record
-    assert folder_bytes(resumed.last_folder) == folder_bytes(whole.last_folder)
-    assert (resumed.directory / "train.jsonl").read_bytes() == (whole.directory / "train.jsonl").read_bytes()
-    on_cpu = tiny.trainer(make(sample, base), dying.directory)
+        _, resumed = killed_and_resumed(DEVICE, sample, base, tmp_path)
+    on_cpu = tiny.trainer(make(sample, base), resumed.directory, steps=4, eval_every=2)
     with pytest.raises(InputError, match="is of a run with another device") as caught:
         on_cpu.fit(base.rows)
     assert "\n" not in str(caught.value)
@@ -221,6 +153,32 @@ def test_classifiers_on_a_card_are_those_of_the_cpu() -> None:
     expected = correct("cpu")
     with mock.patch.dict("harness.tasks.logistic.BATCH_BYTES", {DEVICE: 2**20}), simulated_device():
         np.testing.assert_array_equal(correct(DEVICE), expected)
+
+
+def test_evaluation_tasks_on_a_card_score_as_on_the_cpu_and_an_export_keeps_the_vectors(
+    ground: Callable[[Sample], Ground], tmp_path: Path
+) -> None:
+    """Transfer fits its classifiers on the card; STS and geometry read the vectors that the card encoded."""
+    encoder = tiny.sentence_encoder(ground(samples_of("simcse")[0]).backbone)
+    LAYOUTS["MR"](tmp_path)
+    quick, texts = replace(SENTEVAL, folds=2, grid=(1e-2,)), [row.text for row in tiny.rows()]
+    pairs = [ScoredPair(*pair, number % 6) for number, pair in enumerate(pairwise(texts))]
+
+    def scores(device: str) -> list[float]:
+        encoder.to(device)
+        tasks = [
+            declared_task("MR", "senteval", protocol=quick, folder=tmp_path, device=device),
+            StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path()),
+        ]
+        vectors = encoder.encode(texts)
+        shape = [uniformity(vectors), anisotropy(vectors), alignment(vectors[1:], vectors[:-1])]
+        return [score.value for task in tasks for score in task.evaluate(encoder.encode)] + shape
+
+    expected, vectors = scores("cpu"), encoder.encode(texts)
+    with mock.patch.dict("harness.tasks.logistic.BATCH_BYTES", {DEVICE: 2**20}), simulated_device():
+        np.testing.assert_allclose(scores(DEVICE), expected, atol=1e-4)
+        encoder.save(tmp_path / "exported")
+    np.testing.assert_allclose(load_encoder(tmp_path / "exported").encode(texts), vectors, atol=1e-6)
 
 
 class StrayTensor(SimCSE):
@@ -258,7 +216,7 @@ def test_a_fault_that_only_a_card_shows_is_found(
     for method in methods:
         method.__class__ = broken
     if broken is ReadsEachRow:
-        assert sum(both(*methods, base.rows)[1].waits[1].values()) > WAITS_OF_A_STEP
+        assert both(*methods, base.rows)[1].waits[1] > WAITS_OF_A_STEP
         return
     with pytest.raises(TwoDevicesError):
         both(*methods, base.rows)

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import yaml
 
 import sentbench
 from docs import outputs, pictures
-from harness.cli import command_files, parser_of
+from harness.cli import command_files, module_of, parser_of
 from harness.report.formats.citation import RELEASED
 from tests.harness.test_cli import write_stsb
 
@@ -142,8 +141,7 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
             continue
         assert words[0] in command_files(), f"{page.name}: {words}"
         if one and not PLACEHOLDERS.search(one):
-            module = import_module(f"harness.commands.{words[0].replace('-', '_')}")
-            parser_of(words[0], module).parse_args(words[1:])
+            parser_of(words[0], module_of(words[0])).parse_args(words[1:])
 
 
 def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(

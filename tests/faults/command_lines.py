@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cli import command_files, parser_of
+from harness.cli import command_files, module_of, parser_of
 from tests.faults.small_project import RUN
 
 LONG = "x" * 100_000
@@ -94,9 +93,10 @@ class Line(NamedTuple):
 
 def command_lines() -> Iterator[Line]:
     """Yields lines with one bad value each, for every argument of every command."""
-    for command, path in command_files().items():
-        module = import_module(f"harness.commands.{path.stem}")
-        actions = [action for action in parser_of(command, module)._actions if action.dest != "help"]
+    for command in command_files():
+        actions = [
+            action for action in parser_of(command, module_of(command))._actions if action.dest != "help"
+        ]
         yield Line("unknown option", command, (command, *usual(actions), "--no-such-option"))
         yield Line("one argument more", command, (command, *usual(actions), "x", "y"))
         for action in actions:

@@ -9,16 +9,14 @@ import resource
 import shlex
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
 import sentbench
-from harness.cli import EXAMPLE, command_files, headline, main, parser_of
+from harness.cli import EXAMPLE, command_files, headline, main, module_of, parser_of
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -51,10 +49,6 @@ def write_stsb(folder: Path) -> None:
         ]
         (folder / f"sts-{split}.csv").write_text("\n".join(lines) + "\n")
     (folder / "source.json").write_text("{}")
-
-
-def command_module(name: str) -> ModuleType:
-    return import_module(f"harness.commands.{name.replace('-', '_')}")
 
 
 def edit_params(change: Any) -> None:
@@ -201,14 +195,14 @@ def test_a_command_is_a_file_with_help_arguments_and_a_function(
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: sentbench {name} ")
     assert headline(command_files()[name]).split()[-1] in shown
-    assert callable(command_module(name).execute)
+    assert callable(module_of(name).execute)
 
 
 @pytest.mark.parametrize("name", sorted(command_files()))
 def test_help_ends_with_an_example_that_the_command_takes(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = command_module(name)
+    module = module_of(name)
     found = EXAMPLE.findall(module.__doc__ or "")
     assert len(found) == 1
     first, second, *words = shlex.split(found[0])
@@ -264,7 +258,7 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
     def interrupted(arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command_module(words[0]), "execute", interrupted)
+    monkeypatch.setattr(module_of(words[0]), "execute", interrupted)
     assert main(words) == 130
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1

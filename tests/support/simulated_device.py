@@ -1,4 +1,4 @@
-"""A card that is none: tensors that report another device, compute on the CPU, and count the host's waits.
+"""A simulated card: tensors that report another device, compute on the CPU, and count the host's waits.
 
 The reported device is `meta`: a CPU build of torch can switch to it, which it cannot for `cuda`. Inside of
 `simulated_device` factories, copies and operators behave as on a card: tensors of two devices in one operator
@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-DEVICE = "meta"
+DEVICE, ATTENTION = "meta", "scaled_dot_product_attention"
 
 READS = {
     "aten::_local_scalar_dense",
@@ -58,7 +59,7 @@ class Card:
 
 
 class OnCard(torch.Tensor):
-    """A tensor on the simulated card; `held` is the CPU tensor that it computes with."""
+    """A tensor on the simulated card; `held` is the tensor that it computes with."""
 
     held: torch.Tensor
     card: Card
@@ -91,8 +92,7 @@ class OnCard(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        card = next(value.card for value in _tensors((args, kwargs)) if isinstance(value, OnCard))
-        return _run(card, operator, args, kwargs or {})
+        return _run(_card_of((args, kwargs)), operator, args, kwargs or {})
 
 
 class _Everywhere(TorchDispatchMode):
@@ -106,33 +106,64 @@ class _Everywhere(TorchDispatchMode):
         return _run(self.card, operator, args, kwargs or {})
 
 
+class _HalfPrecision(TorchFunctionMode):
+    """Autocast to bf16 on the card, as torch's lists for CUDA have it for what this project calls."""
+
+    half: ClassVar = {"linear", "matmul", "__matmul__", "mm", "bmm", "addmm", "baddbmm", "einsum", ATTENTION}
+    full: ClassVar = {
+        *("softmax", "log_softmax", "logsumexp", "cross_entropy", "nll_loss", "kl_div", "mse_loss"),
+        *("layer_norm", "norm", "exp", "log", "pow", "sum", "prod", "cumsum", "cosine_similarity"),
+    }
+
+    def __init__(self, switch: list[bool]) -> None:
+        super().__init__()
+        self.switch = switch
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(function, "__name__", "")
+        wanted = torch.bfloat16 if name in self.half else torch.float32
+
+        def cast(value: torch.Tensor) -> torch.Tensor:
+            casts = isinstance(value, OnCard) and value.is_floating_point() and value.dtype != wanted
+            return value.to(wanted) if casts else value
+
+        if self.switch[0] and name in self.half | self.full:
+            args, kwargs = _each(cast, args), _each(cast, kwargs or {})
+        return function(*args, **(kwargs or {}))
+
+
 @contextmanager
 def simulated_device() -> Iterator[Card]:
     """Lets `device="meta"` be a card while the context lasts, and yields what is asked of it."""
     card = Card()
-    autocast, enabled = torch.autocast, torch.is_autocast_enabled
+    autocast, enabled, dtype = torch.autocast, torch.is_autocast_enabled, torch.get_autocast_dtype
     half = [False]
 
     @contextmanager
-    def as_on_card(on: bool) -> Iterator[None]:
+    def autocast_here(on: bool) -> Iterator[None]:
         before, half[0] = half[0], on
-        with autocast("cpu", torch.bfloat16, enabled=on):
-            yield
-        half[0] = before
+        try:
+            with _HalfPrecision(half) if on else nullcontext():
+                yield
+        finally:
+            half[0] = before
 
-    def autocast_of(kind: str, *args: Any, enabled: bool = True, **settings: Any) -> Any:
-        if kind != DEVICE:
-            return autocast(kind, *args, enabled=enabled, **settings)
-        return as_on_card(enabled) if enabled or half[0] else nullcontext()
+    def autocast_of(device_type: str, *args: Any, enabled: bool = True, **settings: Any) -> Any:
+        if device_type != DEVICE:
+            return autocast(device_type, *args, enabled=enabled, **settings)
+        return autocast_here(enabled) if enabled != half[0] else nullcontext()
 
     swapped = torch.__future__.get_swap_module_params_on_conversion()
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:
         with (
             mock.patch("torch.autocast", autocast_of),
+            mock.patch("torch.amp.autocast", autocast_of),
+            mock.patch("torch.amp.is_autocast_available", return_value=True),
             mock.patch(
                 "torch.is_autocast_enabled", lambda *kind: half[0] if kind == (DEVICE,) else enabled(*kind)
             ),
+            mock.patch("torch.get_autocast_dtype", lambda kind: dtype("cpu" if kind == DEVICE else kind)),
             mock.patch(
                 "torch.optim.optimizer._get_fused_kernels_supported_devices", return_value=["cpu", DEVICE]
             ),
@@ -163,9 +194,14 @@ def on_host(tensor: torch.Tensor) -> torch.Tensor:
 
 def _run(card: Card, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     name = operator._schema.name
-    values = list(_tensors((args, kwargs)))
-    there = [value for value in values if isinstance(value, OnCard)]
-    here = [value for value in values if not isinstance(value, OnCard)]
+    there: list[OnCard] = []
+    here: list[torch.Tensor] = []
+
+    def noted(value: torch.Tensor) -> torch.Tensor:
+        there.append(value) if isinstance(value, OnCard) else here.append(value)
+        return on_host(value)
+
+    given, kwargs = _each(noted, args), _each(noted, kwargs)
     wanted = kwargs.get("device")
     result_there = bool(there) if wanted is None else torch.device(wanted).type == DEVICE
     if any(value.is_floating_point() for value in there):
@@ -185,7 +221,7 @@ def _run(card: Card, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         card.wait(name)
     if there and name in INDEXING and any(_is_mask(value) for value in args[1]):
         card.wait("boolean index")
-    made = operator(*_each(on_host, args), **_each(on_host, kwargs))
+    made = operator(*given, **kwargs)
     if not result_there and name != "aten::copy_":
         return made
     known = {id(value.held): value for value in there} | {id(value): value for value in here}
@@ -205,15 +241,14 @@ def _check_one_device(card: Card, name: str, there: list[OnCard], here: list[tor
         card.wait("index from the host")
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, tuple | list | dict):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(entry)
+def _card_of(values: Any) -> Card:
+    """Returns the card of the first tensor on one."""
+    cards: list[Card] = []
+    _each(lambda value: cards.append(value.card) if isinstance(value, OnCard) else None, values)
+    return cards[0]
 
 
-def _each(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
+def _each(change: Callable[[torch.Tensor], Any], value: Any) -> Any:
     """Returns a value of torch's with every tensor in it changed."""
     if isinstance(value, torch.Tensor):
         return change(value)

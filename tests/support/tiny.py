@@ -111,10 +111,11 @@ def write_backbone(
     seed: int = 0,
     dropout: float = 0.1,
     masked_model: bool = False,
+    **sizes: Any,
 ) -> Path:
     """Writes a randomly initialised BERT with its tokenizer as a plain Hugging Face folder.
 
-    masked_model: with the output layer of a masked language model.
+    masked_model: with the output layer of a masked language model. sizes: other values of its BertConfig.
     """
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece
@@ -141,17 +142,18 @@ def write_backbone(
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, mask_token="[MASK]", **names)
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=2,
-        intermediate_size=2 * width,
-        max_position_embeddings=64,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-        initializer_range=0.2,
-    )
+    usual = {
+        "vocab_size": len(vocabulary),
+        "hidden_size": width,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 2,
+        "intermediate_size": 2 * width,
+        "max_position_embeddings": 64,
+        "hidden_dropout_prob": dropout,
+        "attention_probs_dropout_prob": dropout,
+        "initializer_range": 0.2,
+    }
+    config = BertConfig(**{**usual, **sizes})
     (BertForMaskedLM if masked_model else BertModel)(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Literal
 
 from harness.facts import statistics
@@ -57,15 +58,19 @@ class Pool:
     """The counted studies of one relation and column.
 
     runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
-    behind it (a range counts once, as its middle). behind: runs behind the sources' values, means included.
+    behind it (a range counts once, as its middle).
     competitors: the studies of authors who have a method of their own in the tables, by source.
     """
 
     studies: tuple[Study, ...]
     runs: Mapping[str, tuple[float, ...]]
     sources: Mapping[str, float]
-    behind: int
     competitors: Mapping[str, tuple[Study, ...]] = field(default_factory=dict)
+
+    @property
+    def median(self) -> float | None:
+        """The median of the sources, None without one."""
+        return median(self.sources.values()) if self.sources else None
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -89,7 +94,7 @@ class Others:
 
 def nothing_known() -> Others:
     """Returns the evidence of a number that no study could have measured."""
-    empty = Pool((), {}, {}, 0)
+    empty = Pool((), {}, {})
     return Others(dict.fromkeys(RELATIONS, empty), (), searched=False)
 
 
@@ -184,13 +189,12 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
         by: sum(value * count for value, count in some) / sum(count for _, count in some)
         for by, some in parts.items()
     }
-    behind = sum(count for some in parts.values() for _, count in some)
     competitors = {
         by: tuple(study for study in chosen if ledger.measured_by(study) == by)
         for by in sources
         if by in ledger.scope.groups
     }
-    return Pool(chosen, runs, sources, behind, competitors)
+    return Pool(chosen, runs, sources, competitors)
 
 
 def known_spread(ledger: Ledger, system: str, column: str) -> statistics.KnownSpread | None:

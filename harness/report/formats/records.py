@@ -25,10 +25,9 @@ FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
 
 def records(table: Table) -> Iterator[dict[str, Any]]:
     """Yields one record for every cell that holds a number or a verdict, row by row; keys as in `FIELDS`."""
-    for row in table.rows:
-        for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.value is not None or cell.published is not None or cell.contributed:
-                yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
+    for row, column, cell in table.cells():
+        if cell.value is not None or cell.published is not None or cell.contributed:
+            yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
 
 
 def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[Any, ...]:

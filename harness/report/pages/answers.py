@@ -18,8 +18,8 @@ from harness.report.pages.content import Report
 from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
 from harness.report.tables.lookup import find_cells
-from harness.report.tables.model import Cell, Table, TableRow, reading_order, row_label
-from harness.report.verification import Verification, counted, draw_words, median
+from harness.report.tables.model import Cell, Table, reading_order, row_label, verifications
+from harness.report.verification import Verification, counted, draw_words
 
 MOST = 3
 """Findings that the first screen tells."""
@@ -123,13 +123,14 @@ def known_words(found: Verification) -> str:
     others, parts = found.others.independent, []
     if found.values:
         parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
-    middle = median(list(others.sources.values()))
-    if middle is not None:
+    if others.median is not None:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
-        parts.append(f"median {middle:.2f} of {counted(len(others.sources), 'independent source')}{rivals}")
+        parts.append(
+            f"median {others.median:.2f} of {counted(len(others.sources), 'independent source')}{rivals}"
+        )
     if found.draw is not None and found.draw.place is not None and found.draw.runs > 1:
         parts.append(draw_words(found.draw).replace(" %", "\N{NO-BREAK SPACE}%"))
-    own = median(list(found.others.pools["same authors"].sources.values()))
+    own = found.others.pools["same authors"].median
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
     if not parts:
@@ -140,17 +141,13 @@ def known_words(found: Verification) -> str:
 def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> dict[str, Any]:
     """Returns what the first screen of a page shows; `tables` are those whose numbers it counts."""
     answers = answers_of(report, page)
+    again = {source for _, _, found in verifications(tables) for source in found.others.independent.sources}
     return {
         "answers": answers,
         "counts": verdict_counts(*tables),
-        "sources": len(independent_sources(tables)),
+        "sources": len(again),
         "telling": telling_findings(tables, answers),
     }
-
-
-def independent_sources(tables: Iterable[Table]) -> set[str]:
-    """Returns who, other than those who printed it, ran a number of the tables again."""
-    return {source for _, _, found in _verifications(tables) for source in found.others.independent.sources}
 
 
 def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
@@ -161,7 +158,7 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
     reach. A number that several tables print is named once, and of a system only the mean of the test sets.
     """
     found: dict[tuple[str, str, float], tuple[int, str]] = {}
-    for table, row, known in _verifications(sorted(tables, key=reading_order)):
+    for table, row, known in verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
         word = _told(known)
         if known.printed.column == "Avg" and weight and word:
@@ -181,13 +178,3 @@ def _told(known: Verification) -> str:
         return known.verdict
     drawn = "" if known.draw is None else known.draw.answer
     return drawn if drawn in ("lucky draw", "unlucky draw", "out of reach") else ""
-
-
-def _verifications(tables: Iterable[Table]) -> list[tuple[Table, TableRow, Verification]]:
-    return [
-        (table, row, cell.evidence)
-        for table in tables
-        for row in table.rows
-        for cell in row.cells
-        if cell.evidence is not None
-    ]

@@ -36,10 +36,10 @@ def measure(
 
     against: the variant that it is measured against; nothing stands for the method's usual reading.
     """
-    own = [run for run in runs if run.method == audit.method and run.selection is not None]
+    own = [run for run in runs if run.about.method == audit.method]
     effects = []
     for variant in variants:
-        for backbone in dict.fromkeys(run.backbone for run in own):
+        for backbone in dict.fromkeys(run.about.backbone for run in own):
             changed, usual = (_dev(own, name, backbone) for name in (variant, against or audit.reading))
             if changed and usual:
                 change = sum(changed) / len(changed) - sum(usual) / len(usual)
@@ -51,9 +51,9 @@ def measure(
 def _dev(runs: Sequence[RunDetail], variant: str, backbone: str) -> list[float]:
     """STS-B dev Spearman × 100 of the selected weights, a seed each."""
     return [
-        100 * run.selection.best_dev
+        100 * run.result.selection.best_dev
         for run in runs
-        if run.variant == variant and run.backbone == backbone and run.selection is not None
+        if (run.about.variant, run.about.backbone) == (variant, backbone)
     ]
 
 

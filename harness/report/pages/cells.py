@@ -20,7 +20,7 @@ from harness.report.formats.text import (
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.ranks import rank_words
-from harness.report.verification import MANY, Verification, counted, draw_words, median, next_look_words
+from harness.report.verification import MANY, Verification, counted, draw_words, next_look_words
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -87,12 +87,11 @@ def evidence_facts(found: Verification | None) -> Facts:
         return []
     facts = []
     for kind, pool in found.others.pools.items():
-        middle = median(list(pool.sources.values()))
-        if middle is not None:
+        if pool.median is not None:
             rivals = len(pool.competitors) if kind == "independent" else 0
             marked = f", {rivals} of them authors of a competing method" if rivals else ""
             number = counted(len(pool.sources), "source")
-            facts.append((_KINDS[kind], f"{middle:.2f}, median of {number}{marked}"))
+            facts.append((_KINDS[kind], f"{pool.median:.2f}, median of {number}{marked}"))
     draw = found.draw
     if draw is not None and draw.place is not None:
         low, high = (100 * end for end in draw.place.interval)
@@ -119,10 +118,8 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
     """
     facts: dict[Hashable, Verdict] = {}
     for table in tables:
-        for row in table.rows:
-            for column, cell in zip(table.columns, row.cells, strict=True):
-                if cell.verdict is None or column.plain:
-                    continue
+        for row, column, cell in table.cells():
+            if cell.verdict is not None and not column.plain:
                 alone = (table.key, row.key, column.key)
                 fact = alone if cell.evidence is None else cell.evidence.printed.fact
                 facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
@@ -138,7 +135,7 @@ def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]
 
 def backbone_of(row: TableRow, runs: Mapping[str, RunDetail]) -> str:
     """Returns the backbone of a row: that of its runs, else the one its published key names, else nothing."""
-    ran = (runs[key].backbone for cell in row.cells for key in cell.runs if key in runs)
+    ran = (runs[key].about.backbone for cell in row.cells for key in cell.runs if key in runs)
     return next(ran, "") or row.key.partition("@")[2]
 
 
@@ -183,7 +180,7 @@ def _verdict(cell: Cell) -> str:
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:
     """Each run's value after its seed; the seeds alone if the cell carries no values."""
-    names = [str(runs[key].seed) if key in runs else key for key in cell.runs]
+    names = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if not cell.values:
         return ", ".join(names)
     pairs = zip(names, cell.values, strict=True)

@@ -8,21 +8,16 @@ from harness.report.cite import Advice, advice_on
 from harness.report.pages.answers import address_of
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
+from harness.report.tables.model import verifications
 
 
 def cite_values(report: Report) -> dict[str, Any] | None:
     """Returns what the page shows; None where nobody measured a reported average again."""
     found: dict[tuple[str, str, float], tuple[str, Advice]] = {}
-    for paper in report.papers:
-        for table in paper.tables:
-            for row in table.rows:
-                for cell in row.cells:
-                    known = cell.evidence
-                    if known is None or known.printed.column != "Avg":
-                        continue
-                    if known.values or known.others.independent.sources:
-                        advice = advice_on(known, "")
-                        found.setdefault(known.printed.fact, (address_of(report, table), advice))
+    for table, _, known in verifications(table for paper in report.papers for table in paper.tables):
+        again = known.values or known.others.independent.sources
+        if known.printed.column == "Avg" and again:
+            found.setdefault(known.printed.fact, (address_of(report, table), advice_on(known, "")))
     return {"rows": sorted(found.items())} if found else None
 
 

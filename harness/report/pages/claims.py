@@ -16,8 +16,9 @@ from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
+from harness.facts.comparisons import Claimed, Pair, claimed_among_many
 from harness.facts.statistics import Comparison
-from harness.facts.verdicts import Claimed, Pair, claimed_among_many, next_look
+from harness.facts.verdicts import next_look
 from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page

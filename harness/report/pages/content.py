@@ -105,7 +105,7 @@ class Report:
         found: dict[str, list[RunDetail]] = {}
         for run in self.runs.values():
             found.setdefault(run.system, []).append(run)
-        return {system: sorted(runs, key=lambda run: run.seed) for system, runs in found.items()}
+        return {system: sorted(runs, key=lambda run: run.about.seed) for system, runs in found.items()}
 
     @property
     def all_tables(self) -> dict[str, Table]:

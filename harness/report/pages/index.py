@@ -80,8 +80,7 @@ def training_figures(runs: Mapping[str, RunDetail]) -> list[Chart]:
     for run in runs.values():
         if len(run.curve) > 1:
             curves.setdefault(run.system, []).extend(run.curve)
-            if run.selection is not None:
-                finals.setdefault(run.system, []).append(100 * run.selection.best_dev)
+            finals.setdefault(run.system, []).append(100 * run.result.selection.best_dev)
     if not 0 < len(curves) <= MANY:
         return []
     return [

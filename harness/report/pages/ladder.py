@@ -95,10 +95,9 @@ def _measure(step: Step, changed: list[float], usual: list[float], gap: float | 
 def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
     """Returns published minus ours, x 100, of the first average that these runs alone fill."""
     for table in tables:
-        for row in table.rows:
-            for column, cell in zip(table.columns, row.cells, strict=True):
-                if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(runs):
-                    return -cell.delta * 100 / table.scale
+        for _, column, cell in table.cells():
+            if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(runs):
+                return -cell.delta * 100 / table.scale
     return None
 
 

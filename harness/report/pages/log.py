@@ -32,10 +32,10 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
     for key in dict.fromkeys(named):
         if key in runs:
             run = runs[key]
-            group = (run.made_from, run.device, run.system)
+            group = (run.made_from, run.result.provenance.device, run.system)
             groups.setdefault(group, {})[key] = run
     return [
-        LogEntry(*group, tuple(sorted(run.seed for run in found.values())), _result(tables, set(found)))
+        LogEntry(*group, tuple(sorted(run.about.seed for run in found.values())), _result(tables, set(found)))
         for group, found in groups.items()
     ]
 

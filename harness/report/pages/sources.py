@@ -9,7 +9,7 @@ from harness.facts import statistics
 from harness.facts.evidence.model import Range, Score, Study, Summary
 from harness.facts.evidence.others import Others
 from harness.report.runs import slug
-from harness.report.tables.model import Table, row_label
+from harness.report.tables.model import Table, row_label, verifications
 from harness.report.verification import counted
 
 
@@ -47,15 +47,12 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     names: dict[str, str] = {}
     columns: dict[str, dict[str, None]] = {}
     studies: dict[str, dict[int, tuple[Study, str]]] = {}
-    for table in tables:
-        for row in table.rows:
-            for cell in row.cells:
-                if cell.evidence is not None:
-                    system, column = cell.evidence.printed.row, cell.evidence.printed.column
-                    names.setdefault(system, row_label(row))
-                    for study, kind in _kinds(cell.evidence.others):
-                        columns.setdefault(system, {})[column] = None
-                        studies.setdefault(system, {}).setdefault(id(study), (study, kind))
+    for _, row, known in verifications(tables):
+        system, column = known.printed.row, known.printed.column
+        names.setdefault(system, row_label(row))
+        for study, kind in _kinds(known.others):
+            columns.setdefault(system, {})[column] = None
+            studies.setdefault(system, {}).setdefault(id(study), (study, kind))
     return [
         SystemSources(
             system,

@@ -12,7 +12,6 @@ from harness.report.measurements import (
     Machine,
     Measurement,
     Measurements,
-    MedianRange,
     PeerCost,
     headlines,
     load_measurements,
@@ -21,53 +20,8 @@ from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 
 Named = TypeVar("Named", Benchmark, BenchmarkResult, PeerCost)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """What one machine measured of a row. `before` and `cost` are empty where there is nothing to say.
-
-    now: the median, `–` where only a former figure is known; bounds: range over the rounds. cost: what a
-    peer takes. verdict: `met` or `not met`, empty without a target.
-    """
-
-    now: str
-    bounds: str = ""
-    cost: str = ""
-    before: str = ""
-    target: str = ""
-    verdict: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A result, or one of its peers: a figure for each machine, None where one did not measure it.
-
-    lowest: the least ratio over the machines, empty for a cost.
-    """
-
-    name: str
-    peer: bool
-    figures: tuple[Figure | None, ...]
-    lowest: str = ""
-
-
-@dataclass(frozen=True)
-class Remark:
-    """What a machine's result says beside its figures; `missed` if a target is not met."""
-
-    machine: str
-    agreement: str
-    note: str
-    missed: bool
-
-
-@dataclass(frozen=True)
-class Group:
-    """A result with its peers and remarks."""
-
-    rows: tuple[Row, ...]
-    remarks: tuple[Remark, ...]
+Sides = list[list[Named | None]]
+"""For each machine what it measured now and what before; None where it did not."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +31,7 @@ class BenchmarkTable:
     name: str
     title: str
     effort: tuple[str, ...]
-    groups: tuple[Group, ...]
+    results: Mapping[str, Sides[BenchmarkResult]]
 
 
 def plain(number: float) -> str:
@@ -90,72 +44,25 @@ def plain(number: float) -> str:
 def benchmark_tables(machines: Sequence[Machine], titles: Mapping[str, str]) -> list[BenchmarkTable]:
     """Returns a table for each benchmark that any machine measured; `titles` are those not like its name."""
     tables = []
-    for name in _names(machine.benchmarks for machine in machines):
-        held = [_named(machine.benchmarks, name) for machine in machines]
-        measured = [entry for own in held if own for entry in (own.now, own.before) if entry]
-        groups = tuple(
-            _group(result, machines, held) for result in _names(entry.results for entry in measured)
-        )
-        effort = dict.fromkeys(_effort(own.now) for own in held if own)
+    for name, held in by_name([[machine.benchmarks] for machine in machines]).items():
+        measured = [(own.now, own.before) if own else (None, None) for (own,) in held]
+        effort = dict.fromkeys(_effort(now) for now, _ in measured if now)
+        results = by_name([[side.results if side else () for side in sides] for sides in measured])
         title = titles.get(name, name.replace("_", " ").capitalize())
-        tables.append(BenchmarkTable(name, title, tuple(effort), groups))
+        tables.append(BenchmarkTable(name, title, tuple(effort), results))
     return tables
 
 
-def _group(name: str, machines: Sequence[Machine], held: Sequence[Benchmark | None]) -> Group:
-    """Returns one result over the machines; `held` are their figures of its benchmark."""
-    now = [_result(own.now if own else None, name) for own in held]
-    before = [_result(own.before if own else None, name) for own in held]
-    known = [result for result in (*now, *before) if result]
-    rows = [Row(name, False, tuple(map(_cost, now, before)))]
-    for peer in _names(result.peers for result in known):
-        ratios, former = ([_peer(result, peer) for result in results] for results in (now, before))
-        lowest = min((ratio.ratio.median for ratio in ratios if ratio), default=None)
-        figures = tuple(_ratio(*both, known[0].unit) for both in zip(ratios, former, strict=True))
-        rows.append(Row(peer, True, figures, "" if lowest is None else plain(lowest)))
-    remarks = tuple(
-        Remark(machine.title, result.agreement.rstrip("."), result.note.rstrip("."), result.met is False)
-        for machine, result in zip(machines, now, strict=True)
-        if result and (result.agreement or result.note or result.met is False)
-    )
-    return Group(tuple(rows), remarks)
+def by_name(sides: Sequence[Sequence[Sequence[Named]]]) -> dict[str, Sides[Named]]:
+    """Returns the entries of every side by name: for each machine one a side, None where it has none."""
+    names = dict.fromkeys(entry.name for machine in sides for entries in machine for entry in entries)
+    found = [[{entry.name: entry for entry in entries} for entries in machine] for machine in sides]
+    return {name: [[entries.get(name) for entries in machine] for machine in found] for name in names}
 
 
-def _cost(now: BenchmarkResult | None, before: BenchmarkResult | None) -> Figure | None:
-    """Returns our cost on one machine."""
-    former = f"{plain(before.ours.median)} {before.unit}" if before else ""
-    if now is None:
-        return Figure("–", before=former) if former else None
-    return Figure(
-        f"{plain(now.ours.median)} {now.unit}",
-        bounds=_bounds(now.ours),
-        before=former,
-        target="" if now.limit is None else f"at most {plain(now.limit)} {now.unit}",
-        verdict=_verdict(now.met),
-    )
-
-
-def _ratio(now: PeerCost | None, before: PeerCost | None, unit: str) -> Figure | None:
-    """Returns how many times our cost a peer's is on one machine."""
-    former = plain(before.ratio.median) if before else ""
-    if now is None:
-        return Figure("–", before=former) if former else None
-    return Figure(
-        plain(now.ratio.median),
-        bounds=_bounds(now.ratio),
-        cost=f"{plain(now.cost.median)} {unit}",
-        before=former,
-        target="" if now.target is None else f"at least {plain(now.target)}",
-        verdict=_verdict(now.met),
-    )
-
-
-def _bounds(spread: MedianRange) -> str:
-    return "" if spread.low == spread.high else f"({plain(spread.low)} to {plain(spread.high)})"
-
-
-def _verdict(met: bool | None) -> str:
-    return {True: "met", False: "not met", None: ""}[met]
+def peers_of(sides: Sides[BenchmarkResult]) -> dict[str, Sides[PeerCost]]:
+    """Returns the peers of one result by name."""
+    return by_name([[result.peers if result else () for result in machine] for machine in sides])
 
 
 def _effort(measured: Measurement) -> str:
@@ -165,23 +72,6 @@ def _effort(measured: Measurement) -> str:
         for count, word in ((measured.rounds, "round"), (measured.threads, "thread"))
     )
     return f"{rounds}, {threads}"
-
-
-def _names(parts: Iterable[Iterable[Any]]) -> list[str]:
-    """Returns the names of all entries of all parts, each once, in their order."""
-    return list(dict.fromkeys(entry.name for part in parts for entry in part))
-
-
-def _named(entries: Iterable[Named], name: str) -> Named | None:
-    return next((entry for entry in entries if entry.name == name), None)
-
-
-def _result(measured: Measurement | None, name: str) -> BenchmarkResult | None:
-    return _named(measured.results, name) if measured else None
-
-
-def _peer(result: BenchmarkResult | None, name: str) -> PeerCost | None:
-    return _named(result.peers, name) if result else None
 
 
 def software_of(machine: Machine) -> dict[str, tuple[str, ...]]:
@@ -201,6 +91,7 @@ def speed_values(measured: Measurements, papers: Iterable[Paper] = ()) -> dict[s
         "machines": measured.machines,
         "headlines": headlines(measured),
         "tables": benchmark_tables(measured.machines, titles),
+        "peers_of": peers_of,
         "software_of": software_of,
         "plain": plain,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from harness.facts.evidence.others import (
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.published import Published, PublishedRow
 from harness.facts.run_choice import RunChoice, RunSystem
-from harness.facts.spec import ColumnSpec, RowSpec, Statistic, TableSpec
+from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
 from harness.facts.statistics import KnownSpread
 from harness.report.formats.text import TASKS
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
@@ -92,6 +92,12 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     A cell that no run fills has value None; it is `wanted` if a run is meant to.
     Errors: InputError if runs are ambiguous or a published row is unknown.
     """
+
+    def exact(row: RowSpec, column: ColumnSpec) -> bool:
+        choice = spec.choice(row, column)
+        trained = choice is None or (choice.system, choice.backbone) not in evidence.untrained
+        return row.deterministic or not trained
+
     declared = _rows_from_runs(spec, evidence) if spec.rows_from == "runs" else spec.rows
     rows = [_build_row(spec, row, evidence) for row in declared]
     if spec.rows_from == "runs":
@@ -101,7 +107,7 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         key=spec.key,
         title=spec.title,
         columns=tuple(_shown_column(column) for column in spec.columns),
-        rows=tuple(rank_rows(spec, declared, rows, _exact(spec, evidence))),
+        rows=tuple(rank_rows(spec, declared, rows, exact)),
         protocol=spec.protocol,
         scale=spec.scale,
         decimals=spec.decimals,
@@ -111,18 +117,6 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         logs=tuple(spec.logs),
         unit=_unit(spec, evidence.published),
     )
-
-
-def _exact(spec: TableSpec, evidence: Evidence) -> Callable[[RowSpec, ColumnSpec], bool]:
-    """Returns the function that tells whether no seed changes the score of a cell."""
-
-    def exact(row: RowSpec, column: ColumnSpec) -> bool:
-        choice = spec.choice(row, column)
-        return row.deterministic or (
-            choice is not None and (choice.system, choice.backbone) in evidence.untrained
-        )
-
-    return exact
 
 
 def _unit(spec: TableSpec, published: Published) -> str:
@@ -155,13 +149,8 @@ def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
             competes=system.choice.system not in spec.unranked,
         )
         for system in systems
-        if _is_listed(spec, evidence.recipes.get(system.choice.system))
+        if spec.lists(evidence.recipes.get(system.choice.system))
     ]
-
-
-def _is_listed(spec: TableSpec, recipe: str | None) -> bool:
-    """Returns whether a table of runs lists the systems of a recipe; None: no recipe declares the system."""
-    return spec.recipe in (None, recipe) and (spec.not_recipe is None or spec.not_recipe != recipe)
 
 
 def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
@@ -171,30 +160,15 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
             cells[index] = _with_rounded_mean(spec, column, cells, index)
     printed = _published_row(spec, row, None, evidence.published)
     no_verdict = "; ".join(dict.fromkeys(cell.no_verdict for cell in cells if cell.no_verdict))
+    judged = "no verdict from our runs" if no_verdict else ""
+    notes = [row.note, f"{judged}: {no_verdict}" if no_verdict else "", printed.note if printed else ""]
     return TableRow(
         key=row.published or row.title,
         title=row.title,
         cells=tuple(cells),
         group=row.group,
-        source=", ".join(
-            filter(
-                None,
-                [
-                    _source(spec, printed, evidence.published),
-                    "no verdict from our runs" if no_verdict else "",
-                ],
-            )
-        ),
-        note="; ".join(
-            filter(
-                None,
-                [
-                    row.note,
-                    f"no verdict from our runs: {no_verdict}" if no_verdict else "",
-                    printed.note if printed else "",
-                ],
-            )
-        ),
+        source=", ".join(filter(None, [_source(spec, printed, evidence.published), judged])),
+        note="; ".join(filter(None, notes)),
         x=row.x,
     )
 
@@ -260,50 +234,28 @@ def _yardstick(
     table = evidence.published.table(spec.published)
     if name not in table.columns:
         return against
-    against = replace(
-        against,
-        published=table.compared(printed, name),
-        remark=table.remark(printed, name),
-    )
+    against = replace(against, published=table.compared(printed, name), remark=table.remark(printed, name))
     if column.unit == "plain":
         return against  # a count or a setting is no score
-    known = None if choice is None else (choice.system, choice.backbone)
+    where = {"table": spec.published, "row": printed.key, "column": name}
+    number = None
+    if spec.statistic(row, column) != "sd":
+        number = printed_number(evidence.published, evidence.ledger, **where)
+    exact = EXACT if row.deterministic else None
     against = replace(
         against,
-        price=evidence.prices.get(known, NO_PRICE) if known else NO_PRICE,
+        price=evidence.prices.get((choice.system, choice.backbone), NO_PRICE) if choice else NO_PRICE,
         fixed=choice.seeds if choice else (),
     )
-    return _with_evidence(
-        against, spec.published, printed.key, name, row, spec.statistic(row, column), evidence
-    )
-
-
-def _with_evidence(
-    against: Yardstick,
-    table: str,
-    key: str,
-    column: str,
-    row: RowSpec,
-    statistic: Statistic,
-    evidence: Evidence,
-) -> Yardstick:
-    """Returns the yardstick with what others measured of the number, nothing where they could not."""
-    where = {"table": table, "row": key, "column": column}
-    ledger = evidence.ledger
-    number = printed_number(evidence.published, ledger, **where) if statistic != "sd" else None
-    if number is None:
-        return replace(
-            against,
-            printed=any_number(evidence.published, ledger, **where),
-            others=nothing_known(),
-            known=EXACT if row.deterministic else None,
-        )
+    if number is None:  # what others measured is another quantity
+        told = any_number(evidence.published, evidence.ledger, **where)
+        return replace(against, printed=told, others=nothing_known(), known=exact)
     return replace(
         against,
         printed=number,
-        others=others_of(ledger, number),
-        known=EXACT if row.deterministic else known_spread(ledger, key, column),
-        planned=backbone_spread(ledger, key.partition("@")[2], column),
+        others=others_of(evidence.ledger, number),
+        known=exact or known_spread(evidence.ledger, printed.key, name),
+        planned=backbone_spread(evidence.ledger, printed.key.partition("@")[2], name),
     )
 
 
@@ -333,15 +285,10 @@ def _with_rounded_mean(spec: TableSpec, column: ColumnSpec, cells: Sequence[Cell
     cell = cells[index]
     shown = {other.key: other_cell.value for other, other_cell in zip(spec.columns, cells, strict=True)}
     parts = [shown.get(key) for key in column.mean_of]
-    known = [round_printed(part, spec.decimals) for part in parts if part is not None]
+    known = [float(f"{part:.{spec.decimals}f}") for part in parts if part is not None]
     if cell.value is None or len(known) != len(parts):
         return cell
     rounded = f"{sum(known) / len(known):.{spec.decimals}f}"
     if rounded == f"{cell.value:.{spec.decimals}f}":
         return cell
     return replace(cell, note="; ".join(filter(None, [cell.note, f"mean of the rounded cells {rounded}"])))
-
-
-def round_printed(value: float, decimals: int) -> float:
-    """Returns the number that a reader sees."""
-    return float(f"{value:.{decimals}f}")

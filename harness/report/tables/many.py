@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from harness.facts.verdicts import FAILED, LEVEL, surviving
-from harness.report.tables.model import Cell, Table
+from harness.facts.comparisons import surviving
+from harness.facts.verdicts import FAILED, LEVEL
+from harness.report.tables.model import Cell, Table, verifications
+from harness.report.verification import Verification
 
 STATED = (
     f"Of the numbers that do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most "
@@ -37,12 +39,7 @@ def control_page(tables: Iterable[Table]) -> list[Table]:
     Every distinct number with seeds of ours is one hypothesis: a number that several cells quote counts once.
     """
     some = list(tables)
-    p: dict[tuple[object, ...], float] = {}
-    for table in some:
-        for row in table.rows:
-            for cell in row.cells:
-                if cell.evidence is not None and cell.evidence.ours is not None:
-                    p[_hypothesis(cell)] = cell.evidence.ours.p
+    p = {_hypothesis(known): known.ours.p for _, _, known in verifications(some) if known.ours is not None}
     taken_back = {key for key, holds in zip(p, surviving(list(p.values())), strict=True) if not holds}
     return [
         replace(
@@ -56,15 +53,13 @@ def control_page(tables: Iterable[Table]) -> list[Table]:
     ]
 
 
-def _hypothesis(cell: Cell) -> tuple[object, ...]:
+def _hypothesis(known: Verification) -> tuple[object, ...]:
     """Returns what a verdict by our seeds is about: the number, and the runs that judge it."""
-    if cell.evidence is None:
-        raise ValueError("a cell without evidence has no hypothesis")
-    return (*cell.evidence.printed.fact, cell.evidence.values)
+    return (*known.printed.fact, known.values)
 
 
 def _controlled(cell: Cell, taken_back: set[tuple[object, ...]]) -> Cell:
-    if cell.evidence is None or cell.verdict not in FAILED or _hypothesis(cell) not in taken_back:
+    if cell.evidence is None or cell.verdict not in FAILED or _hypothesis(cell.evidence) not in taken_back:
         return cell
     known = replace(cell.evidence, verdict="inconclusive", among_many=True)
     return replace(cell, verdict="inconclusive", evidence=known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -111,6 +112,20 @@ class Table:
     x_title: str = ""
     logs: tuple[str, ...] = ()
     unit: str = ""
+
+    def cells(self) -> Iterator[tuple[TableRow, Column, Cell]]:
+        """Yields every cell with its row and column, row by row."""
+        for row in self.rows:
+            for column, cell in zip(self.columns, row.cells, strict=True):
+                yield row, column, cell
+
+
+def verifications(tables: Iterable[Table]) -> Iterator[tuple[Table, TableRow, Verification]]:
+    """Yields what is known of every printed number of some tables, with its table and row."""
+    for table in tables:
+        for row, _, cell in table.cells():
+            if cell.evidence is not None:
+                yield table, row, cell.evidence
 
 
 def reading_order(table: Table) -> tuple[bool, int, str]:

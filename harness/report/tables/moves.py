@@ -65,17 +65,18 @@ def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[M
     return sorted(moves, key=lambda move: (-abs(move.change or 0.0), move.key))
 
 
-def arithmetic_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> str:
-    """Returns how many runs have another arithmetic than before, which moves last digits; empty if none."""
-    old = {result.run.key: result.provenance.arithmetic for result in before}
+def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> str:
+    """Returns how many runs have another arithmetic or device than before, which moves digits; "" if none."""
+    old = {result.run.key: result.provenance for result in before}
     pairs = Counter(
-        (old[result.run.key] or "native", result.provenance.arithmetic or "native")
+        (name, getattr(old[result.run.key], name) or "native", getattr(result.provenance, name) or "native")
         for result in after
         if result.run.key in old
+        for name in ("arithmetic", "device")
     )
     return "; ".join(
-        f"arithmetic of {count} runs: {one} before, {two} after"
-        for (one, two), count in sorted(pairs.items())
+        f"{name} of {count} runs: {one} before, {two} after"
+        for (name, one, two), count in sorted(pairs.items())
         if one != two
     )
 

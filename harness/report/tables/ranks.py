@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from harness.facts.comparisons import rank_intervals
 from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
-from harness.facts.verdicts import rank_intervals
 from harness.report.tables.model import TableRow
 
 

@@ -62,6 +62,19 @@ def test_another_arithmetic_is_named_with_the_number_of_runs(
     assert "arithmetic" not in capsys.readouterr().out
 
 
+def test_results_are_compared_by_device(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = min(Path("reports/scores").glob("simcse-*.json"))
+    result = json.loads(path.read_text())
+    result["provenance"]["device"] = "cuda"
+    path.write_text(json.dumps(result))
+    assert main(["compare", "HEAD", "reports/scores"]) == 0
+    assert "The device of 1 runs: cpu before, cuda after." in capsys.readouterr().out
+    assert main(["compare", "reports/scores", "reports/scores", "--device", "cuda", "--json"]) == 0
+    moves = json.loads(capsys.readouterr().out)["moves"]
+    assert len(moves) > 0
+    assert {move["system"] for move in moves} == {result["run"]["id"]}
+
+
 def test_a_revision_is_compared_with_a_folder_as_json(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import Selection
+from tests.harness.report.made_results import result
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")
 SYSTEMS = {  # method, variant, backbone -> dev before, dev after
@@ -36,7 +37,7 @@ def make_runs() -> dict[str, RunDetail]:
         for (method, variant, backbone), (before, after) in SYSTEMS.items()
         for seed in SEEDS
     ]
-    return {run.key: run for run in runs}
+    return {run.about.key: run for run in runs}
 
 
 def _make_run(
@@ -56,27 +57,31 @@ def _make_run(
         for step in steps
     )
     best = max(curve, key=lambda point: point.dev, default=CurvePoint(seed, 0, after / 100))
+    made = result(
+        f"{method}-{variant}", seed, {}, method=method, variant=variant, backbone=backbone or "none"
+    )
     return RunDetail(
-        key=key,
-        method=method,
-        variant=variant,
-        backbone=backbone,
-        seed=seed,
-        command=f"dvc repro train@{key} evaluate@{key}",
-        git_commit="3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",
-        device="cpu",
-        precision="float32",
-        data_sha256={"stsb-raw": "a1" * 32, "wiki-excerpt": "b2" * 32},
-        encoder_sha256=f"{rng.getrandbits(256):064x}",
-        versions={"torch": "2.13.0", "transformers": "5.23.0", "numpy": "2.4.1"},
-        selection=Selection(
-            best_step=best.step,
-            best_dev=best.dev,
-            last_step=max(steps, default=0),
-            last_dev=curve[-1].dev if curve else best.dev,
-            initial_dev=before / 100,
+        made.model_copy(
+            update={
+                "run": made.run.model_copy(update={"key": key, "backbone": backbone}),
+                "selection": Selection(
+                    best_step=best.step,
+                    best_dev=best.dev,
+                    last_step=max(steps, default=0),
+                    last_dev=curve[-1].dev if curve else best.dev,
+                    initial_dev=before / 100,
+                ),
+                "provenance": made.provenance.model_copy(
+                    update={
+                        "git_commit": "3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",
+                        "data_sha256": {"stsb-raw": "a1" * 32, "wiki-excerpt": "b2" * 32},
+                        "encoder_sha256": f"{rng.getrandbits(256):064x}",
+                        "versions": {"torch": "2.13.0", "transformers": "5.23.0", "numpy": "2.4.1"},
+                    }
+                ),
+            }
         ),
-        curve=curve,
+        curve,
     )
 
 

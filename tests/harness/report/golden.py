@@ -29,8 +29,8 @@ def render_recorded() -> str:
     folder = RECORDED / "published"
     evidence = Evidence(results, load_published(folder), NO_STUDIES)
     table = build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
-    runs = [RunDetail.from_result(result) for result in results]
-    report = Report("Recorded", "0" * 40, runs={run.key: run for run in runs})
+    runs = [RunDetail(result) for result in results]
+    report = Report("Recorded", "0" * 40, runs={run.about.key: run for run in runs})
     text = show_paper(report, Paper("toy", "A toy paper", "nowhere", (table,)))
     return text[text.index("<main") : text.index("</main>")] + "</main>\n"
 

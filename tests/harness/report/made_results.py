@@ -18,6 +18,9 @@ def result(
     recipe: str = "r",
     items: int = 1379,
     metric: str = "spearman",
+    dev: float = 0.5,
+    device: str = "cpu",
+    commit: str = "c",
 ) -> ResultFile:
     """Returns the file of one run; `scores` has raw values by task and setting."""
     key = f"{system}__{backbone}__s{seed}"
@@ -33,9 +36,9 @@ def result(
             )
             for (task, setting), value in scores.items()
         ],
-        selection=Selection(best_step=1, best_dev=0.5, last_step=1, last_dev=0.5, initial_dev=0.5),
+        selection=Selection(best_step=1, best_dev=dev, last_step=1, last_dev=0.5, initial_dev=0.5),
         provenance=Provenance(
-            git_commit="c", git_dirty=False, encoder_sha256="e", data_sha256={}, versions={}, device="cpu",
-            precision="fp32", text="senteval",
+            git_commit=commit, git_dirty=False, encoder_sha256="e", data_sha256={}, versions={},
+            device=device, precision="fp32", text="senteval",
         ),
     )  # fmt: skip

@@ -15,8 +15,8 @@ from harness.report.pages import audit as audit_page
 from harness.report.pages.audit import audit_values, measure
 from harness.report.pages.content import Report
 from harness.report.runs import RunDetail
-from harness.results.schema import Selection
 from methods.registry import METHODS
+from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
 DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])
@@ -24,9 +24,8 @@ AUDIT = MethodAudit(method="m", title="Method", reading="released", differences=
 
 
 def run(variant: str, seed: int, dev: float, *, method: str = "m", backbone: str = "b") -> RunDetail:
-    selection = Selection(best_step=1, best_dev=dev, last_step=1, last_dev=0.1, initial_dev=0.2)
-    key = f"{method}-{variant}-{backbone}-{seed}"
-    return RunDetail(key, method, variant, backbone, seed, "", "c", "cpu", "float32", {}, selection=selection)
+    about = {"method": method, "variant": variant, "backbone": backbone}
+    return RunDetail(result(f"{method}-{variant}", seed, {}, dev=dev, **about))
 
 
 def audited(*audits: MethodAudit, runs: dict[str, RunDetail] | None = None) -> str:
@@ -52,7 +51,7 @@ def test_one_seed_a_side_has_a_change_but_no_interval() -> None:
 
 
 def test_the_page_shows_effects_and_names_what_was_not_run() -> None:
-    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
+    runs = {r.about.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
     text = audited(AUDIT, runs=runs)
     assert "paper, b: −10.00, 1 and 1 seeds" in text
     assert "not run: <code>paper, third</code>" in audited(AUDIT)
@@ -60,7 +59,7 @@ def test_the_page_shows_effects_and_names_what_was_not_run() -> None:
 
 
 def test_the_opposite_reading_is_measured_as_a_whole_and_not_as_one_difference() -> None:
-    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
+    runs = {r.about.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6))}
     plain = DIFFERENCE.model_copy(update={"variants": []})
     audit = AUDIT.model_copy(update={"opposite": "paper", "differences": [plain]})
     text = audited(audit, runs=runs)
@@ -69,7 +68,7 @@ def test_the_opposite_reading_is_measured_as_a_whole_and_not_as_one_difference()
 
 
 def test_another_reading_can_be_what_a_variant_is_measured_against() -> None:
-    runs = {r.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6), run("second", 0, 0.4))}
+    runs = {r.about.key: r for r in (run("paper", 0, 0.5), run("released", 0, 0.6), run("second", 0, 0.4))}
     other = DIFFERENCE.model_copy(update={"against": "second"})
     text = audited(AUDIT.model_copy(update={"differences": [other]}), runs=runs)
     assert "paper, b: +10.00, 1 and 1 seeds" in text

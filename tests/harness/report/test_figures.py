@@ -15,6 +15,7 @@ from harness.report.charts import figures
 from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summarise
 from harness.report.charts.palette import PALETTE, SERIES, contrast
 from harness.report.runs import RunDetail
+from tests.harness.report.made_results import result
 
 pytest.importorskip("matplotlib", reason="charts need the extra `report`")
 
@@ -144,22 +145,10 @@ def test_contrast_of_black_and_white_is_21() -> None:
 
 def test_curves_are_by_system_and_leave_out_runs_without_evaluations() -> None:
     trained = [
-        RunDetail(
-            f"a{seed}",
-            "m",
-            "v",
-            "b",
-            seed,
-            "",
-            "c",
-            "cpu",
-            "float32",
-            {},
-            curve=(CurvePoint(seed, 0, 0.5), CurvePoint(seed, 9, 0.6)),
-        )
+        RunDetail(result("a", seed, {}), (CurvePoint(seed, 0, 0.5), CurvePoint(seed, 9, 0.6)))
         for seed in (0, 1)
     ]
-    untrained = RunDetail("u", "pooled", "", "b", 0, "", "c", "cpu", "float32", {})
+    untrained = RunDetail(result("u", 0, {}, method="pooled"))
     curves = figures.system_curves([*trained, untrained])
     assert list(curves) == ["m · v · b"]
     assert 'id="system-m-v-b-curve-title"' in curves["m · v · b"]

@@ -8,11 +8,13 @@ from harness.report.pages.content import Paper, Report
 from harness.report.pages.log import LogEntry, log_of
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_paper
 
-OURS = RunDetail("a-s0", "a", "v", "b", 0, "", "1" * 40, "cpu", "fp32", {})
-OTHER = replace(OURS, key="a-s1", seed=1, device="cuda", git_commit="2" * 40)
-UNUSED = replace(OURS, key="z-s0")
+OURS = RunDetail(result("a", 0, {}, method="a", commit="1" * 40))
+OTHER = RunDetail(result("a", 1, {}, method="a", device="cuda", commit="2" * 40))
+UNUSED = RunDetail(result("z", 0, {}, method="a"))
+RUNS = {"a-s0": OURS, "a-s1": OTHER, "z-s0": UNUSED}
 CELLS = (
     Cell(70.0, n=2, published=70.0, verdict="replicates", runs=("a-s0", "a-s1")),
     Cell(70.0, n=1, published=72.0, verdict="inconclusive", runs=("a-s0",)),
@@ -22,8 +24,7 @@ TABLE = Table("p/t", "T", tuple(Column(f"c{i}", "C") for i in range(3)), (TableR
 
 
 def test_runs_of_one_commit_and_device_are_one_entry() -> None:
-    runs = {run.key: run for run in (OURS, OTHER, UNUSED)}
-    assert log_of([TABLE], runs) == [
+    assert log_of([TABLE], RUNS) == [
         LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 inconclusive"),
         LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 replicates"),
     ]

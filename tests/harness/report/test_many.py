@@ -8,14 +8,14 @@ from typing import Any
 from harness.report.tables.many import _hypothesis, page_of
 
 
-def cell(fact: tuple[str, str, float], values: tuple[float, ...]) -> Any:
-    return SimpleNamespace(evidence=SimpleNamespace(printed=SimpleNamespace(fact=fact), values=values))
+def known(fact: tuple[str, str, float], values: tuple[float, ...]) -> Any:
+    return SimpleNamespace(printed=SimpleNamespace(fact=fact), values=values)
 
 
 def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbers_are_another() -> None:
     quoted = ("simcse@bert-base-uncased", "Avg", 76.25)
     hypotheses = [
-        _hypothesis(cell(fact, values))
+        _hypothesis(known(fact, values))
         for fact, values in (
             (quoted, (75.0, 75.2)),
             (quoted, (75.0, 75.2)),

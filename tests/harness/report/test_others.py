@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.facts import statistics
+from harness.facts.draws import drawn
 from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
 from harness.facts.evidence.model import Range, Scope, Study, Summary
 from harness.facts.evidence.others import (
@@ -20,8 +22,7 @@ from harness.facts.evidence.others import (
 )
 from harness.facts.intervals import percentile
 from harness.facts.published import Published
-from harness.facts.verdicts import by_others, drawn
-from harness.report.verification import median
+from harness.facts.verdicts import by_others
 
 ROOT = Path(__file__).parents[3]
 LATER = "README.md, first SimCSE table"
@@ -75,7 +76,7 @@ def test_the_summary_of_the_collection_comes_out(
     found = others.independent
     assert (len(found.values), len(found.sources)) == (runs, sources)
     assert median(found.values) == pytest.approx(middle, abs=0.0051)
-    assert median(list(found.sources.values())) == pytest.approx(middle_of_sources, abs=0.0055)
+    assert found.median == pytest.approx(middle_of_sources, abs=0.0055)
     assert 100 * percentile([[run] for run in found.values], printed).value == pytest.approx(share, abs=0.51)
 
 
@@ -221,7 +222,6 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
     found = pool(Ledger(tuple(studies), EMPTY), studies, "Avg")
     assert found.sources == pytest.approx({"x/y": 442 / 6, "x/z": 70.5})
     assert found.values == (70.0, 72.0)
-    assert found.behind == 7
     assert isinstance(studies[1].scores["Avg"], Summary)
     assert isinstance(studies[2].scores["Avg"], Range)
 

@@ -113,9 +113,9 @@ def test_a_caption_says_what_is_missing() -> None:
 def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
     """Uniformity -1.0 at step 0 and -2.0 at step 10; the run of no row is not drawn."""
     points = (CurvePoint(0, 0, 0.5, uniformity=-1.0), CurvePoint(0, 10, 0.6, uniformity=-2.0))
-    run = RunDetail("a-s0", "m", "v", "b", 0, "", "c", "cpu", "fp32", {}, curve=points)
+    run = RunDetail(result("a", 0, {}), points)
     logs = replace(FIGURE, logs=("uniformity",))
-    chart = chart_of(logs, {"a-s0": run, "z": replace(run, key="z")})
+    chart = chart_of(logs, {"a-s0": run, "z": run})
     assert chart is not None
     assert described(chart.svg) == "K = 1, Uniformity: -1.00 at step 0, -2.00 at step 10."
     assert chart_of(logs, {}) is None

@@ -19,6 +19,7 @@ from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
+from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index, show_paper
 
 ROOT = Path(__file__).parents[3]
@@ -33,9 +34,7 @@ CELL = Cell(
 
 
 def make_run(seed: int) -> RunDetail:
-    return RunDetail(
-        f"a-s{seed}", "a", "released", "bert", seed, f"dvc repro a{seed}", "c0ffee", "cpu", "float32", {}
-    )
+    return RunDetail(result("a", seed, {}, method="a", variant="released", backbone="bert", commit="c0ffee"))
 
 
 RUNS = {f"a-s{seed}": make_run(seed) for seed in range(3)}
@@ -176,8 +175,8 @@ def test_each_run_shows_its_command_commit_data_and_device(index: str, report: R
     assert len(report.runs) == 18
     for run in report.runs.values():
         assert run.command in index
-        assert index.count(f'data-run="{run.key}"') == 3
-        assert run.encoder_sha256 in index
+        assert index.count(f'data-run="{run.about.key}"') == 3
+        assert run.result.provenance.encoder_sha256 in index
     assert "commit 3f9d1c7ab2</code>" in index
     assert index.count("It does not train: no curve.") == 3
 

@@ -19,7 +19,7 @@ from harness.facts.evidence.others import (
 from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.statistics import KnownSpread
-from harness.report.verification import Verification, median, to_json, to_text, verify
+from harness.report.verification import Verification, to_json, to_text, verify
 
 STUDY = KnownSpread(0.84, 50)
 
@@ -169,9 +169,3 @@ def test_text_names_print_answers_sources_and_command(simcse: tuple[PrintedNumbe
         "run        sentbench plan pcl/simcse --backbone bert-base-uncased --seeds 20 && dvc repro",
     ):
         assert part in text
-
-
-def test_the_median_of_two_is_their_middle_and_of_nothing_none() -> None:
-    assert median([3.0, 1.0]) == 2.0
-    assert median([3.0, 1.0, 2.0]) == 2.0
-    assert median([]) is None

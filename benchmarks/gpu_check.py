@@ -1,0 +1,229 @@
+"""The first ten minutes on a new GPU; `sentbench gpu-check` runs it.
+
+On a machine without one everything runs on the simulated device of the tests at a tiny size, which says that
+the check works, nothing about a GPU, and is written nowhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from benchmarks import BENCHMARKS, GPU_CHECK
+from benchmarks.machine import machine, software
+from benchmarks.peaks import full_scale, peak_of, rows_for
+from benchmarks.runner import figure, gemm_rate, write_figures
+from benchmarks.steps import build, measure, write_backbone
+from harness.errors import InputError
+from harness.paths import MEASUREMENTS
+from harness.plan.entries import Run
+from harness.plan.estimate import Estimate
+from harness.plan.peaks import Peak
+from harness.plan.step_times import BACKWARD, TRAINING_LENGTH, Precision, Shape, read_step_times
+from harness.process import make_card_repeatable, quiet
+from harness.report.measurements import BenchmarkResult
+from harness.tasks.evaluation import evaluate_tasks
+from harness.tasks.registry import SUITES, build_tasks
+from methods.core.folders import load_encoder
+from methods.core.method import Method
+from methods.core.types import Row
+from methods.registry import METHODS
+from tests.support.on_device import killed_and_resumed, steps_on, without_dropout
+from tests.support.samples import Grounds, make, samples_of
+from tests.support.simulated_device import DEVICE, simulated_device
+
+APART: dict[Precision, float] = {"fp32": 1e-3, "bf16": 0.3}
+"""How far a loss may be from the CPU's, in shares of it."""
+WAITS = 1
+MEASURED = ("simcse", "pcl", "sct-bert-base")
+"""Systems whose memory and speed are measured."""
+TINY = Shape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
+GIGABYTE, TEACHER_WIDTH = 1e9, 1024
+
+
+class Gpu(NamedTuple):
+    """The device of a check: its name for torch, how often the host waited for it, whether it is real."""
+
+    device: str
+    waits: Callable[[], int]
+    real: bool
+
+
+@contextmanager
+def gpu(real: bool) -> Iterator[Gpu]:
+    """Yields this machine's GPU, in whose waits torch warns, or the simulated device."""
+    if not real:
+        with simulated_device() as card, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*to a meta parameter")
+            yield Gpu(DEVICE, card.waits.total, real)
+        return
+    make_card_repeatable()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        yield Gpu("cuda", lambda: sum("synchronizing" in str(one.message) for one in caught), real)
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def checks(
+    given: Gpu, methods: Sequence[str], training: Sequence[tuple[Run, Shape, Peak]]
+) -> Iterator[BenchmarkResult]:
+    """Yields the results of all parts."""
+    with TemporaryDirectory() as place:
+        grounds = Grounds(Path(place))
+        for precision in APART:
+            yield from smoke(given, grounds, methods, precision)
+        yield resumed(given, grounds, methods[:2], Path(place))
+    for entry in training:
+        yield from trained(given, *entry)
+    yield evaluated(given)
+
+
+def smoke(
+    given: Gpu, grounds: Grounds, methods: Sequence[str], precision: Precision
+) -> Iterator[BenchmarkResult]:
+    """Yields how far losses of two steps without dropout are from the CPU's, and the waits of the second."""
+    apart, waits = {}, {}
+    for name in methods:
+        sample = next((sample for sample in samples_of(name) if sample.trained), None)
+        if sample is None:
+            continue
+        base = grounds.of(sample)
+        pair = make(sample, base), make(sample, base)
+        rows = [list(method.prepare(base.rows)) for method in pair]
+        with without_dropout():
+            here = steps_on("cpu", pair[0], rows[0], precision=precision)
+            there = steps_on(given.device, pair[1], rows[1], given.waits, precision=precision)
+        scale = np.maximum(np.abs(here.losses), 1e-2)
+        apart[name] = float(np.max(np.abs(np.subtract(here.losses, there.losses)) / scale))
+        waits[name] = there.waits[1]
+    about = f"{len(apart)} methods, {precision}"
+    yield figure(
+        f"losses against the CPU's, {about}", "of the loss", list(apart.values()),
+        limit=APART[precision], note=f"largest: {max(apart, key=lambda name: apart[name])}",
+    )  # fmt: skip
+    worst = max(waits, key=lambda name: waits[name])
+    yield figure(
+        f"waits of the host in a step, {about}", "waits", [waits[worst]], limit=WAITS, note=f"most: {worst}"
+    )
+
+
+def resumed(given: Gpu, grounds: Grounds, methods: Sequence[str], place: Path) -> BenchmarkResult:
+    """Returns whether trainings that are killed and resumed write the bytes of uninterrupted ones."""
+    wrong = []
+    for name in methods:
+        sample = samples_of(name)[0]
+        try:
+            killed_and_resumed(given.device, sample, grounds.of(sample), place / f"resumed-{name}")
+        except AssertionError:
+            wrong.append(name)
+    note = f"not equal: {', '.join(wrong)}" if wrong else f"equal bytes: {', '.join(methods)}"
+    return figure("trainings killed and resumed to other bytes", "of them", [len(wrong)], limit=0, note=note)
+
+
+def expected(real: bool) -> list[tuple[Run, Shape, Peak]]:
+    """Returns what is trained for its speed and memory: BERT-base on a GPU, else tiny, with its estimates."""
+    params = full_scale()
+    estimate, found = Estimate(params, read_step_times()), []
+    for name in MEASURED if real else MEASURED[:1]:
+        run = next(run for run in params.runs.values() if run.id == name)
+        shape = estimate.shape(run.backbone_name) if real else TINY
+        assert shape is not None
+        peak = estimate.peak(run) if real else None
+        if peak is None:
+            run = run if real else run.model_copy(update={"train": {**run.train, "batch_size": 4}})
+            with TemporaryDirectory() as place:
+                made, rows = built(run, shape, Path(place))
+                peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+        found.append((run, shape, peak))
+    return found
+
+
+def built(run: Run, shape: Shape, place: Path) -> tuple[Method, list[Row]]:
+    """Returns the run's method on random weights of a shape, and rows to train it on."""
+    rows = rows_for(run)
+    teacher = TEACHER_WIDTH if run.parent.startswith("teachers/") else shape.width
+    return build(run, write_backbone(place / "backbone", shape), place, rows, teacher), rows
+
+
+def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[BenchmarkResult]:
+    """Yields the seconds of a run's step with its share of the rate of products, and its peak memory."""
+    batch = run.train["batch_size"]
+    for precision in APART:
+        asked = argparse.Namespace(device=given.device, batch=batch, precision=precision, steps=5)
+        with TemporaryDirectory() as place:
+            method, rows = built(run, shape, Path(place))
+            if given.real:
+                torch.cuda.reset_peak_memory_stats()
+            seconds = measure(method, run, rows, asked)
+            measured = torch.cuda.max_memory_allocated() if given.real else peak.tracked
+        rate = BACKWARD * shape.forward(2 * batch, TRAINING_LENGTH) / seconds / 1e9
+        share = f"{rate / gemm_rate(given.device):.0%} of the rate of fp32 products measured here"
+        note = f"{1 / seconds:.2f} steps a second; the products of two views alone are {share}"
+        about = f"{run.id}, batch {batch}, {precision}"
+        yield figure(f"a step of {about}", "s", [seconds], note=note)
+        if precision == run.train["precision"]:
+            note = f"counted {peak.counted / GIGABYTE:.3g}, tracked {peak.tracked / GIGABYTE:.3g}"
+            yield figure(f"peak memory of {about}", "GB", [measured / GIGABYTE], note=note)
+
+
+def evaluated(given: Gpu) -> BenchmarkResult:
+    """Returns how far scores of the seven STS sets are from the CPU's; of made pairs without a GPU."""
+    from benchmarks.memory import pairs_tasks
+
+    with TemporaryDirectory() as place:
+        folder = write_backbone(Path(place), Shape(**read_step_times().shapes["bert-tiny"].model_dump()))
+        encoder = load_encoder(folder, pooling="mean")
+        tasks = pairs_tasks(64)
+        if given.real:
+            try:
+                tasks = build_tasks(SUITES["sts"], text="senteval")
+            except InputError as error:
+                print(f"made pairs in place of STS: {error}")
+        scores = [evaluate_tasks(tasks, encoder.to(device).encode) for device in ("cpu", given.device)]
+    apart = [abs(one.value - other.value) for one, other in zip(*scores, strict=True)]
+    return figure(f"{len(apart)} scores against the CPU's", "points", [100 * max(apart)], limit=0.5)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Returns 0 if all limits hold, 1 if one does not."""
+    parser = argparse.ArgumentParser(
+        prog="sentbench gpu-check", description="The first ten minutes on a GPU."
+    )
+    parser.add_argument("--method", action="append", choices=list(METHODS), help="default: all")
+    parser.add_argument("--out", type=Path, default=MEASUREMENTS, help=f"default: {MEASUREMENTS}")
+    arguments = parser.parse_args(argv)
+    quiet()
+    real = torch.cuda.is_available()
+    about = machine("cuda") if real else {"device": "simulated: no GPU here, tiny sizes"}
+    print(json.dumps({**about, **software()}), flush=True)
+    results, training = [], expected(real)
+    with gpu(real) as given:
+        for result in checks(given, arguments.method or list(METHODS), training):
+            print("\n".join(result.lines()), flush=True)
+            results.append(result)
+    missed = [result.name for result in results if result.met is False]
+    if real:
+        threads = torch.get_num_threads()
+        found = {"rounds": 1, "threads": threads, **software(), "results": [r.model_dump() for r in results]}
+        write_figures(arguments.out, about, GPU_CHECK, found, order=[*BENCHMARKS, GPU_CHECK])
+        print(f"written to {arguments.out}; commit it, and report the lines above with the driver's version")
+    print(
+        f"{len(results) - len(missed)} of {len(results)} results within their limits"
+        + (f"; not: {', '.join(missed)}" if missed else "")
+    )
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

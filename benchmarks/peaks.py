@@ -1,0 +1,185 @@
+"""Peak memory of a training step of every full-scale system, in two ways that share nothing but the method.
+
+    python -m benchmarks.peaks [--system ID ...] [--write]
+
+Tracked: a step runs on tensors of torch's device `meta`, which have sizes and no values, and torch's
+MemTracker adds up the storages alive. Counted: four numbers for a trained parameter, one for others and for
+buffers, and the activations of every pass of an encoder with gradients by the formula of Korthikanti et al.
+(2022), of which those that are recomputed are there one pass at a time. Attention has no kernel on `meta` and
+is tracked as single products, which keep more than a card's kernel. --write keeps the result for
+`sentbench plan`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+import yaml
+from torch import nn
+from torch.distributed._tools.mem_tracker import MemTracker
+from torch.nn.modules.module import register_module_forward_pre_hook
+
+from benchmarks.steps import build, sentences, stepper, teacher_dim, write_backbone
+from harness.disk.files import write_text
+from harness.plan.entries import Params, Run
+from harness.plan.estimate import FLOAT_BYTES, STATES, Estimate
+from harness.plan.names import FULL_SCALE
+from harness.plan.peaks import PEAKS, Peak, read_peaks, setting_of
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
+from harness.plan.step_times import Shape, read_step_times
+from harness.process import quiet
+from methods.core.encoder import SentenceEncoder
+from methods.core.method import Method
+from methods.core.optimizer import build_optimizer
+from methods.core.train_config import TrainConfig
+from methods.core.types import Row
+
+HEAD = """\
+# Peak bytes of a training step on a GPU, counted and tracked; written by
+# `python -m benchmarks.peaks --write`. The key is a digest of what decides the sizes of a run's tensors
+# (harness/plan/peaks.py), `system` the first run that has it.
+"""
+META = "meta"
+
+
+class Tracker(MemTracker):
+    """Torch's tracker of storages, without its account of each module, which allows one pass of a module."""
+
+    def _pre_fw_hook(self, *_: Any) -> None: ...
+
+    def _post_fw_hook(self, *_: Any) -> None: ...
+
+    def _pre_bw_hook(self, *_: Any) -> None: ...
+
+    def _post_bw_hook(self, *_: Any) -> None: ...
+
+
+def peak_of(method: Method, run: Run, rows: Sequence[Row]) -> Peak:
+    """Returns both peaks of a training step by a prepared method, which has no values afterwards."""
+    tracker = Tracker()
+    with tracker, _on_meta(), _activations() as kept:
+        method.to(META).train()
+        optimizer = build_optimizer(method, TrainConfig.model_validate(run.train))
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                parameter.grad = torch.zeros_like(parameter)
+        optimizer.step()  # makes the moments
+        stepper(method, run.train, device=META, precision="fp32", optimizer=optimizer)(rows, 0)
+    tracked = tracker.get_tracker_snapshot("peak")[torch.device(META)]["Total"]
+    trained = {parameter for group in optimizer.param_groups for parameter in group["params"]}
+    others = {*method.parameters(), *method.buffers()} - trained
+    numbers = STATES * sum(value.numel() for value in trained) + sum(value.numel() for value in others)
+    counted = FLOAT_BYTES * numbers + sum(kept[False]) + max(kept[True], default=0)
+    system = f"{run.id}@{run.backbone_name}"
+    return Peak(system=system, counted=float(f"{counted:.4g}"), tracked=float(f"{tracked:.4g}"))
+
+
+@contextmanager
+def _on_meta() -> Iterator[None]:
+    """Lets a step run on `meta`, for which torch has neither autocast nor a fused optimiser."""
+    kinds = "torch.optim.optimizer._get_fused_kernels_supported_devices"
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch("torch.autocast", return_value=nullcontext()))
+        patches.enter_context(mock.patch("torch.is_autocast_enabled", return_value=False))
+        patches.enter_context(mock.patch(kinds, return_value=["cpu", META]))
+        yield
+
+
+@contextmanager
+def _activations() -> Iterator[dict[bool, list[float]]]:
+    """Yields, by whether they are recomputed, the activations of each pass of an encoder with gradients."""
+    kept: dict[bool, list[float]] = {False: [], True: []}
+
+    def note(module: nn.Module, given: tuple[Any, ...]) -> None:
+        if isinstance(module, SentenceEncoder) and torch.is_grad_enabled():
+            rows, length = given[0]["input_ids"].shape
+            config: Any = module.backbone.config
+            each = 68 * config.hidden_size + 10 * config.num_attention_heads * length
+            recomputed = torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+            kept[recomputed].append(rows * length * config.num_hidden_layers * each)
+
+    handle = register_module_forward_pre_hook(note)
+    try:
+        yield kept
+    finally:
+        handle.remove()
+
+
+def rows_for(run: Run) -> list[Row]:
+    """Returns a batch of sentences, and as many as fill a queue twice where the corpus fills it."""
+    some = sentences(2)
+    queued = run.config["queue_size"] if run.config.get("queue_start") == "corpus" else 0
+    count = len(some) + run.train["batch_size"] + 2 * queued
+    made = []
+    for number in range(count):
+        row = some[number % len(some)]
+        texts = [
+            f"{text.rpartition(' ')[0]} {number}" for text in row.columns
+        ]  # the last word makes rows differ
+        made.append(Row(number, texts[0], tuple(texts[1:])))
+    return made
+
+
+def measured(
+    runs: Sequence[Run], estimate: Estimate, known: Collection[str] = ()
+) -> Iterator[tuple[str, Peak]]:
+    """Yields every setting among runs, but for those known, with its peak."""
+    done = set(known)
+    with tempfile.TemporaryDirectory() as kept:
+        backbone = cache(lambda shape: write_backbone(Path(kept) / str(hash(shape)), Shape(**dict(shape))))
+        for run in runs:
+            shape = estimate.shape(run.backbone_name)
+            if shape is None or (setting := setting_of(run, shape)) in done:
+                continue
+            done.add(setting)
+            rows = rows_for(run)
+            with tempfile.TemporaryDirectory() as place:
+                folder = backbone(tuple(shape.model_dump().items()))
+                made = build(run, folder, Path(place), rows, teacher_dim(run, estimate, shape.width))
+                yield setting, peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+
+
+def full_scale() -> Params:
+    """Returns all full-scale runs, one seed of each."""
+    recipes = load_recipes()
+    return resolve(recipes, [name for name in recipes if FULL_SCALE in recipes[name].tiers], seeds=1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument(
+        "--system", action="append", metavar="ID", help="may be repeated; default: all new ones"
+    )
+    parser.add_argument("--write", action="store_true", help=f"keep the result in {PEAKS}")
+    given = parser.parse_args()
+    quiet()
+    params = full_scale()
+    runs = [run for run in params.runs.values() if run.train["steps"] != 0]
+    chosen = [run for run in runs if run.id in (given.system or [run.id])]
+    kept = read_peaks().peaks if PEAKS.is_file() else {}
+    for setting, peak in measured(chosen, Estimate(params, read_step_times()), () if given.system else kept):
+        shown = peak.counted / 1e9, peak.tracked / 1e9
+        print("{:50} {:6.2f} GB counted {:6.2f} GB tracked".format(peak.system, *shown), flush=True)
+        kept[setting] = peak
+        if given.write:
+            body = {
+                "peaks": {
+                    name: kept[name].model_dump() for name in sorted(kept, key=lambda n: kept[n].system)
+                }
+            }
+            write_text(
+                PEAKS, HEAD + yaml.safe_dump(body, sort_keys=False, width=200, default_flow_style=None)
+            )
+
+
+if __name__ == "__main__":
+    main()

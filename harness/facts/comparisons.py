@@ -1,0 +1,126 @@
+"""Many tests at once: ranks of systems, claims that one is above another, false-discovery control."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from harness.facts import statistics
+from harness.facts.statistics import Comparison
+from harness.facts.verdicts import AT_A_LOOK, LEVEL, look_of
+
+Claimed = Literal["supported", "contradicted", "inconclusive"]
+
+
+def surviving(p: Sequence[float]) -> list[bool]:
+    """Returns which "does not replicate" hold at the false-discovery rate LEVEL (Benjamini-Hochberg)."""
+    return [bool(one <= LEVEL) for one in stats.false_discovery_control(p)] if p else []
+
+
+def separable(groups: Sequence[Sequence[float] | None], exact: Sequence[bool]) -> np.ndarray:
+    """Returns which systems are above which: [i, j] is True where i is shown to be above j.
+
+    Pairwise Welch tests over seeds with Holm's adjustment at LEVEL. A single run of a trained system is
+    never separable from another trained one; of two systems without random draws the difference is exact.
+    Shapes: N groups of scores, None for a row without a score; returns [N, N].
+    """
+    above = np.zeros((len(groups), len(groups)), dtype=bool)
+    pairs = [(i, j) for i, one in enumerate(groups) for j in range(i) if one and groups[j]]
+    p = np.array([_welch(groups[i] or (), groups[j] or (), exact[i], exact[j]) for i, j in pairs])
+    order = np.argsort(p, kind="stable")
+    adjusted = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
+    for (i, j), value in zip([pairs[index] for index in order], adjusted, strict=True):
+        if value < LEVEL:
+            higher, lower = (i, j) if np.mean(groups[i] or ()) > np.mean(groups[j] or ()) else (j, i)
+            above[higher, lower] = True
+    return above
+
+
+def _welch(one: Sequence[float], other: Sequence[float], one_exact: bool, other_exact: bool) -> float:
+    """Returns the two-sided p-value of a difference over seeds, 1 where it cannot be tested."""
+    if one_exact and other_exact:
+        return float(abs(one[0] - other[0]) <= 1e-9)
+    if one_exact or other_exact:
+        fixed, varied = (one, other) if one_exact else (other, one)
+        if len(varied) < 2:
+            return 1.0
+        if len(set(varied)) == 1:
+            return float(varied[0] == fixed[0])
+        return float(stats.ttest_1samp(varied, fixed[0]).pvalue)
+    found = statistics.compare_seeds(one, other)
+    return 1.0 if found is None else found.p
+
+
+def rank_intervals(
+    groups: Sequence[Sequence[float] | None], exact: Sequence[bool], *, lower_is_better: bool = False
+) -> list[tuple[int, int] | None]:
+    """Returns the ranks that each system may have, 1 the best; None for one without a score.
+
+    A system of which nothing is shown to be better may be the best. Simultaneous for all systems, 95 %.
+    """
+    above = separable(groups, exact)
+    better, worse = (
+        (above.sum(axis=1), above.sum(axis=0)) if lower_is_better else (above.sum(0), above.sum(1))
+    )
+    count = sum(map(bool, groups))
+    return [
+        (1 + int(better[index]), count - int(worse[index])) if group else None
+        for index, group in enumerate(groups)
+    ]
+
+
+class Pair(NamedTuple):
+    """Scores of two systems, the first said to be above; with a margin, said to be the same within it."""
+
+    ours: Sequence[float]
+    theirs: Sequence[float]
+    margin: float = 0.0
+
+
+def compare_at_a_look(pair: Pair, *, level: float = AT_A_LOOK) -> Comparison | None:
+    """Returns Welch's test of two systems by the seeds up to their last common look, None before the first.
+
+    Its interval has the confidence 1 - level.
+    """
+    look = look_of(min(len(pair.ours), len(pair.theirs)))
+    if not look:
+        return None
+    return statistics.compare_seeds(pair.ours[:look], pair.theirs[:look], confidence=1 - level)
+
+
+def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
+    """Returns what a comparison says of a claim that the first is above the second.
+
+    Supported or contradicted: the interval is wholly above or below 0; of a claim that both are the same
+    within a margin that is not 0, wholly inside or outside of it.
+    """
+    if found is None:
+        return "inconclusive"
+    if margin:
+        if -margin <= found.low and found.high <= margin:
+            return "supported"
+        return "contradicted" if found.low > margin or found.high < -margin else "inconclusive"
+    if found.low <= 0 <= found.high:
+        return "inconclusive"
+    return "supported" if found.low > 0 else "contradicted"
+
+
+def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, Claimed]]:
+    """Returns what many comparisons say of their claims, with the false-discovery rate at LEVEL.
+
+    Benjamini-Hochberg, through intervals: of the pairs that reached a look the largest share is answered
+    whose answers all hold at the level of a look times that share, and the intervals have that level
+    (Benjamini and Yekutieli 2005).
+    """
+    share = 1.0
+    while True:
+        found = [compare_at_a_look(pair, level=share * AT_A_LOOK) for pair in pairs]
+        answers = [claimed(one, margin=pair.margin) for one, pair in zip(found, pairs, strict=True)]
+        answered = sum(answer != "inconclusive" for answer in answers)
+        tested = sum(one is not None for one in found)
+        if not answered or answered >= share * tested:
+            return list(zip(found, answers, strict=True))
+        share = answered / tested

@@ -1,0 +1,124 @@
+"""Steps and trainings of a sample on any device, for tests on the simulated card and checks on a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from methods.core import streams
+from methods.core.method import Method
+from methods.core.optimizer import build_optimizer, set_rate
+from methods.core.train_config import TrainConfig
+from methods.core.transfers import to_device
+from methods.core.types import Row
+from tests.support import tiny
+from tests.support.samples import Ground, folder_bytes, make
+from tests.support.simulated_device import on_host
+from tests.support.tiny import Sample
+
+
+class Steps(NamedTuple):
+    """Losses and the host's waits of a few steps, and the gradients of the first."""
+
+    losses: list[float]
+    waits: list[int]
+    gradients: dict[str, Tensor]
+
+
+@contextmanager
+def without_dropout() -> Iterator[None]:
+    """Turns off all dropout, whose draws differ between a CPU and a card."""
+    attention = functional.scaled_dot_product_attention
+
+    def undropped(*given: Tensor, dropout_p: float = 0.0, **settings: Any) -> Tensor:
+        return attention(*given, **settings)
+
+    def unchanged(inputs: Tensor, *_: Any, **__: Any) -> Tensor:
+        return inputs
+
+    with (
+        mock.patch("methods.core.fast.dropout.dropped", unchanged),
+        mock.patch("torch.nn.functional.dropout", unchanged),
+        mock.patch("torch.nn.functional.scaled_dot_product_attention", undropped),
+    ):
+        yield
+
+
+def steps_on(
+    device: str,
+    method: Method,
+    rows: list[Row],
+    waits: Callable[[], int] = lambda: 0,
+    *,
+    precision: str = "fp32",
+    count: int = 2,
+) -> Steps:
+    """Takes the first steps of a training. waits: how often the host has waited for the device so far."""
+    found = Steps([], [], {})
+    method.to(device).train()
+    config = TrainConfig.model_validate(tiny.TRAIN)
+    optimizer = build_optimizer(method, config)
+    losses = []
+    for step in range(count):
+        rng = streams.generator(3, streams.COLLATE, step)
+        batch = to_device(method.collate(rows[:8], step=step, rng=rng), device)
+        before = waits()
+        torch.manual_seed(step)
+        set_rate(optimizer, config, step=step, factor=1.0)
+        with torch.autocast(device, torch.bfloat16, enabled=precision == "bf16"):
+            loss = method.loss(batch).total
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        gradients = {name: value.grad for name, value in method.named_parameters() if value.grad is not None}
+        optimizer.step()
+        method.after_step(step)
+        found.waits.append(waits() - before)
+        losses.append(loss.detach())
+        if step == 0:
+            found.gradients.update({name: on_host(value).clone() for name, value in gradients.items()})
+    found.losses.extend(float(on_host(loss)) for loss in losses)
+    return found
+
+
+class Killed(Exception):
+    """Ends a training in the middle of a step."""
+
+
+def killed_and_resumed(
+    device: str, sample: Sample, base: Ground, folder: Path
+) -> tuple[tiny.Trainer, tiny.Trainer]:
+    """Returns a training on the device, and one that was killed after its second step and resumed.
+
+    Errors: AssertionError unless both write the same weights and log.
+    """
+    methods = [make(sample, base, seed) for seed in (3, 3, 99)]
+
+    def die(step: int) -> None:
+        type(methods[1]).after_step(methods[1], step)
+        if step == 2:
+            raise Killed
+
+    methods[1].after_step = die  # type: ignore[method-assign]
+    folders = folder / "whole", folder / "killed", folder / "killed"
+    short = {"steps": 4, "eval_every": 2}
+    whole, dying, resumed = (
+        tiny.trainer(method, place, **short) for method, place in zip(methods, folders, strict=True)
+    )
+    for trainer in (whole, dying, resumed):
+        trainer.device = device
+    whole.fit(base.rows)
+    try:
+        dying.fit(base.rows)
+    except Killed:
+        resumed.fit(base.rows)
+    assert resumed.record == whole.record
+    assert folder_bytes(resumed.last_folder) == folder_bytes(whole.last_folder)
+    assert (resumed.directory / "train.jsonl").read_bytes() == (whole.directory / "train.jsonl").read_bytes()
+    return whole, resumed
