@@ -335,4 +335,7 @@ def sha256(data: bytes) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except InputError as error:
+        sys.exit(f"portability: {error}")

@@ -72,7 +72,7 @@ def first_steps(
     every = {"eval_every": 1, "eval_within": "run", "save_every": STEPS, "patience": None}
     size = min(settings.batch_size, BATCH)
     short = settings.model_copy(update={"steps": steps, "epochs": None, "batch_size": size, **every})
-    most = {"sentences": most_rows, "queue_size": QUEUE}
+    most = {"sentences": most_rows, "queue_size": min(QUEUE, most_rows - STEPS * BATCH)}
     fitted = {
         name: min(getattr(config, name), limit) for name, limit in most.items() if hasattr(config, name)
     }
