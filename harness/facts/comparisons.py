@@ -1,7 +1,8 @@
-"""Many tests at once: ranks of systems, claims that one is above another, false-discovery control."""
+"""Comparisons of systems and of two versions of one: ranks, claims, false-discovery control, noise."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -124,3 +125,36 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, C
         if not answered or answered >= share * tested:
             return list(zip(found, answers, strict=True))
         share = answered / tested
+
+
+Noise = Literal["seeds", "test set"]
+"""Where the noise of a change comes from."""
+
+
+def noise_of(
+    before: Sequence[float], after: Sequence[float], *, metric: str, pairs: int
+) -> tuple[float, Noise]:
+    """Returns the half-width of the 95 % interval of a change of means that only noise makes, and its kind.
+
+    seeds, where both sides have two: Student's quantile with n + m - 2 degrees of freedom times
+    s sqrt(1/n + 1/m), s the standard deviation pooled over both sides.
+    test set, where a side has one: 1.96 standard errors of one score if its test items were drawn again. Both
+    sides see the same items, so this errs towards calling a change noise.
+    """
+    n, m = len(before), len(after)
+    if min(n, m) < 2:
+        return 1.96 * sampling_error(statistics.mean([*before, *after]), pairs, metric=metric), "test set"
+    squares = [((statistics.sample_sd(side) or 0.0) ** 2) * (len(side) - 1) for side in (before, after)]
+    pooled = math.sqrt(sum(squares) / (n + m - 2))
+    return float(stats.t.ppf(0.975, n + m - 2)) * pooled * math.sqrt(1 / n + 1 / m), "seeds"
+
+
+def sampling_error(value: float, items: int, *, metric: str) -> float:
+    """Returns the standard error of a score over its test items.
+
+    Spearman: (1 - r^2) sqrt((1 + r^2 / 2) / (n - 3)) (Bonett and Wright 2000). Accuracy: that of a share,
+    sqrt(p (1 - p) / n). Mean average precision has no closed form; the share's error bounds it.
+    """
+    if metric == "spearman":
+        return (1 - value**2) * math.sqrt((1 + value**2 / 2) / max(1, items - 3))
+    return math.sqrt(max(0.0, value * (1 - value)) / items)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from scipy import stats
-
 from harness.facts import statistics
+from harness.facts.comparisons import Noise, noise_of
 from harness.report.system_pairs import HEADLINE, SAME
 from harness.results.schema import ResultFile
 
 Finding = Literal["unchanged", "within noise", "up", "down", "added", "removed"]
-Kind = Literal["seeds", "test set", ""]
 
 
 class ScoreKey(NamedTuple):
@@ -42,7 +39,7 @@ class Move:
     after: float | None
     seeds: tuple[int, int]
     noise: float | None
-    kind: Kind
+    kind: Noise | Literal[""]
     finding: Finding
     recipe_changed: bool
 
@@ -116,32 +113,3 @@ def _move(key: ScoreKey, old: _Side | None, new: _Side | None) -> Move:
         key, statistics.mean(first), statistics.mean(second), (len(first), len(second)), noise, kind, finding,
         old.recipes != new.recipes,
     )  # fmt: skip
-
-
-def noise_of(
-    before: Sequence[float], after: Sequence[float], *, metric: str, pairs: int
-) -> tuple[float, Kind]:
-    """Returns the half-width of the 95 % interval of a change of means that only noise makes, and its kind.
-
-    seeds, where both sides have two: Student's quantile with n + m - 2 degrees of freedom times
-    s sqrt(1/n + 1/m), s the standard deviation pooled over both sides.
-    test set, where a side has one: 1.96 standard errors of one score if its test items were drawn again. Both
-    sides see the same items, so this errs towards calling a change noise.
-    """
-    n, m = len(before), len(after)
-    if min(n, m) < 2:
-        return 1.96 * sampling_error(statistics.mean([*before, *after]), pairs, metric=metric), "test set"
-    squares = [((statistics.sample_sd(side) or 0.0) ** 2) * (len(side) - 1) for side in (before, after)]
-    pooled = math.sqrt(sum(squares) / (n + m - 2))
-    return float(stats.t.ppf(0.975, n + m - 2)) * pooled * math.sqrt(1 / n + 1 / m), "seeds"
-
-
-def sampling_error(value: float, items: int, *, metric: str) -> float:
-    """Returns the standard error of a score over its test items.
-
-    Spearman: (1 - r^2) sqrt((1 + r^2 / 2) / (n - 3)) (Bonett and Wright 2000). Accuracy: that of a share,
-    sqrt(p (1 - p) / n). Mean average precision has no closed form; the share's error bounds it.
-    """
-    if metric == "spearman":
-        return (1 - value**2) * math.sqrt((1 + value**2 / 2) / max(1, items - 3))
-    return math.sqrt(max(0.0, value * (1 - value)) / items)

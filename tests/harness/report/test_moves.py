@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from harness.facts.comparisons import noise_of, sampling_error
 from harness.report.formats.moves import summary, to_json, to_pull_request
-from harness.report.tables.moves import compare, noise_of, sampling_error
+from harness.report.tables.moves import compare
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 
