@@ -9,6 +9,7 @@ from scipy import stats
 from benchmarks.verdict_studies import Studies, failed, reported_numbers
 from harness.facts.comparisons import (
     Pair,
+    _differences,
     claimed,
     claimed_among_many,
     compare_at_a_look,
@@ -336,3 +337,18 @@ def test_without_others_it_counts_whether_anyone_looked(
     same_authors: bool, searched: bool, expected: str
 ) -> None:
     assert by_others({}, 75.0, same_authors=same_authors, searched=searched).answer == expected
+
+
+def test_the_p_values_of_all_pairs_are_those_of_one_test_a_pair() -> None:
+    groups = [[75.0, 75.4, 74.1], [76.0, 76.2], [74.0], [75.2, 75.2], [74.9], [75.0, 75.1, 75.3, 75.2]]
+    exact = [False, False, False, True, True, False]
+    means, p = _differences(groups, exact)
+    assert means == pytest.approx([np.mean(group) for group in groups])
+    for i, j in ((0, 1), (0, 5), (1, 5)):
+        assert (
+            p[i, j] == p[j, i] == pytest.approx(stats.ttest_ind(groups[i], groups[j], equal_var=False).pvalue)
+        )
+    for i in (0, 1, 5):
+        assert p[i, 4] == pytest.approx(stats.ttest_1samp(groups[i], 74.9).pvalue)
+    assert (p[3, 4], p[3, 3]) == (0.0, 1.0), "without random draws a difference is exact"
+    assert set(p[2]) == {1.0}, "a single run is told apart from nothing"
