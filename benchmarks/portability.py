@@ -23,18 +23,16 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from threading import Lock
 from typing import NamedTuple
 
 from benchmarks.portable_operators import operators
-from harness.disk.files import write_json, write_text
+from benchmarks.portable_results import EMULATOR, KINDS, PROCESSORS, TASKS, Found, as_markdown, differing
+from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.paths import ARTEFACTS, RUN_RECORD
 from harness.process import compute_with, prepare
 
 REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
-EMULATOR = "qemu-x86_64"
-PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
 TRAININGS = (
     "simcse-small__words-50d__s0",
     "distill-small__minilm-l2__s0",
@@ -46,7 +44,6 @@ FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small
 """Runs whose reference losses the short form computes."""
 ROWS = 64
 """Rows of the corpus for reference losses: the emulator computes products some 500 times slower."""
-TASKS = "STSB,sts-part,geometry-test"
 INPUTS = (
     "data",
     "backbones",
@@ -57,7 +54,6 @@ INPUTS = (
     "leaderboards",
     "params.yaml",
 )
-KINDS = {"operator": "operators", "losses": "reference losses", "training": "trainings and evaluations"}
 
 
 class Part(NamedTuple):
@@ -65,44 +61,6 @@ class Part(NamedTuple):
 
     kind: str
     keys: str = ""
-
-
-class Found:
-    """What was computed so far, in memory and in a file.
-
-    here: this machine's processor. results: processor -> name of a result -> its hash and the code's.
-    """
-
-    def __init__(self, here: str, code: str, file: Path | None) -> None:
-        self.here = here
-        self.code = code
-        self._file = file
-        self._lock = Lock()
-        kept = json.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else {}
-        self._results: dict[str, dict[str, list[str]]] = kept
-
-    def add(self, processor: str, some: Mapping[str, str]) -> None:
-        """Adds results of today's code and writes all."""
-        with self._lock:
-            known = self._results.setdefault(processor, {})
-            known |= {name: [digest, self.code] for name, digest in some.items()}
-            if self._file is not None:
-                write_json(self._file, self._results)
-
-    def results(self, processor: str) -> dict[str, str]:
-        """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
-        with self._lock:
-            ours = self._results.get(self.here, {})
-            return {
-                name: digest
-                for name, (digest, code) in self._results.get(processor, {}).items()
-                if code == self.code or (processor != self.here and digest == ours.get(name, [""])[0])
-            }
-
-    def processors(self) -> list[str]:
-        """Returns this machine and every other processor with a result."""
-        others = [name for name in self._results if name != self.here and self.results(name)]
-        return [self.here, *sorted(others)]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -281,44 +239,6 @@ def _command(folder: Path, *words: str) -> str:
     if os.waitpid(child, 0)[1]:
         raise InputError(f"sentbench {' '.join(words)} failed")
     return printed
-
-
-def differing(found: Found) -> list[str]:
-    """Returns a line for each result of another processor that is not the one of this machine."""
-    ours = found.results(found.here)
-    return [
-        f"{processor}: {name} differs"
-        for processor in found.processors()
-        for name, digest in found.results(processor).items()
-        if ours.get(name) != digest
-    ]
-
-
-def as_markdown(found: Found) -> str:
-    """Returns the report: for each processor and kind of result how many are the same bits as here."""
-    ours = found.results(found.here)
-    lines = [
-        "# Portable arithmetic on other processors",
-        "",
-        "How many results have the same bits as on one machine, whose processor is",
-        f"{found.here}. `python -m benchmarks.portability` computes them.",
-        f"{', '.join(PROCESSORS[:-1])} and {PROCESSORS[-1]} are emulated by {EMULATOR}, which reports their",
-        "vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each",
-        f"system. A training counts each file of its artefact, and its scores on {TASKS}.",
-        "",
-        f"| processor | {' | '.join(KINDS.values())} |",
-        "| :-- |" + " --: |" * len(KINDS),
-    ]
-    for processor in found.processors():
-        results = found.results(processor)
-        cells = []
-        for kind in KINDS:
-            names = [name for name in results if name.startswith(kind)]
-            equal = sum(results[name] == ours.get(name) for name in names)
-            cells.append(f"{equal} of {len(names)}" if names else "not run")
-        lines.append(f"| {processor} | {' | '.join(cells)} |")
-    apart = [f"* {line}" for line in differing(found)]
-    return "\n".join([*lines, "", *(apart or ["No result differs."])]) + "\n"
 
 
 def processor_here() -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import Found, Part, as_markdown, differing, lacking
+from benchmarks.portability import Part, lacking
 from benchmarks.portable_operators import operators
+from benchmarks.portable_results import Found, as_markdown, differing
 from harness.errors import InputError
 
 HERE = "a processor, family 1, model 2"
