@@ -34,7 +34,7 @@ MEANINGS: dict[Verdict, str] = {  # each follows its mark
     "replicates within run-to-run variation": " replicates within run-to-run variation",
     "does not replicate (lower)": " does not replicate (our scores are lower)",
     "does not replicate (higher)": " does not replicate (our scores are higher)",
-    "inconclusive": "+n inconclusive (n more seeds to the next look)",
+    "inconclusive": "+n inconclusive (n more seeds advised)",
     "independent runs agree": " independent runs agree",
     "independent runs score lower": f" independent runs score lower by more than {MARGIN:g} points",
     "independent runs score higher": f" independent runs score higher by more than {MARGIN:g} points",
@@ -111,7 +111,7 @@ def format_number(value: float, column: Column, decimals: int) -> str:
 
 
 def more_seeds(cell: Cell) -> int | None:
-    """Returns how many more seeds the cell needs, None unless it is `inconclusive`."""
+    """Returns how many more seeds are advised, None unless it is `inconclusive`."""
     return cell.more if cell.verdict == "inconclusive" else None
 
 

@@ -175,7 +175,7 @@ def _verdict(cell: Cell) -> str:
     if cell.evidence is not None and cell.evidence.among_many:
         return f"{cell.verdict}: {MANY}"
     more = more_seeds(cell)
-    return f"{cell.verdict}: needs {counted(more, 'more seed')}" if more else cell.verdict or ""
+    return f"{cell.verdict}: {counted(more, 'more seed')} advised" if more else cell.verdict or ""
 
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:

@@ -26,11 +26,11 @@ def test_the_golden_page_says_what_was_worked_out_by_hand() -> None:
     sick = facts["toy-table1--simcse--sickr"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
     assert (sick["Published"], sick["Difference"]) == ("55.00", "+7.00")
-    assert sick["Verdict"] == "inconclusive: needs 2 more seeds"
+    assert sick["Verdict"] == "inconclusive: 17 more seeds advised"
     assert sick["Each seed"] == "1: 60.00, 2: 60.00, 3: 66.00"
-    assert facts["toy-table1--simcse--avg"]["Verdict"] == "inconclusive: needs 2 more seeds"
+    assert facts["toy-table1--simcse--avg"]["Verdict"] == "inconclusive: 17 more seeds advised"
     assert facts["toy-table1--simcse--avg"]["Next look"].startswith(
-        "5 seeds in all, 2 more (chance of a verdict "
+        "20 seeds in all, 17 more (chance of a verdict "
     )
     assert facts["toy-table1--whitening--stsb"]["Difference"] == "−2.00"
     assert facts["toy-table1--pcl--sts12"]["Published"] == "75.00"

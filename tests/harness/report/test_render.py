@@ -87,7 +87,7 @@ def test_a_cell_says_all_it_knows_in_words() -> None:
         ("Ours", "75.11 ± 0.84, n = 3 seeds"),
         ("Published", "76.25"),
         ("Difference", "−1.14"),
-        ("Verdict", "inconclusive: needs 11 more seeds"),
+        ("Verdict", "inconclusive: 11 more seeds advised"),
         ("Rank", "1 to 2"),
         ("Each seed", "0: 74.30, 1: 75.10, 2: 75.92"),
         ("Best on dev", "75.90"),

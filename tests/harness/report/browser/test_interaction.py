@@ -119,7 +119,7 @@ def test_the_focused_cell_of_a_wide_table_is_not_under_the_sticky_column_or_head
 def test_hover_shows_the_facts_and_escape_hides_them(open_page: Open) -> None:
     page = open_page("paper.html").page
     page.locator("a.cell").nth(6).hover()
-    assert "needs 11 more seeds" in page.locator("#tip").inner_text()
+    assert "11 more seeds advised" in page.locator("#tip").inner_text()
     page.keyboard.press("Escape")
     assert page.locator("#tip").is_hidden()
 
