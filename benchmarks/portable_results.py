@@ -85,7 +85,9 @@ def as_markdown(found: Found) -> str:
         for kind in KINDS:
             names = [name for name in results if name.startswith(kind)]
             equal = sum(results[name] == ours.get(name) for name in names)
-            cells.append(f"{equal} of {len(names)}" if names else "not run")
+            left = sum(name.startswith(kind) and name not in results for name in ours)
+            rest = f", {left} not run" if left else ""
+            cells.append(f"{equal} of {len(names)}{rest}" if names else "not run")
         lines.append(f"| {processor} | {' | '.join(cells)} |")
     apart = [f"* {line}" for line in differing(found)]
     return "\n".join([*lines, "", *(apart or ["No result differs."])]) + "\n"
