@@ -29,6 +29,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from benchmarks.steps import build, sentences, stepper, teacher_dim, write_backbone
 from harness.disk.files import write_text
+from harness.errors import InputError
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import FLOAT_BYTES, STATES, Estimate
 from harness.plan.names import FULL_SCALE
@@ -144,8 +145,13 @@ def measured(
             rows = rows_for(run)
             with tempfile.TemporaryDirectory() as place:
                 folder = backbone(tuple(shape.model_dump().items()))
-                made = build(run, folder, Path(place), rows, teacher_dim(run, estimate, shape.width))
-                yield setting, peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+                try:
+                    made = build(run, folder, Path(place), rows, teacher_dim(run, estimate, shape.width))
+                    batch = made.prepare(rows)[: run.train["batch_size"]]
+                except InputError as error:  # a file or package that this machine lacks
+                    print(f"{run.id}@{run.backbone_name}: not measured: {error}", flush=True)
+                    continue
+                yield setting, peak_of(made, run, batch)
 
 
 def full_scale() -> Params:
