@@ -19,7 +19,7 @@ def check_rwlock(folder: Path) -> None:
     DVC knows a process by its number alone, so that another program with the same number would block for
     good. A process that began after the file was written is another one.
     Errors: InputError if a process of the list still runs: a `dvc repro` in the command of a stage; or if
-    DVC cannot write the list, for it is no file.
+    DVC cannot write the list, because it is not a file.
     """
     from dvc.rwlock import SCHEMA
     from voluptuous import Invalid

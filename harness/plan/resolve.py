@@ -49,7 +49,7 @@ def resolve(
 
     seeds: this many for each system that draws random numbers; backbones: only these.
     tables: the runs that every table and figure shows, for names such as `pcl/table2`; columns: the tasks
-    that they show, for a run that only tables ask for is evaluated on no other data.
+    that they show, because a run that only tables ask for is evaluated on no other data.
     arithmetic: in place of the recipes' own.
     Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
     """

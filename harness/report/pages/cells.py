@@ -114,7 +114,7 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
     """Returns (verdict, sign, number) over the published scores, in the order of the scale, none with 0.
 
     A score that several cells quote counts once, by our seeds where one of the cells has some. A setting or a
-    count is no score: it is left out.
+    count is not a score: it is left out.
     """
     facts: dict[Hashable, Verdict] = {}
     for table in tables:

@@ -236,7 +236,7 @@ def _yardstick(
         return against
     against = replace(against, published=table.compared(reported, name), remark=table.remark(reported, name))
     if column.unit == "plain":
-        return against  # a count or a setting is no score
+        return against  # a count or a setting is not a score
     where = {"table": spec.published, "row": reported.key, "column": name}
     number = None
     if spec.statistic(row, column) != "sd":

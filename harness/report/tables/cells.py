@@ -165,7 +165,7 @@ def setting_cell(value: float, against: Yardstick) -> Cell:
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
-    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is no score: no verdict."""
+    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is not a score: no verdict."""
     if cell.sd is None:
         note = "a standard deviation needs two seeds"
         return replace(build_cell([], "sd", against), runs=cell.runs, note=note)

@@ -9,7 +9,7 @@ from harness.facts.spec import TableSpec
 from harness.report.tables.model import TableRow
 from harness.results.schema import ResultFile
 
-TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: a ceiling, no competitor"
+TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of such a table, in their order."""
 

@@ -19,8 +19,8 @@ def rank_rows(
     """Returns the rows with rank intervals in their cells, and of the leading column in their source.
 
     Rows compete within their group or over the whole table, as the spec says; a lone competitor gets none.
-    Published values get none, for a number without its seeds has no rank. exact: whether no seed changes the
-    score of a cell. The leading column is the one that orders the table, else the last that is ranked.
+    Published values get none, because a number without its seeds has no rank. exact: whether no seed changes
+    the score of a cell. The leading column is the one that orders the table, else the last that is ranked.
     """
     cells = [list(row.cells) for row in rows]
     sources = [row.source for row in rows]
