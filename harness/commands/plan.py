@@ -1,12 +1,16 @@
 """`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost.
 
 Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
+Example: `sentbench plan --budget 8h --on cpu`
+
+With --budget it chooses the runs itself: those that answer the most open questions within so many hours.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -26,6 +30,8 @@ from harness.plan.step_times import Cost, read_step_times
 from harness.process import Arithmetic
 from harness.results.store import read_result
 
+MOST_HOURS = 1e6
+"""The largest budget, more than all runs take."""
 EVALUATE_AGAIN = "delete it and evaluate the run again"
 GPU_MEMORY = (
     "GPU GB: peak of a step, counted | tracked by `python -m benchmarks.peaks`; the CUDA context comes on top"
@@ -48,7 +54,7 @@ class System(NamedTuple):
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"
+        "names", nargs="*", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"
     )
     parser.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     parser.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
@@ -58,12 +64,23 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="in place of the recipes' own; portable: the same bits on every x86-64 processor",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")
+    parser.add_argument("--budget", metavar="HOURS", help="choose runs that fit, for example 8h or 90m")
+    parser.add_argument("--on", choices=["gpu", "cpu"], help="with --budget: what runs them (default: gpu)")
+    parser.add_argument(
+        "--goal", metavar="GOAL", help="with --budget: answers (default), all, or a table such as sct/table4"
+    )
     parser.add_argument("--power", type=float, metavar="P", help="with --delta: propose seeds that show it")
     parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the plan and writes params.yaml."""
+    """Prints the plan and writes params.yaml; with --budget prints what to plan."""
+    if arguments.budget is not None:
+        return advise(arguments)
+    if arguments.on or arguments.goal:
+        raise InputError("--on and --goal go with --budget")
+    if not arguments.names:
+        raise InputError("plan: expected NAME, for example small or pcl/table2, or --budget HOURS")
     return plan(
         arguments.names,
         seeds=arguments.seeds,
@@ -112,6 +129,20 @@ def plan(
         return 0
     changed = write_params(params)
     print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
+    return 0
+
+
+def advise(arguments: argparse.Namespace) -> int:
+    """Prints which runs answer the most questions within a budget; returns 0."""
+    if arguments.names or arguments.seeds or arguments.backbone or arguments.power or arguments.arithmetic:
+        raise InputError("--budget chooses systems and seeds itself; give --on and --goal alone")
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(h|m?)", arguments.budget)
+    if found is None or not 0 < float(found[1]) <= MOST_HOURS:
+        raise InputError(f"--budget {arguments.budget}: expected hours or minutes, for example 8h or 90m")
+    from harness.assembly.budget import spend
+
+    hours = float(found[1]) / (60 if found[2] == "m" else 1)
+    print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda").text)
     return 0
 
 

@@ -1,0 +1,134 @@
+"""The open questions of the published tables, and which runs answer most of them within a budget."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.assembly.evidence import evidence_without_plan
+from harness.assembly.tables import build_tables
+from harness.declarations import read_declaration
+from harness.errors import InputError, near_matches
+from harness.paths import LEADERBOARDS, SCORES, declared
+from harness.plan.budget import Question, Step, Work, choose, next_step
+from harness.plan.prices import works_of
+from harness.plan.recipes import load_recipes
+from harness.plan.step_times import Device
+from harness.report.pages.answers import ANSWERS, Numbers
+from harness.report.tables.cells import Cell
+from harness.report.tables.lookup import find_cells
+from harness.report.tables.model import Table, TableRow, row_label
+from harness.report.verification import Verification
+from harness.results.store import read_results
+
+GOALS = {"answers": "the numbers of the report's first screen", "all": "every reported number"}
+SHOWN = 2
+"""Questions that a step names."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The steps that a budget pays, among how many open questions, and the step after them."""
+
+    device: Device
+    cores: int
+    open: int
+    steps: Sequence[Step]
+    following: Step | None
+
+    @property
+    def text(self) -> str:
+        """The choice as a table for a terminal, with the commands that run it."""
+        unit = "GPU hours" if self.device == "cuda" else f"hours on {self.cores} cores"
+        if not self.steps:
+            told = f"; the cheapest takes {self._hours(self.following)}" if self.following else ""
+            return f"no run fits among {self.open} open questions{told}"
+        lines = [f"{'seeds':>5} {'hours':>8} {'total':>8} {'verdicts':>9}  command and what it answers"]
+        total = 0.0
+        for step in self.steps:
+            total += step.hours
+            numbers = f"{step.seeds:>5} {step.hours:>8.2f} {total:>8.2f} {step.expected:>9.2f}"
+            lines.append(f"{numbers}  {step.work} --seeds {step.seeds}")
+            lines.append(f"{'':>34}{_named(step.questions)}")
+        expected = sum(step.expected for step in self.steps)
+        lines.append(f"expected: {expected:.1f} verdicts of {self.open} open questions in {total:.2f} {unit}")
+        if self.following:
+            more = self.following
+            lines.append(
+                f"after that: {more.work} --seeds {more.seeds}, {more.expected:.2f} verdicts in "
+                f"{self._hours(more)}"
+            )
+        return "\n".join([*lines, "run the first line and `sentbench launch`, then ask again"])
+
+    def _hours(self, step: Step) -> str:
+        return f"{step.hours:.2f} h"
+
+
+def spend(hours: float, goal: str, device: Device) -> Budget:
+    """Returns which runs answer most questions of a goal within so many hours; on a CPU with all its cores.
+
+    goal: one of GOALS, or a table. Errors: InputError for an unknown goal.
+    """
+    recipes = load_recipes()
+    results = read_results(SCORES.glob("*.json"))
+    done = Counter(f"{result.run.id}@{result.run.backbone}" for result in results)
+    cores = os.cpu_count() or 1 if device == "cpu" else 1
+    works = {
+        name: Work(work.done, _shares(work.each, cores), _shares(work.shared, cores))
+        for name, work in works_of(recipes, done, device).items()
+    }
+    tables = build_tables(evidence_without_plan(results))
+    questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in works]
+    steps = choose(questions, works, hours)
+    return Budget(device, cores, len(questions), steps, next_step(questions, works, steps))
+
+
+def _shares(hours: Mapping[str, float], cores: int) -> dict[str, float]:
+    return {name: one / cores for name, one in hours.items()}
+
+
+def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow, Cell]]:
+    """Returns the cells of a goal with their tables and rows. Errors: InputError for an unknown goal."""
+    if goal == "answers":
+        numbers = read_declaration(declared(LEADERBOARDS) / ANSWERS, Numbers).numbers
+        return [
+            (tables[one.table], row, cell)
+            for one in numbers
+            if one.table in tables
+            for row, cell in find_cells(tables[one.table], one.row, one.column)
+        ]
+    if goal != "all" and goal not in tables:
+        known = [*GOALS, *tables]
+        raise InputError(
+            f"--goal {goal}: expected {' or '.join(GOALS)}, or a table{near_matches(goal, known)}"
+        )
+    chosen = tables.values() if goal == "all" else [tables[goal]]
+    return [(table, row, cell) for table in chosen for row, _, cell in table.cells()]
+
+
+def open_questions(cells: Iterable[tuple[Table, TableRow, Cell]]) -> list[Question]:
+    """Returns a question for each reported number that more seeds may answer; a quoted number asks once."""
+    found: dict[tuple[str, str, float], Question] = {}
+    for table, row, cell in cells:
+        known = cell.evidence
+        if known is not None and known.reported.fact not in found:
+            question = _question(f"{row_label(row)} {known.reported.column} ({table.key})", known)
+            if question is not None:
+                found[known.reported.fact] = question
+    return list(found.values())
+
+
+def _question(name: str, known: Verification) -> Question | None:
+    plan = known.plan
+    if plan is None or plan.seeds is None or plan.chance is None or not plan.command:
+        return None
+    return Question(name, plan.command.partition(" --seeds ")[0], plan.seeds, plan.chance)
+
+
+def _named(questions: Sequence[Question]) -> str:
+    ordered = sorted(questions, key=lambda question: -question.chance)
+    named = [f"{question.name}, {question.chance:.0%}" for question in ordered[:SHOWN]]
+    rest = len(ordered) - len(named)
+    return "; ".join([*named, *([f"{rest} more"] if rest else [])])
