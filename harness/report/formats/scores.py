@@ -54,7 +54,7 @@ def to_table(
     if any(line.metric in PLAIN for line in lines):
         foot += f", but {', '.join(PLAIN)} as they are"
     more = f"{len(hidden)} scores of subsets with --subsets" if hidden else ""
-    return "\n".join([*_lefts(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
+    return "\n".join([*lefts(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
 
 
 def _row(line: ScoreLine, bounds: bool) -> list[str]:
@@ -106,7 +106,7 @@ def differences_to_text(found: SystemComparison) -> str:
     tally = tally_in_words(found.tally, found.first)
     reasons = ", ".join(dict.fromkeys(one.reason for one in found.tasks.values()))
     foot = f"scores x 100; 95 % intervals of the difference; judged {reasons}"
-    return "\n".join([*_lefts(rows, 2), "", tally, foot]) + "\n"
+    return "\n".join([*lefts(rows, 2), "", tally, foot]) + "\n"
 
 
 def _difference(one: Difference) -> list[str]:
@@ -119,7 +119,7 @@ def _signed(interval: Interval | None) -> str:
     return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"
 
 
-def _lefts(rows: list[list[str]], columns: int) -> list[str]:
+def lefts(rows: list[list[str]], columns: int) -> list[str]:
     """Returns the rows aligned: so many columns to the left, the rest to the right."""
     widths = [max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)]
     joined = [
