@@ -18,7 +18,7 @@ import methods
 from harness.declarations import check_name
 from harness.errors import InputError
 from harness.own import FOLDERS, MODULES, REASONS, TASK_MODULES, VARIABLE, place_in
-from methods.registry import METHODS
+from methods.registry import METHODS, load_method
 
 PARTS = ("methods", "tasks", "recipes", "published", "tables", "sources.yaml")
 GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
@@ -75,6 +75,10 @@ def include_method(file: Path) -> str:
     _add_helpers(file.parent, omit=(file.stem,))
     name = _add_method(file)
     load_own(METHODS[name], file)
+    try:
+        load_method(name)
+    except TypeError:
+        raise InputError(f"{file}: defines no method, or several; expected one class of Method") from None
     return name
 
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,15 +48,29 @@ class Law(NamedTuple):
     fault: str = ""
 
 
+class Whole(NamedTuple):
+    """An uninterrupted training: its method, the shapes of its state before, and the bytes it left."""
+
+    method: Method
+    shapes: dict[str, torch.Size]
+    left: dict[str, bytes]
+
+
 @dataclass
 class Ground:
-    """What the laws are checked on. build: a new method with weights drawn from SEED. file: the author's."""
+    """What the laws are checked on. build: returns a method with weights drawn from SEED."""
 
     build: Callable[[], Method]
     rows: Sequence[Row]
     train: TrainConfig
     folder: Path
-    file: Path
+
+    @cached_property
+    def whole(self) -> Whole:
+        """The training that several laws look at."""
+        method = self.build()
+        before = {name: tensor.shape for name, tensor in method.state_dict().items()}
+        return Whole(method, before, _bytes(self.fit(method, "whole")))
 
     def batch(self, method: Method, step: int = 0) -> Any:
         """Returns the batch of a step."""
@@ -85,8 +100,8 @@ def check_laws(
     build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
     """
     with tempfile.TemporaryDirectory(prefix="sentbench-") as folder:
-        for number, (says, check) in enumerate(LAWS.items()):
-            ground = Ground(build, rows[:ROWS], train, Path(folder, str(number)), file)
+        ground = Ground(build, rows[:ROWS], train, Path(folder))
+        for says, check in LAWS.items():
             try:
                 check(ground)
             except InputError as error:
@@ -141,15 +156,13 @@ def _collate(ground: Ground) -> None:
 
 
 def _seed(ground: Ground) -> None:
-    folders = [ground.fit(ground.build(), name) for name in ("first", "second")]
-    if _bytes(folders[0]) != _bytes(folders[1]):
+    if _bytes(ground.fit(ground.build(), "second")) != ground.whole.left:
         raise Broken(
             "two trainings with one seed differ; draw from torch or `rng`, never from time or random"
         )
 
 
 def _resume(ground: Ground) -> None:
-    whole = _bytes(ground.fit(ground.build(), "whole"))
     method = ground.build()
 
     class Dying(type(method)):  # type: ignore[misc]
@@ -161,7 +174,7 @@ def _resume(ground: Ground) -> None:
     method.__class__ = Dying
     with suppress(Killed):
         ground.fit(method, "killed")
-    if _bytes(ground.fit(ground.build(), "killed")) != whole:
+    if _bytes(ground.fit(ground.build(), "killed")) != ground.whole.left:
         raise Broken(
             f"killed after step {STOP} and continued, a run ends with other weights; "
             "keep what changes in a parameter or a registered buffer"
@@ -169,9 +182,7 @@ def _resume(ground: Ground) -> None:
 
 
 def _state(ground: Ground) -> None:
-    method = ground.build()
-    before = {name: tensor.shape for name, tensor in method.state_dict().items()}
-    ground.fit(method, "run")
+    before, method = ground.whole.shapes, ground.whole.method
     after = {name: tensor.shape for name, tensor in method.state_dict().items()}
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     if changed:
@@ -179,9 +190,7 @@ def _state(ground: Ground) -> None:
 
 
 def _vectors(ground: Ground) -> None:
-    method = ground.build()
-    ground.fit(method, "run")
-    encoder = method.exported()
+    encoder = ground.whole.method.exported()
     texts = [row.text for row in ground.rows]
     together = encoder.encode(texts)
     alone = np.concatenate([encoder.encode([text]) for text in texts[::7]])

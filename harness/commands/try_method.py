@@ -34,6 +34,8 @@ from harness.report.pages.render import render_trial
 
 TEMPLATE, RECIPE = "simcse-small", "small"
 """The system whose setting a trial has, and its recipe."""
+SUFFIX = "-small"
+"""Ends the systems of the small plan; a name without it is one of theirs too."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
 
@@ -155,11 +157,12 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
         raise InputError("--against: expected a system; name one")
     found = []
     for name in names:
-        key = name if name in small.systems else f"{name}-small"
+        key = name if name in small.systems else f"{name}{SUFFIX}"
         if key not in small.systems:
             known = [system for system, entry in small.systems.items() if backbone in entry.backbones]
             raise InputError(
-                f"--against {name}: expected one of {', '.join(known)}{near_matches(name, known)}"
+                f"--against {name}: expected one of {', '.join(known)}"
+                f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
             )
         system = small.systems[key]
         found.append(system.model_copy(update={"backbones": [backbone], "seeds": seeds_of(system, seeds)}))
