@@ -9,7 +9,6 @@ from typing import Any
 
 import yaml
 
-from harness.assembly.trial import in_setting_of, planned
 from harness.commands.plan import describe
 from harness.disk.files import write_text
 from harness.paths import RECIPES, SCORES
@@ -17,6 +16,7 @@ from harness.plan.checks import check_runs
 from harness.plan.power import propose_seeds
 from harness.plan.recipes import Recipe, declared_systems
 from harness.plan.step_times import BASELINE
+from harness.plan.trial import in_setting_of, planned
 
 FULL, SUFFIX = "simcse", "full"
 """The system whose setting it has, the released script's for BERT-base; and what its id ends with."""

@@ -17,7 +17,6 @@ from typing import Any
 
 import yaml
 
-from harness.assembly.trial import in_setting_of
 from harness.check.laws import Law
 from harness.commands import name_list
 from harness.disk.files import write_text
@@ -28,6 +27,7 @@ from harness.paths import PARAMS
 from harness.plan.entries import read_params
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import MOST_SEEDS, seeds_of
+from harness.plan.trial import in_setting_of
 from harness.process import compute_with
 from harness.report.formats.trial import to_text
 from harness.report.pages.render import render_trial

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.assembly.trial import committed, planned, ranked, why_not
+from harness.assembly.trial import committed, ranked, why_not
 from harness.check.laws import SEED, Law, check_laws
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
@@ -25,6 +25,7 @@ from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import write_params
+from harness.plan.trial import planned
 from harness.process import quiet
 from harness.report.formats.trial import Candidate, Trial, chosen
 from harness.report.system_pairs import compare_systems, system_scores
