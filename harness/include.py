@@ -72,6 +72,8 @@ def include_method(file: Path) -> str:
     if not file.is_file() or file.suffix != ".py":
         raise InputError(f"{file}: expected a Python file with a method; check the path")
     file = file.resolve()
+    if MODULES.get(f"methods.{file.stem}") == file.with_suffix(""):  # it may have changed since
+        METHODS.pop(file.stem.replace("_", "-"), None)
     _add_helpers(file.parent, omit=(file.stem,))
     name = _add_method(file)
     load_own(METHODS[name], file)

@@ -23,8 +23,6 @@ from harness.disk.files import write_text
 from harness.disk.locks import alone
 from harness.errors import InputError, near_matches
 from harness.include import include_method
-from harness.paths import PARAMS
-from harness.plan.entries import read_params
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import MOST_SEEDS, seeds_of
 from harness.plan.trial import in_setting_of
@@ -75,7 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if name in declared_systems(recipes):
         raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
-    check_out(out, name)
+    check_out(out, arguments.file.name)
     if arguments.scale == "full":
         from harness.commands.try_full import write_full
 
@@ -169,12 +167,9 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
     return found
 
 
-def check_out(out: Path, name: str) -> None:
-    """Raises InputError unless a folder is new, empty, or that of an earlier trial of this method."""
-    if out.is_dir() and any(out.iterdir()):
-        with chdir(out):
-            if PARAMS.is_file() and any(run.method == name for run in read_params().runs.values()):
-                return
-        raise InputError(f"{out}: holds something else already; name another folder with --out")
+def check_out(out: Path, file: str) -> None:
+    """Raises InputError unless a folder is new, empty, or that of an earlier trial of this file."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file, expected a folder; name another one with --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / "methods" / file).is_file():
+        raise InputError(f"{out}: holds something else already; name another folder with --out")

@@ -98,10 +98,13 @@ class Session:
         )
 
     def open(self) -> None:
-        """Makes a project of the current folder: the plan, its data as links, encoders, corpora, teachers.
+        """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.
 
         Errors: InputError if a committed result is to be reused that this code would not compute here.
         """
+        kept = Path("methods", self.file.name)
+        kept.parent.mkdir(exist_ok=True)
+        shutil.copyfile(self.file, kept)
         write_params(self.params)
         DATA.mkdir(exist_ok=True)
         for name, origin in self.origins.items():
@@ -120,9 +123,6 @@ class Session:
             reason = why_not(results[0], self.known) if results else ""
             if reason:
                 raise InputError(f"{key}: its committed results cannot be reused, {reason}; add --fresh")
-        kept = Path("methods", self.file.name)
-        kept.parent.mkdir(exist_ok=True)
-        shutil.copyfile(self.file, kept)
 
     def laws(self) -> Iterator[Law]:
         """Yields the laws of the method, checked on the plan's encoder and corpus."""

@@ -24,6 +24,8 @@ GENERATED = "commands.md"
 PAGES = sorted(
     page for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")] if page.name != GENERATED
 )
+SLOW = re.compile(" (evaluate|try) ")
+"""Examples that encode a test set or train."""
 EXAMPLES = [example for page in outputs.PAGES for example in outputs.examples(page)]
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^(?: {4,}|\$ )(sentbench .+)$|`(sentbench [^`]+)`", flags=re.M)
@@ -83,7 +85,7 @@ def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
 @pytest.mark.parametrize(
     "example",
     [
-        pytest.param(example, marks=[pytest.mark.slow] if " evaluate " in example.command else [])
+        pytest.param(example, marks=[pytest.mark.slow] if SLOW.search(example.command) else [])
         for example in EXAMPLES
     ],
     ids=[example.command for example in EXAMPLES],
