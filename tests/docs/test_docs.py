@@ -138,7 +138,7 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
     """Names in capitals stand for something; a line of several commands is cut at its signs; a sentence may
     name a command without its arguments."""
     for one, other in COMMAND.findall(page.read_text(encoding="utf-8")):
-        words = shlex.split(re.split(r" &&| \||\$\(", one or other)[0])[1:]
+        words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]
         if not words or words[0].startswith("-"):
             continue
         assert words[0] in command_files(), f"{page.name}: {words}"
