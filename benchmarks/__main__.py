@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="drop the figures that are replaced, and leave those before them beside the new ones",
+        help="drop the figures that are replaced, and leave those before them next to the new ones",
     )
     parser.add_argument("--threads", type=int, help="default: those of torch; with --short one")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")

@@ -63,7 +63,7 @@ class Session:
         own: Sequence[System],
         others: Sequence[System],
         recipes: Mapping[str, Recipe],
-        tiers: Sequence[str],
+        providers: Sequence[str],
         *,
         fresh: bool,
     ) -> Session:
@@ -80,9 +80,9 @@ class Session:
             seeds = [seed for seed in system.seeds if seed not in found]
             if seeds:
                 missing.append(system.model_copy(update={"seeds": seeds}))
-        params = planned(recipes, [*own, *missing], tiers)
+        params = planned(recipes, [*own, *missing], providers)
         check_runs(params)
-        os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
+        os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
         reused = {
             system.id: [result for result in there.get(system.id, ()) if result.run.seed in system.seeds]
             for system in others
@@ -92,7 +92,7 @@ class Session:
             own,
             reused,
             there,
-            planned(recipes, known, tiers) if known else params,
+            planned(recipes, known, providers) if known else params,
             params,
             {name: folder_of(name).resolve() for name in params.sources},
         )

@@ -59,11 +59,11 @@ def in_setting_of(
     return System.model_validate({**template.model_dump(), **changes})
 
 
-def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], tiers: Sequence[Any]) -> Params:
+def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers: Sequence[Any]) -> Params:
     """Returns the plan of these systems with all that their runs need."""
     own = {system.id: system for system in systems}
     taken = own.keys() & declared_systems(recipes).keys()
     for name in sorted(name for name in taken if own[name].variant == OWN):
         raise InputError(f"{name!r} is a declared system; rename the file")
-    recipe = Recipe(name=PLAN, presets=[], tiers=list(tiers), systems=own, groups={})
+    recipe = Recipe(name=PLAN, presets=[], providers=list(providers), systems=own, groups={})
     return resolve({**recipes, PLAN: recipe}, [PLAN])

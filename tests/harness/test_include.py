@@ -49,7 +49,7 @@ own-words:
   confirmed: made up
   note: made up
   rows: {words.txt: 24}
-  tiers: {embedded: {wheel: own==1.0}}
+  providers: {embedded: {wheel: own==1.0}}
 """
 TABLE = """
 key: mine
@@ -67,7 +67,7 @@ def recipe() -> str:
     run = {"id": "mycse-own", "method": "mycse", "variant": "own", "backbones": ["minilm-l2"], "seeds": [0]}
     run |= {"pooling": "mean", "corpus": "own-words", "weights": "best-dev", "tasks": ["LENGTHS", "STSB"]}
     run |= {"config": {"max_length": 32}, "train": train, "arithmetic": "portable"}
-    return yaml.safe_dump({"name": "mine", "tiers": ["embedded"], "runs": [run]})
+    return yaml.safe_dump({"name": "mine", "providers": ["embedded"], "runs": [run]})
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def sentbench(folder: Path, own: Path, *commands: list[str]) -> subprocess.Compl
         "    code = main(words)\n"
         "    if code: sys.exit(code)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SENTBENCH_TIERS": "embedded"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SENTBENCH_PROVIDERS": "embedded"}
     environment["SENTBENCH_INCLUDE"] = str(own)
     return subprocess.run(
         [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True

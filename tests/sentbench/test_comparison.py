@@ -20,7 +20,7 @@ SCORES = Path(__file__).parents[2] / "reports/scores"
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_stsb(tmp_path / "data/stsb")
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"

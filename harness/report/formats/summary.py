@@ -36,7 +36,7 @@ def text_files(
 
 
 def path_of(table: Table) -> str:
-    """Returns where a table lies below the report, without the ending; of a name of one's own as own-NAME."""
+    """Returns where a table is below the report, without the ending; of a name of one's own as own-NAME."""
     name = table.key.replace("/", "-")
     known = any(fnmatchcase(name, pattern) for pattern in KEPT_TABLES)
     return f"tables/{name if known else f'own-{name}'}"

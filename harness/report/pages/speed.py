@@ -1,4 +1,4 @@
-"""The page of speed: a row a result, a column a machine that measured, former figures beside the new."""
+"""The page of speed: a row a result, a column a machine that measured, former figures next to the new."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ LOSES = SAME.replace("Loss(info_nce(", "Loss(-info_nce(")
 def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     kept = [(METHODS, dict(METHODS)), (own.MODULES, dict(own.MODULES))]
     paths, folders = list(methods.__path__), list(own.FOLDERS)
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.delenv(own.VARIABLE, raising=False)
     yield
     for known, before in kept:

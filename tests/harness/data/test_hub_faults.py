@@ -30,7 +30,7 @@ CONTENT = b"".join(b"sentence %d\n" % number for number in range(4000))
 CHUNK = 1000
 """Bytes in which a body is read, the most that a broken connection loses."""
 TINY = made_up_source({"hub": {"repo": "some/words", "revision": COMMIT}}, lines=4000)
-FETCH = ["data", "fetch", "tiny", "--tiers", "hub"]
+FETCH = ["data", "fetch", "tiny", "--providers", "hub"]
 ALWAYS = 999
 GOOD, BAD = 0, 2
 
@@ -96,7 +96,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.chdir(tmp_path)
     for name, value in surroundings(tmp_path).items():
         monkeypatch.setenv(name, value)
-    for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_TIERS"):
+    for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_PROVIDERS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(SOURCES, "tiny", TINY)
     no_pauses(monkeypatch)
@@ -127,7 +127,7 @@ def kept() -> int:
 
 
 def check_one_line(errors: str, words: str) -> None:
-    """A command has said one thing, and no library anything beside."""
+    """A command has said one thing, and no library anything besides."""
     lines = errors.strip().splitlines()
     assert len(lines) == 1
     assert re.match(rf"sentbench: .*{words}", lines[0])

@@ -37,10 +37,10 @@ from tests.support.bundles import (
     TEXTS,
     Contents,
     a_result,
+    augmented,
     bundle_of,
     drawn_scores,
     key_of,
-    rewritten,
     sha,
     unsigned,
     with_means,
@@ -331,7 +331,7 @@ def refused(path: Path, folder: Path) -> str:
 @pytest.mark.parametrize("name", sampled(CHANGES))
 def test_a_manipulated_bundle_is_refused(name: str, good: Path, tmp_path: Path) -> None:
     before = good.read_bytes()
-    refused(rewritten(good, CHANGES[name]), tmp_path)
+    refused(augmented(good, CHANGES[name]), tmp_path)
     assert good.read_bytes() == before
 
 
@@ -418,7 +418,7 @@ def test_scores_are_looked_at_before_vectors_are_unpacked(
         return write(self, name, most)
 
     monkeypatch.setattr(Bundle, "_write", noted)
-    refused(rewritten(good, of_scores(with_means(dict.fromkeys(drawn_scores(7), 0.99)))), tmp_path)
+    refused(augmented(good, of_scores(with_means(dict.fromkeys(drawn_scores(7), 0.99)))), tmp_path)
     assert not [name for name in unpacked if name.startswith("vectors/")]
 
 
@@ -437,7 +437,7 @@ def test_eight_thousand_scores_are_checked_in_a_moment(good: Path, tmp_path: Pat
         }
         for number in range(8_000)
     ]
-    changed = rewritten(good, without_vectors(of_scores([*scores, scores[0]])))
+    changed = augmented(good, without_vectors(of_scores([*scores, scores[0]])))
     started = process_time()
     assert "has 1" in refused(changed, tmp_path) or "stated twice" in refused(changed, tmp_path)
     assert process_time() - started < 5
