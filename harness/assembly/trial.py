@@ -37,6 +37,9 @@ def why_not(result: ResultFile, params: Params) -> str:
     run, made = params.runs.get(result.run.key), result.provenance
     if run is None or run.recipe_hash() != result.run.recipe:
         return "its settings have changed"
+    for source, sha256 in made.data_sha256.items():
+        if sha256_of_folder(folder_of(source)) != sha256:
+            return f"the data of {source} differ"
     tasks = [task.name for task in build_tasks(run.tasks, text=run.text)]
     if run_code(run.method, tasks) != made.code_sha256:
         return "the code has changed"
@@ -45,9 +48,6 @@ def why_not(result: ResultFile, params: Params) -> str:
     for name, version in library_versions().items():
         if made.versions.get(name) != version:
             return f"it was computed with {name} {made.versions.get(name)}, here is {version}"
-    for source, sha256 in made.data_sha256.items():
-        if sha256_of_folder(folder_of(source)) != sha256:
-            return f"the data of {source} differ"
     if _is_here(run) and run_identity(params, run, arithmetic_used("cpu")) != result.run.identity:
         return "its backbone or corpus differs"
     return ""
