@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import NoReturn
 
 from harness.errors import CONTROL, InputError, near_matches
-from harness.include import include_all
 from harness.process import prepare
 
 ROOMS = ("commands", "stages")
@@ -97,6 +96,8 @@ def run_command(words: Sequence[str]) -> int:
             f"{name!r} is not a command, expected one of {', '.join(commands)}"
             f"{near_matches(name, list(commands))}"
         )
+    from harness.include import include_all
+
     include_all(folders)
     module = module_of(name)
     return int(module.execute(parser_of(name, module).parse_args(words[1:])) or 0)
