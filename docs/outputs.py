@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"^```console\n\$ ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
 NEEDED = re.compile(r"\bevaluate (\S+/\S+)")
-"""The folder that a command reads and a clone does not have."""
+TRAINS, TRAINED_ON = re.compile(r"\bsentbench try "), "data/glove-6b-50d"
+"""The folder that a command reads and a clone does not have; a trial reads the data of the small plan."""
 
 
 class Example(NamedTuple):
@@ -29,8 +30,9 @@ class Example(NamedTuple):
     @property
     def missing(self) -> str:
         """The folder that the command reads, if it is not here."""
-        needed = NEEDED.search(self.command)
-        return needed[1] if needed and not (ROOT / needed[1]).is_dir() else ""
+        found = NEEDED.search(self.command)
+        needed = TRAINED_ON if TRAINS.search(self.command) else found[1] if found else ""
+        return needed if needed and not (ROOT / needed).is_dir() else ""
 
 
 def examples(page: Path) -> list[Example]:

@@ -86,6 +86,7 @@ def run_command(words: Sequence[str]) -> int:
     Errors: InputError if there is no such command, or its arguments are wrong.
     """
     commands = command_files()
+    words, folders = without_includes(words)
     if not words or words[0].startswith("-"):
         overview(commands).parse_args(words or ["--help"])
         return 0
@@ -95,8 +96,19 @@ def run_command(words: Sequence[str]) -> int:
             f"{name!r} is not a command, expected one of {', '.join(commands)}"
             f"{near_matches(name, list(commands))}"
         )
+    from harness.include import include_all
+
+    include_all(folders)
     module = module_of(name)
     return int(module.execute(parser_of(name, module).parse_args(words[1:])) or 0)
+
+
+def without_includes(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the words of a command without `--include DIR`, which all commands take, and the folders."""
+    parser = CommandParser(prog="sentbench", add_help=False, allow_abbrev=False)
+    parser.add_argument("--include", action="append", default=[], metavar="DIR")
+    known, others = parser.parse_known_args(words)
+    return others, known.include
 
 
 def parser_of(name: str, module: ModuleType) -> CommandParser:
@@ -149,7 +161,8 @@ def overview(commands: dict[str, Path]) -> CommandParser:
     parser = CommandParser(
         prog="sentbench",
         description="A reproducibility benchmark for unsupervised sentence embeddings.",
-        epilog="`sentbench COMMAND --help` shows a command's options and an example.",
+        epilog="`sentbench COMMAND --help` shows a command's options and an example. Every command takes "
+        "`--include DIR`, a folder with methods, tasks, recipes and tables of your own.",
     )
     parser.add_argument("--version", action="version", version=f"sentbench {__version__}")
     listed = parser.add_subparsers(metavar="COMMAND")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -34,11 +34,20 @@ class CodeBase:
     """The Python modules below a folder, each parsed once and only if something imports it.
 
     packages: the top-level packages that belong to it; all other imports are of libraries and not followed.
-    borders: modules of it that are not followed either.
+    borders: modules of it that are not followed either. own: modules and packages that lie elsewhere, each
+    with its path without the ending.
     """
 
-    def __init__(self, root: Path, packages: Collection[str], *, borders: Collection[str] = ()) -> None:
-        self.root, self.packages, self.borders = root, packages, borders
+    def __init__(
+        self,
+        root: Path,
+        packages: Collection[str],
+        *,
+        borders: Collection[str] = (),
+        own: Mapping[str, Path] | None = None,
+    ) -> None:
+        self.root, self.packages, self.borders, self.own = root, packages, borders, own or {}
+        self._names: dict[Path, Path] = {}
         self._codes: dict[Path, Code] = {}
         self._imported: dict[Path, set[Path]] = {}
         self._located: dict[str, Path | None] = {}
@@ -51,7 +60,7 @@ class CodeBase:
         """
         digest = hashlib.sha256()
         for path in self.closure(roots):
-            digest.update(f"{path.relative_to(self.root).as_posix()}\0{self._code(path).sha256}\n".encode())
+            digest.update(f"{self._names[path].as_posix()}\0{self._code(path).sha256}\n".encode())
         return digest.hexdigest()
 
     def closure(self, roots: Iterable[str]) -> list[Path]:
@@ -67,7 +76,7 @@ class CodeBase:
             if path not in found:
                 found.add(path)
                 waiting += self._imports_of(path)
-        return sorted(found)
+        return sorted(found, key=self._names.__getitem__)
 
     def modules_in(self, package: str) -> list[str]:
         """Returns the modules in the folder of a package, sorted: for code that finds them there by name."""
@@ -86,7 +95,7 @@ class CodeBase:
 
     def _modules_of(self, statement: Import, path: Path) -> list[str]:
         """Returns the modules of this code that a statement imports; a name of `from package` may be one."""
-        if statement.module.split(".")[0] not in self.packages:
+        if statement.module.split(".")[0] not in self.packages and self._own(statement.module) is None:
             return []
         parts = [f"{statement.module}.{name}" for name in statement.names]
         return [statement.module, *(name for name in parts if self._file(name))]
@@ -100,7 +109,7 @@ class CodeBase:
             path = self._file(".".join(parts[:length]))
             if path is not None:
                 yield path
-        if path is None and not self.root.joinpath(*parts).is_dir():
+        if path is None and not self._base(name).is_dir():
             raise InputError(
                 f"{needed_by} names module {name}, which is not below {self.root}; correct the name"
             )
@@ -108,14 +117,32 @@ class CodeBase:
     def _file(self, name: str) -> Path | None:
         """Returns the file of a module or package, None if there is none of that name."""
         if name not in self._located:
-            folder = self.root.joinpath(*name.split("."))
-            places = (folder / "__init__.py", folder.with_suffix(".py"))
-            self._located[name] = next((path for path in places if path.is_file()), None)
+            base, label = self._base(name), Path(*name.split("."))
+            places = {
+                base / "__init__.py": label / "__init__.py",
+                base.with_name(f"{base.name}.py"): label.with_name(f"{label.name}.py"),
+            }
+            found = next((path for path in places if path.is_file()), None)
+            self._located[name] = found
+            if found is not None:
+                self._names[found] = places[found]
         return self._located[name]
+
+    def _base(self, name: str) -> Path:
+        """Returns the path of a module without the ending."""
+        return self._own(name) or self.root.joinpath(*name.split("."))
+
+    def _own(self, name: str) -> Path | None:
+        """Returns the path of a module that lies elsewhere without the ending, None for any other."""
+        parts = name.split(".")
+        for length in range(len(parts), 0, -1):
+            if (top := self.own.get(".".join(parts[:length]))) is not None:
+                return top.joinpath(*parts[length:])
+        return None
 
     def _code(self, path: Path) -> Code:
         if path not in self._codes:
-            package = ".".join(path.relative_to(self.root).parts[:-1])
+            package = ".".join(self._names[path].parts[:-1])
             self._codes[path] = _parse(path.read_text(encoding="utf-8"), str(path), package)
         return self._codes[path]
 

@@ -18,6 +18,7 @@ from harness.disk.files import sha256_of, sha256_of_folder
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.fingerprint import CodeBase
+from harness.own import MODULES
 from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
 from harness.process import X86_64, in_effect
 from harness.results.provenance import library_versions
@@ -50,7 +51,7 @@ WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
 
 def code_base(root: Path = ROOT) -> CodeBase:
     """Returns the code that is running, or a copy of it below another folder."""
-    return CodeBase(root, PACKAGES, borders=BORDERS)
+    return CodeBase(root, PACKAGES, borders=BORDERS, own=MODULES if root == ROOT else None)
 
 
 def training_roots(method: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
     import sentbench
 
     scores = sentbench.evaluate(model, "STSB,sts-part")    # anything with encode, or a function from texts
+    print(sentbench.compare(model, other, "sts-part"))     # differences, with paired intervals
     sentbench.published("pcl/table2")                      # what the paper reports
     sentbench.verify("una/table1", "BERT-base UNA", "Avg") # and whether it holds
 
@@ -11,14 +12,17 @@ package, and data are downloaded to the user's cache folder. Importing it loads 
 """
 
 from harness.errors import InputError
+from sentbench.comparison import Comparison, compare
 from sentbench.encoders import Model, encode, evaluate, load
 from sentbench.numbers import describe, published, results, verify
 
 __version__ = "0.1.0"
 __all__ = [
+    "Comparison",
     "InputError",
     "Model",
     "__version__",
+    "compare",
     "describe",
     "encode",
     "evaluate",

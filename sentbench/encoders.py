@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from harness.tasks.interface import Encode, Task
     from methods.core.encoder import SentenceEncoder
     from methods.core.word_average import WordAverageEncoder
 
@@ -86,23 +87,35 @@ def evaluate(
     import pandas as pd
 
     from harness.assembly.pairs import score_lines
-    from harness.stages.evaluate import tasks_named
-    from harness.tasks.evaluation import unique_texts
-    from harness.tasks.vectors import encode_unique
 
     if not isinstance(intervals, int):
         raise InputError(f"intervals is {shown(intervals)}, expected True or False")
-    names = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else texts_of(tasks, "tasks")
-    form = text_of(text, "text")
-    chosen = tasks_named([name.strip() for name in names if name.strip()], text=form)
-    call = _function_of(model)
-    encoded = encode_unique(call, unique_texts(chosen), "evaluation", dtype=None)
-    lines = score_lines(chosen, lambda some: encoded.matrix[encoded.rows(some)], intervals=intervals)
+    chosen = tasks_of(tasks, text)
+    lines = score_lines(chosen, encoded_by(model, chosen), intervals=intervals)
     frame = pd.DataFrame([line._asdict() for line in lines]).drop(columns="interval")
     if intervals:
         bounds = [line.interval or (float("nan"), float("nan")) for line in lines]
         frame["low"], frame["high"] = zip(*bounds, strict=True)
     return frame
+
+
+def tasks_of(tasks: str | Sequence[str], text: str) -> list[Task]:
+    """Returns the tasks of names and suites, comma-separated or as a list. Errors: InputError, as above."""
+    from harness.stages.evaluate import tasks_named
+
+    names = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else texts_of(tasks, "tasks")
+    form = text_of(text, "text")
+    return tasks_named([name.strip() for name in names if name.strip()], text=form)
+
+
+def encoded_by(model: Model, tasks: Sequence[Task]) -> Encode:
+    """Returns the vectors of the tasks' texts by any model, each text encoded once."""
+    from harness.tasks.evaluation import unique_texts
+    from harness.tasks.vectors import encode_unique
+
+    call = _function_of(model)
+    encoded = encode_unique(call, unique_texts(tasks), "evaluation", dtype=None)
+    return lambda some: encoded.matrix[encoded.rows(some)]
 
 
 def _function_of(model: Model) -> Callable[[Sequence[str]], np.ndarray]:

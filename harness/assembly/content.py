@@ -47,6 +47,12 @@ def report_content(
         plan=", ".join(params.plan),
         tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
         small_tables=tuple(tables[key] for key in IN_PAPERS_FORM if key in tables),
+        own_tables=tuple(
+            table
+            for key, table in tables.items()
+            if key not in (*SHOWN, *IN_PAPERS_FORM, PUBLIC)
+            and key.partition("/")[0] not in evidence.published.papers
+        ),
         pairs=pair_sets(params),
         papers=papers_of(
             tables,

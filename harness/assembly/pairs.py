@@ -11,7 +11,16 @@ from harness.facts.bootstrap import multibootstrap, percentile_interval, resampl
 from harness.facts.intervals import Interval
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.report.formats.scores import ScoreLine
-from harness.report.system_pairs import OverItems, TaskName, headline_scores
+from harness.report.system_pairs import (
+    OverItems,
+    SystemComparison,
+    SystemScores,
+    TaskName,
+    compare_systems,
+    headline_scores,
+    headlines,
+    simultaneous,
+)
 from harness.results.schema import ResultFile
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
@@ -77,6 +86,38 @@ def difference_interval(
         differences = np.stack([ours[one] - theirs[other] for one, other in paired])
         joint = percentile_interval(multibootstrap(differences, stream=stream_of(task)))
     return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0)), joint)
+
+
+def compare_models(
+    names: tuple[str, str], encoders: tuple[Encode, Encode], tasks: Sequence[Task], *, text: str
+) -> SystemComparison:
+    """Returns the differences of two encoders, with bootstrap intervals over the pairs of each STS set.
+
+    The intervals of the tasks are simultaneous; that of the mean, which needs pairs of every task, stands for
+    itself.
+    """
+    ours, theirs = (
+        SystemScores(name, name, tasks={key: {0: value} for key, value in headlines(scores, text)})
+        for name, scores in zip(names, (evaluate_stored(tasks, one) for one in encoders), strict=True)
+    )
+    draws = {task.name: _difference_draws(task, encoders) for task in scored_pairs(tasks)}
+    shared = [name for name in ours.tasks if name in theirs.tasks]
+    confidence = simultaneous(len(shared))
+    pairs = {
+        name: OverItems(percentile_interval(draws[name.task], confidence))
+        for name in shared
+        if name.task in draws and name.metric == "spearman"
+    }
+    mean = percentile_interval(np.mean([draws[name.task] for name in pairs], axis=0)) if pairs else None
+    over = OverItems(mean if len(pairs) == len(shared) else None)
+    return compare_systems(ours, theirs, pairs=pairs, over=over, confidence=confidence)
+
+
+def _difference_draws(task: StsTask, encoders: Sequence[Encode]) -> np.ndarray:
+    """Returns the difference of two encoders' correlations in each draw of the pairs; [resamples]."""
+    cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in encoders]
+    first, second = resampled_correlations(gold_of(task), cosines, ranked=True, stream=stream_of(task))
+    return np.asarray(first - second)
 
 
 def comparable_pairs(

@@ -15,6 +15,7 @@ from harness.commands import add_json_option, name_list
 from harness.disk.records import check_plain
 from harness.errors import InputError, near_matches
 from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
+from harness.process import compute_with
 
 if TYPE_CHECKING:
     from harness.report.system_pairs import OverItems, TaskName
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("first", metavar="A", help="a system, SYSTEM@BACKBONE, or the key of one run")
+    parser.add_argument(
+        "first",
+        metavar="A",
+        help="a system, SYSTEM@BACKBONE, or the key of one run; or the folder of a model or of results",
+    )
     parser.add_argument("second", metavar="B", help="what it is compared with")
     parser.add_argument("--tasks", help="only these tasks and suites, comma-separated")
     parser.add_argument("--scores", type=Path, default=SCORES, metavar="DIR", help=f"default: {SCORES}")
@@ -37,6 +42,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the differences and who wins how many tasks."""
+    if any(Path(name).exists() for name in (arguments.first, arguments.second)):
+        compare_folders(arguments)
+        return
     if arguments.scores == SCORES:
         need_checkout("comparing systems by name")
     results = recorded(arguments.scores, (arguments.first, arguments.second))
@@ -56,6 +64,16 @@ def execute(arguments: argparse.Namespace) -> None:
             f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
         )
     print(json.dumps(to_json(found)) + "\n" if arguments.json else differences_to_text(found), end="")
+
+
+def compare_folders(arguments: argparse.Namespace) -> None:
+    """Prints the differences of two models or of two sets of result files, wherever they lie."""
+    compute_with("native")
+    from harness.report.system_pairs import to_json
+    from sentbench import compare
+
+    found = compare(arguments.first, arguments.second, arguments.tasks or "sts")
+    print(json.dumps(to_json(found.found)) + "\n" if arguments.json else found, end="")
 
 
 def recorded(folder: Path, names: Collection[str]) -> list[ResultFile]:

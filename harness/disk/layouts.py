@@ -75,15 +75,12 @@ TEACHER = Layout(
 )
 ENTRIES = Layout("the entries of a plan", {"plan.json": ()}, ("*/*.json",))
 STORE = Layout("stored vectors", {STORE_RECORD: ("format", "precision")}, ("*-*.npy",))
+KEPT_TABLES = ("small", "small-*", "runs-*", "public-*", "*-table*", "*-fig*", "own-*")
 TABLES = Layout(
     "the tables of a report",
-    {f"small.{suffix}": () for suffix in ("md", "tex", "txt")},
+    {"results.csv": (), **{f"una-table1.{suffix}": () for suffix in ("md", "tex", "txt")}},
     (
-        *(
-            f"{name}.{suffix}"
-            for name in ("small", "small-*", "runs-*", "public-*", "*-table*", "*-fig*")
-            for suffix in ("md", "tex", "txt", "csv", "json")
-        ),
+        *(f"{name}.{suffix}" for name in KEPT_TABLES for suffix in ("md", "tex", "txt", "csv", "json")),
         "results.csv",
     ),
 )

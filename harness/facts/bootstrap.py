@@ -83,10 +83,10 @@ def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndar
     return np.asarray(middle + stretch * by_seeds)
 
 
-def percentile_interval(draws: np.ndarray) -> Interval | None:
+def percentile_interval(draws: np.ndarray, confidence: float = CONFIDENCE) -> Interval | None:
     """Returns the middle part of the draws that are defined; None where fewer than half of them are."""
     known = draws[np.isfinite(draws)]
     if 2 * len(known) < len(draws):
         return None
-    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(float(low), float(high))

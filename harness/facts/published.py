@@ -10,8 +10,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Link, list_declarations, read_declaration
+from harness.declarations import Declaration, Link, read_declaration
 from harness.errors import InputError, near_matches
+from harness.own import declarations_of
 
 
 class Erratum(Declaration):
@@ -200,7 +201,7 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
 def load_published(folder: Path) -> Published:
     """Returns the published numbers of a folder, a file a paper."""
     papers: dict[str, PublishedPaper] = {}
-    for path in list_declarations(folder):
+    for path in declarations_of(folder):
         paper = read_declaration(path, PublishedPaper)
         papers[paper.paper] = paper
     tables = {f"{name}/{key}": table for name, paper in papers.items() for key, table in paper.tables.items()}

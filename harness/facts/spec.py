@@ -8,10 +8,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Name, TableKey, list_declarations, read_declaration
+from harness.declarations import Declaration, Name, TableKey, read_declaration
 from harness.errors import InputError
 from harness.facts.published import Published, known_name
 from harness.facts.run_choice import RunChoice, RunText, split_run
+from harness.own import declarations_of
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
@@ -182,7 +183,7 @@ class TableSpec(Declaration):
 def load_specs(folder: Path) -> dict[str, TableSpec]:
     """Returns the table specs of a folder by key; two specs with one key are an error."""
     specs: dict[str, TableSpec] = {}
-    for path in list_declarations(folder):
+    for path in declarations_of(folder):
         spec = read_declaration(path, TableSpec)
         if spec.key in specs:
             raise InputError(

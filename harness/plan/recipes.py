@@ -12,12 +12,12 @@ from harness.data.sources import PROVIDERS, ProviderName
 from harness.declarations import (
     Declaration,
     Name,
-    list_declarations,
     read_declaration,
     read_declarations,
     validated,
 )
 from harness.errors import InputError, near_matches
+from harness.own import declarations_of
 from harness.paths import RECIPES, declared
 from harness.plan.entries import WordShape
 from harness.process import Arithmetic
@@ -160,7 +160,7 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     owner: dict[str, str] = {}
     shared = declared(folder) / BLOCKS
     blocks = read_declaration(shared, SharedBlocks).blocks if shared.is_file() else {}
-    for path in list_declarations(declared(folder)):
+    for path in declarations_of(declared(folder)):
         if path.name in (BACKBONES, CORPORA, BLOCKS):
             continue
         recipe = _read_recipe(path, blocks)

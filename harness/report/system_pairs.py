@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from harness.facts import statistics
 from harness.facts.intervals import Interval, student
@@ -36,6 +36,19 @@ class TaskName(NamedTuple):
     metric: str
     setting: str
     text: str
+
+
+class Score(Protocol):
+    """A score as tasks return it and result files record it."""
+
+    @property
+    def task(self) -> str: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def value(self) -> float: ...
 
 
 @dataclass
@@ -150,30 +163,41 @@ def headline_scores(result: ResultFile) -> Iterator[tuple[TaskName, float]]:
     Development sets and tasks that pick pairs of another one (a name with arguments) are left out. The score
     that is stated first counts: that of the selected weights, where the last ones were evaluated too.
     """
+    yield from headlines(result.scores, result.provenance.text)
+
+
+def headlines(scores: Iterable[Score], text: str) -> Iterator[tuple[TaskName, float]]:
+    """Yields the scores of `headline_scores`, among those of one model on one form of text."""
     met = set()
-    for score in result.scores:
+    for score in scores:
         if score.task.endswith("-dev") or ":" in score.task or score.metric not in HEADLINE:
             continue
         stands = HEADLINE[score.metric] in ("", score.setting) and (score.task, score.metric) not in met
         if stands:
             met.add((score.task, score.metric))
-            yield TaskName(score.task, score.metric, score.setting, result.provenance.text), score.value
+            yield TaskName(score.task, score.metric, score.setting, text), score.value
 
 
 def compare_systems(
-    first: SystemScores, second: SystemScores, *, pairs: Mapping[TaskName, OverItems] | None = None
+    first: SystemScores,
+    second: SystemScores,
+    *,
+    pairs: Mapping[TaskName, OverItems] | None = None,
+    over: OverItems = NO_ITEMS,
+    confidence: float = CONFIDENCE,
 ) -> SystemComparison:
     """Returns a difference for every task that both systems have, in the order of the first, and their mean.
 
-    pairs: intervals over pairs of sentences, where they are known (see `harness.facts.bootstrap`).
+    pairs: intervals over pairs of sentences, where they are known (see `harness.facts.bootstrap`); over: that
+    of the mean. confidence: of a task's interval over seeds; the mean's is CONFIDENCE.
     """
     shared = [name for name in first.tasks if name in second.tasks]
     found = {}
     for name in shared:
         sides = (Side(side.tasks[name], side.exact) for side in (first, second))
-        found[name] = difference_of(*sides, over=(pairs or {}).get(name, NO_ITEMS))
+        found[name] = difference_of(*sides, over=(pairs or {}).get(name, NO_ITEMS), confidence=confidence)
     means = [Side(_means(side, shared), side.exact) for side in (first, second)]
-    mean = difference_of(*means) if all(side.scores for side in means) else None
+    mean = difference_of(*means, over=over) if all(side.scores for side in means) else None
     return SystemComparison(first.key, second.key, found, mean)
 
 
@@ -183,7 +207,17 @@ def _means(system: SystemScores, names: Sequence[TaskName]) -> dict[int, float]:
     return {seed: statistics.mean([system.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
 
 
-def difference_of(first: Side, second: Side, *, over: OverItems = NO_ITEMS) -> Difference:
+def simultaneous(tasks: int) -> float:
+    """Returns the confidence of each of so many intervals that all hold together with CONFIDENCE.
+
+    Source: Bonferroni's inequality.
+    """
+    return 1 - (1 - CONFIDENCE) / max(1, tasks)
+
+
+def difference_of(
+    first: Side, second: Side, *, over: OverItems = NO_ITEMS, confidence: float = CONFIDENCE
+) -> Difference:
     """Returns first minus second over the seeds that both have; a side without seeds goes with every seed.
 
     Source of the interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None
@@ -202,7 +236,7 @@ def difference_of(first: Side, second: Side, *, over: OverItems = NO_ITEMS) -> D
     means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
     middle = statistics.mean(differences)
     exact = first.exact and second.exact
-    seeds = Interval(middle, middle) if exact else seeds_interval(differences)
+    seeds = Interval(middle, middle) if exact else seeds_interval(differences, confidence)
     return Difference(means[0], means[1], middle, len(shared), seeds, over, exact)
 
 
@@ -210,12 +244,12 @@ def _over_seeds(side: Side, seeds: Iterable[int]) -> Mapping[int, float]:
     return dict.fromkeys(seeds, next(iter(side.scores.values()))) if side.exact else side.scores
 
 
-def seeds_interval(differences: Sequence[float]) -> Interval | None:
+def seeds_interval(differences: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
     """Returns Student's interval of a mean of paired differences; None below two of them."""
     sd = statistics.sample_sd(differences)
     if sd is None:
         return None
-    reach = student(len(differences) - 1, CONFIDENCE) * sd / math.sqrt(len(differences))
+    reach = student(len(differences) - 1, confidence) * sd / math.sqrt(len(differences))
     centre = statistics.mean(differences)
     return Interval(centre - reach, centre + reach)
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from harness.errors import InputError, near_matches
+from harness.own import TASK_MODULES
 from harness.tasks import declared
 from harness.tasks.interface import Declaration, Task
 from harness.tasks.text_forms import check_form
@@ -25,11 +26,11 @@ def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
     """
     found: dict[str, Declaration] = {}
     modules: dict[str, str] = {}
-    for file in sorted(module.name for module in iter_modules(declared.__path__)):
-        module = f"{declared.__name__}.{file}"
+    files = sorted(module.name for module in iter_modules(declared.__path__))
+    for module in [*(f"{declared.__name__}.{file}" for file in files), *TASK_MODULES]:
         for task in import_module(module).TASKS:
             if task.name in found:
-                raise InputError(f"harness/tasks/declared/{file}.py: task {task.name!r} exists; rename it")
+                raise InputError(f"{module}: task {task.name!r} exists; rename it")
             found[task.name], modules[task.name] = task, module
     return found, modules
 

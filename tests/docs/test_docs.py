@@ -24,6 +24,8 @@ GENERATED = "commands.md"
 PAGES = sorted(
     page for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")] if page.name != GENERATED
 )
+SLOW = re.compile(" (evaluate|try) ")
+"""Examples that encode a test set or train."""
 EXAMPLES = [example for page in outputs.PAGES for example in outputs.examples(page)]
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^(?: {4,}|\$ )(sentbench .+)$|`(sentbench [^`]+)`", flags=re.M)
@@ -83,7 +85,7 @@ def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
 @pytest.mark.parametrize(
     "example",
     [
-        pytest.param(example, marks=[pytest.mark.slow] if " evaluate " in example.command else [])
+        pytest.param(example, marks=[pytest.mark.slow] if SLOW.search(example.command) else [])
         for example in EXAMPLES
     ],
     ids=[example.command for example in EXAMPLES],
@@ -136,7 +138,7 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
     """Names in capitals stand for something; a line of several commands is cut at its signs; a sentence may
     name a command without its arguments."""
     for one, other in COMMAND.findall(page.read_text(encoding="utf-8")):
-        words = shlex.split(re.split(r" &&| \||\$\(", one or other)[0])[1:]
+        words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]
         if not words or words[0].startswith("-"):
             continue
         assert words[0] in command_files(), f"{page.name}: {words}"

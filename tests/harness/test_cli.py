@@ -287,7 +287,7 @@ def test_a_missing_folder_is_refused_with_what_makes_it(
 
 
 def test_an_unknown_command_is_one_line_with_a_near_match(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean train, entries?" in refused(capsys, "trian")
+    assert "did you mean train, try, entries?" in refused(capsys, "trian")
 
 
 def processor_seconds(*words: str) -> tuple[float, str]:

@@ -89,6 +89,7 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
+    "harness/include": "imports a method of one's own: harness.own.MODULES, which closures follow",
     "harness/launch/extras": "imports a library",
     "harness/report/pages/declared": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",

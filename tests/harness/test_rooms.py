@@ -15,6 +15,7 @@ EVERYBODY = {
     "harness.declarations",
     "harness.disk",
     "harness.errors",
+    "harness.own",
     "harness.paths",
     "methods.core.errors",
     "methods.core.files",
@@ -89,8 +90,10 @@ ROOMS: dict[str, set[str]] = {
         "harness.report",
         "harness.results",
         "harness.stages",
+        "harness.include",
         "methods.core",
         "methods.registry",
+        "sentbench",
     },
     "sentbench": {
         "harness.assembly",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from harness.facts import statistics
 from harness.facts.intervals import Interval
+from harness.report.formats.latex import escape
 from harness.report.formats.markdown import DASH
 from harness.report.formats.terminal import align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
@@ -54,7 +55,7 @@ def to_table(
     if any(line.metric in PLAIN for line in lines):
         foot += f", but {', '.join(PLAIN)} as they are"
     more = f"{len(hidden)} scores of subsets with --subsets" if hidden else ""
-    return "\n".join([*_lefts(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
+    return "\n".join([*lefts(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
 
 
 def _row(line: ScoreLine, bounds: bool) -> list[str]:
@@ -95,8 +96,11 @@ def _average(suite: str, tasks: Sequence[str], lines: Sequence[ScoreLine], bound
 INTERVALS = ("over seeds", "over pairs", "jointly")
 
 
-def differences_to_text(found: SystemComparison) -> str:
-    """Returns a line a task with both means, the difference and its intervals, their mean, and the tally."""
+def differences_to_text(found: SystemComparison, *, corrected: bool = False) -> str:
+    """Returns a line a task with both means, the difference and its intervals, their mean, and the tally.
+
+    corrected: the intervals of the tasks hold together.
+    """
     rows = [
         ["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", "jointly", ""]
     ]
@@ -105,8 +109,32 @@ def differences_to_text(found: SystemComparison) -> str:
         rows.append(["Mean", "", *_difference(found.mean)])
     tally = tally_in_words(found.tally, found.first)
     reasons = ", ".join(dict.fromkeys(one.reason for one in found.tasks.values()))
-    foot = f"scores x 100; 95 % intervals of the difference; judged {reasons}"
-    return "\n".join([*_lefts(rows, 2), "", tally, foot]) + "\n"
+    together = ", of all tasks together" if corrected else ""
+    foot = f"scores x 100; 95 % intervals of the difference{together}; judged {reasons}"
+    return "\n".join([*lefts(rows, 2), "", tally, foot]) + "\n"
+
+
+def differences_to_latex(found: SystemComparison) -> str:
+    """Returns a booktabs table: a column a task and their mean, a row a system, a row of the differences.
+
+    A star marks a difference whose interval excludes zero.
+    """
+    ends = [("Avg.", found.mean)] if found.mean is not None else []
+    columns = [*((name.task, one) for name, one in found.tasks.items()), *ends]
+    rows = [
+        ["", *(escape(title) for title, _ in columns)],
+        [escape(found.first), *(f"{100 * one.first:.2f}" for _, one in columns)],
+        [escape(found.second), *(f"{100 * one.second:.2f}" for _, one in columns)],
+        ["Difference", *(_starred(one) for _, one in columns)],
+    ]
+    heads, ours, theirs, differences = (" & ".join(row) + r" \\" for row in rows)
+    rules = [r"\toprule", heads, r"\midrule", ours, theirs, r"\midrule", differences, r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{l{'c' * len(columns)}}}", *rules, r"\end{tabular}"]) + "\n"
+
+
+def _starred(one: Difference) -> str:
+    star = "^{*}" if one.outcome in ("won", "lost") else ""
+    return f"${100 * one.difference:+.2f}{star}$"
 
 
 def _difference(one: Difference) -> list[str]:
@@ -119,7 +147,7 @@ def _signed(interval: Interval | None) -> str:
     return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"
 
 
-def _lefts(rows: list[list[str]], columns: int) -> list[str]:
+def lefts(rows: list[list[str]], columns: int) -> list[str]:
     """Returns the rows aligned: so many columns to the left, the rest to the right."""
     widths = [max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)]
     joined = [

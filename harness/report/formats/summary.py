@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 
+from harness.disk.layouts import KEPT_TABLES
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
 from harness.report.formats.records import to_csv, to_json
@@ -34,8 +36,10 @@ def text_files(
 
 
 def path_of(table: Table) -> str:
-    """Returns where a table is below the report, without the ending."""
-    return f"tables/{table.key.replace('/', '-')}"
+    """Returns where a table is below the report, without the ending; of a name of one's own as own-NAME."""
+    name = table.key.replace("/", "-")
+    known = any(fnmatchcase(name, pattern) for pattern in KEPT_TABLES)
+    return f"tables/{name if known else f'own-{name}'}"
 
 
 def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: Iterable[str] = ()) -> str:

@@ -75,7 +75,8 @@ class Report:
     """The whole report.
 
     code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
-    of the main page. results: the score files of the plan; runs: the details of these runs by key.
+    of the main page; own_tables: those of folders of one's own that belong to no paper.
+    results: the score files of the plan; runs: the details of these runs by key.
     contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
@@ -87,6 +88,7 @@ class Report:
     plan: str = "small"
     tables: tuple[Table, ...] = ()
     small_tables: tuple[Table, ...] = ()
+    own_tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()
     pairs: tuple[PairSet, ...] = ()
     results: tuple[ResultFile, ...] = ()
@@ -111,7 +113,7 @@ class Report:
     def all_tables(self) -> dict[str, Table]:
         """The tables of all pages by key, those of the main page first."""
         papers = [table for paper in self.papers for table in paper.tables]
-        return {table.key: table for table in (*self.tables, *self.small_tables, *papers)}
+        return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
 
     def unrecorded(self, tables: tuple[Table, ...]) -> list[str]:
         """Returns the runs that cells of `tables` name and the report has no detail of, sorted."""

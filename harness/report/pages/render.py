@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
@@ -19,6 +19,7 @@ from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
+from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows, sweep_rows
 from harness.report.pages.anchors import anchors_of
 from harness.report.pages.cells import (
     backbone_of,
@@ -33,6 +34,7 @@ from harness.report.pages.cells import (
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page, declared_pages
 from harness.report.runs import slug
+from harness.report.system_pairs import tally_in_words
 from harness.report.tables.many import STATED
 from harness.report.tables.model import Table, TableRow, row_label
 
@@ -84,6 +86,23 @@ def fill_page(
     }
     text = fill(_environment, templates, page.template, {**around, **values})
     return re.sub(r"\n\s*\n+", "\n", text)
+
+
+def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
+    """Returns the page of a trial. setting: the system whose setting it has. Errors: as `fill_page`."""
+    values = {
+        "trial": trial,
+        "setting": setting,
+        "laws": laws,
+        "sweep": sweep_rows(trial) if trial.candidates else [],
+        "comparisons": [
+            (comparison_rows(found, trial.systems), tally_in_words(found.tally, found.first))
+            for found in trial.comparisons
+        ],
+        "ranks": rank_rows(trial),
+        "foot": FOOT,
+    }
+    return re.sub(r"\n\s*\n+", "\n", fill(_environment, TEMPLATES, "trial.html.j2", values))
 
 
 @cache

@@ -9,17 +9,24 @@ from harness.report.pages.declared import Page
 from harness.report.pages.index import checked
 from harness.report.pages.paper import command_of
 from harness.report.tables.leaderboard import has_values
+from harness.report.tables.model import Table
 
 
 def small_values(report: Report) -> dict[str, Any] | None:
     """Returns what the page shows; None where no such table is declared. Errors: as `checked`."""
-    if not report.small_tables:
+    return tables_of_page(report, report.small_tables, "small")
+
+
+def tables_of_page(report: Report, tables: tuple[Table, ...], kind: str) -> dict[str, Any] | None:
+    """Returns what a page of tables shows. kind: `small` or `own`, which the heading depends on."""
+    if not tables:
         return None
     return {
-        "report": checked(report, report.small_tables),
-        "filled": [table for table in report.small_tables if has_values(table)],
-        "empty": [table for table in report.small_tables if not has_values(table)],
-        "commands": {table.key: command_of(_plan_of(table.key)) for table in report.small_tables},
+        "report": checked(report, tables),
+        "kind": kind,
+        "filled": [table for table in tables if has_values(table)],
+        "empty": [table for table in tables if not has_values(table)],
+        "commands": {table.key: command_of(_plan_of(table.key)) for table in tables},
     }
 
 

@@ -1,0 +1,31 @@
+"""SimCSE with a second term: the features of a batch of vectors shall not be correlated."""
+
+import torch
+from pydantic import Field
+
+from methods.core.heads import training_head
+from methods.core.losses import info_nce
+from methods.core.method import Method, MethodConfig
+from methods.core.types import Loss
+
+
+class Config(MethodConfig):
+    temperature: float = Field(0.05, gt=0)
+    weight: float = Field(0.01, ge=0)
+
+
+class MyCSE(Method):
+    Config = Config
+
+    def __init__(self, config, networks):
+        super().__init__(config, networks)
+        self.head = training_head("mlp", self.encoder.width)
+
+    def loss(self, batch):
+        twice = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}
+        vectors = self.head(self.encoder(twice)).float()  # [2B, d]
+        first, second = vectors.chunk(2)
+        contrast = info_nce(first, second, temperature=self.config.temperature)
+        correlation = torch.corrcoef(vectors.T)  # [d, d]
+        penalty = (correlation - torch.eye(len(correlation))).square().mean()
+        return Loss(contrast + self.config.weight * penalty, {"penalty": penalty.detach()})

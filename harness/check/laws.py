@@ -1,0 +1,242 @@
+"""What every method keeps, checked on a method of one's own: a few steps on a few sentences.
+
+The conformance kit (tests/conformance) checks the same laws, and more, on every method of the project.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from harness.errors import InputError
+from harness.own import place_in
+from methods.core import streams
+from methods.core.folders import load_encoder
+from methods.core.method import Method
+from methods.core.train_config import TrainConfig
+from methods.core.trainer import Trainer
+from methods.core.types import Encoder, Row
+
+SEED, STEPS, STOP = 3, 4, 2
+ROWS, BATCH = 64, 8
+RAISED = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError)
+"""What a wrong method raises, with ValueError, of which InputError is one."""
+TOLERANCE = 1e-5
+"""Of a vector of length 1 or more, between a batch and a single text: sums in another order."""
+
+
+class Broken(InputError):
+    """A law does not hold; the message says what the author sees of it."""
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+class Law(NamedTuple):
+    """A law, in words, and what is wrong; nothing if it holds."""
+
+    says: str
+    fault: str = ""
+
+
+class Whole(NamedTuple):
+    """An uninterrupted training: its method, the shapes of its state before, and the bytes it left."""
+
+    method: Method
+    shapes: dict[str, torch.Size]
+    left: dict[str, bytes]
+
+
+@dataclass
+class Ground:
+    """What the laws are checked on. build: returns a method with weights drawn from SEED."""
+
+    build: Callable[[], Method]
+    rows: Sequence[Row]
+    train: TrainConfig
+    folder: Path
+
+    @cached_property
+    def whole(self) -> Whole:
+        """The training that several laws look at."""
+        method = self.build()
+        before = {name: tensor.shape for name, tensor in method.state_dict().items()}
+        return Whole(method, before, _bytes(self.fit(method, "whole")))
+
+    def batch(self, method: Method, step: int = 0) -> Any:
+        """Returns the batch of a step."""
+        rng = streams.generator(SEED, streams.COLLATE, step)
+        return method.collate(list(self.rows[:BATCH]), step=step, rng=rng)
+
+    def prepared(self) -> Method:
+        """Returns a method in training mode that has read the rows."""
+        method = self.build()
+        self.rows = list(method.prepare(self.rows))
+        return method.train()
+
+    def fit(self, method: Method, name: str) -> Path:
+        """Trains STEPS steps, or those that remain, and returns the folder of that training."""
+        sizes = {"steps": STEPS, "epochs": None, "batch_size": BATCH, "eval_every": 2, "save_every": 1}
+        config = self.train.model_copy(update=sizes)
+        trainer = Trainer(method, config, SEED, _probe, self.folder / name, seconds_between=0.0)
+        trainer.fit(self.rows)
+        return self.folder / name
+
+
+def check_laws(
+    build: Callable[[], Method], rows: Sequence[Row], train: TrainConfig, file: Path
+) -> Iterator[Law]:
+    """Yields every law with what is wrong; after a law that does not hold the next ones are still checked.
+
+    build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
+    """
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as folder:
+        ground = Ground(build, rows[:ROWS], train, Path(folder))
+        for says, check in LAWS.items():
+            try:
+                check(ground)
+            except InputError as error:
+                yield Law(says, str(error))
+            except (*RAISED, ValueError) as error:
+                yield Law(says, " ".join(place_in(file, error).split()))
+            else:
+                yield Law(says)
+
+
+def _loss(ground: Ground) -> None:
+    method = ground.prepared()
+    for wide in (False, True):
+        torch.manual_seed(SEED)
+        with torch.autocast("cpu", torch.bfloat16, enabled=wide):
+            loss = method.loss(ground.batch(method))
+        total = loss.total
+        where = " under autocast" if wide else ""
+        if total.shape != ():
+            raise Broken(f"loss{where} has shape {list(total.shape)}, expected one number; take its mean")
+        if total.dtype != torch.float32:
+            raise Broken(f"loss{where} is {total.dtype}, expected torch.float32; compute it with .float()")
+        if not torch.isfinite(total):
+            raise Broken(f"loss{where} is {total.item()} before the first step")
+        for name, part in loss.parts.items():
+            if part.shape != () or part.requires_grad:
+                raise Broken(f"part {name!r} has a shape or a graph; log part.detach().mean()")
+
+
+def _gradient(ground: Ground) -> None:
+    method = ground.prepared()
+    torch.manual_seed(SEED)
+    total = method.loss(ground.batch(method)).total
+    if not total.requires_grad:
+        raise Broken("loss has no graph: a detach() or no_grad() cuts all of it")
+    total.backward()
+    reached = [p for p in method.encoder.parameters() if p.grad is not None and bool(p.grad.ne(0).any())]
+    if not reached:
+        raise Broken("no parameter of self.encoder gets a gradient: the loss does not depend on its vectors")
+
+
+def _collate(ground: Ground) -> None:
+    method = ground.prepared()
+    torch.manual_seed(1)
+    first = _flat(ground.batch(method, 4))
+    torch.manual_seed(2)
+    np.random.seed(2)  # noqa: NPY002 - what an author may have used
+    second = _flat(ground.batch(method, 4))
+    same = first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+    if not same:
+        raise Broken("two calls with the same rows, step and rng differ; draw from `rng` alone")
+
+
+def _seed(ground: Ground) -> None:
+    if _bytes(ground.fit(ground.build(), "second")) != ground.whole.left:
+        raise Broken(
+            "two trainings with one seed differ; draw from torch or `rng`, never from time or random"
+        )
+
+
+def _resume(ground: Ground) -> None:
+    method = ground.build()
+
+    class Dying(type(method)):  # type: ignore[misc]
+        def after_step(self, step: int) -> None:
+            super().after_step(step)
+            if step == STOP:
+                raise Killed
+
+    method.__class__ = Dying
+    with suppress(Killed):
+        ground.fit(method, "killed")
+    if _bytes(ground.fit(ground.build(), "killed")) != ground.whole.left:
+        raise Broken(
+            f"killed after step {STOP} and continued, a run ends with other weights; "
+            "keep what changes in a parameter or a registered buffer"
+        )
+
+
+def _state(ground: Ground) -> None:
+    before, method = ground.whole.shapes, ground.whole.method
+    after = {name: tensor.shape for name, tensor in method.state_dict().items()}
+    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
+    if changed:
+        raise Broken(f"training makes or reshapes {', '.join(changed)}; make it in __init__")
+
+
+def _vectors(ground: Ground) -> None:
+    encoder = ground.whole.method.exported()
+    texts = [row.text for row in ground.rows]
+    together = encoder.encode(texts)
+    alone = np.concatenate([encoder.encode([text]) for text in texts[::7]])
+    if together.shape != (len(texts), encoder.dim):
+        raise Broken(f"the exported encoder gives {list(together.shape)}, expected {len(texts)} vectors")
+    if np.abs(together[::7] - alone).max() > TOLERANCE * max(1.0, float(np.abs(alone).max())):
+        raise Broken("an exported vector depends on the other texts of its batch")
+
+
+def _saved(ground: Ground) -> None:
+    encoder = ground.build().exported()
+    encoder.save(ground.folder / "saved")
+    texts = [row.text for row in ground.rows[:BATCH]]
+    if not np.array_equal(load_encoder(ground.folder / "saved").encode(texts), encoder.encode(texts)):
+        raise Broken("the saved encoder gives other vectors than the one in memory")
+
+
+LAWS: Mapping[str, Callable[[Ground], None]] = {
+    "the loss is one finite fp32 number": _loss,
+    "the gradient reaches the encoder": _gradient,
+    "collate depends on its arguments only": _collate,
+    "the same seed gives the same bytes": _seed,
+    "a killed run continues to the same bytes": _resume,
+    "training creates no state": _state,
+    "a vector does not depend on its batch": _vectors,
+    "the saved encoder gives the same vectors": _saved,
+}
+
+
+def _probe(encoder: Encoder) -> dict[str, float]:
+    """Returns a cheap stand-in for a dev score that depends on all weights."""
+    first, second = encoder.encode(["a man plays a guitar", "a dog sleeps under the tree"])
+    return {"score": float(np.dot(first, second))}
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return {prefix: value}
+    return {name: t for key, part in value.items() for name, t in _flat(part, f"{prefix}/{key}").items()}
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    """Returns the trained weights: every file of `best` and `last` by its path."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for part in (*folder.glob("best*"), folder / "last")
+        for path in sorted(part.rglob("*"))
+        if path.is_file()
+    }

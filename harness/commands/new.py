@@ -1,0 +1,84 @@
+"""`sentbench new`: write the skeleton of a method that is to become part of the project.
+
+Example: `sentbench new method my-method`
+
+Every file has its place, every heading its line; the tests fail until they are written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.declarations import check_name
+from harness.disk.files import write_text
+from harness.errors import InputError
+from harness.paths import need_checkout
+from harness.report.formats.templates import TEMPLATES, fill_plain
+from methods.registry import METHODS
+
+SKELETON = TEMPLATES / "method"
+HEADINGS = {
+    "Claim": "What the paper claims, in two sentences.",
+    "Source": "Authors, title, venue; the released code.",
+    "Objective": "The loss with its shapes; what is trained, frozen, detached; where dropout is active.",
+    "Views": "What a batch is made of, and which random numbers it draws.",
+    "Runs": "The ids of its systems, and their recipe.",
+    "Deviations": "Written by `sentbench readmes` from `leaderboards/audit`: change it there.",
+    "Exported encoder": "What is evaluated and published.",
+    "Cost": "Sequences a sentence, compared with SimCSE.",
+    "Facts tested": "",
+    "Reproduced?": "See [the report](../../reports/index.html).",
+}
+"""What every method's README has, with what to write there."""
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("what", choices=["method"])
+    parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and -")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Writes the files and prints their paths; InputError if the method or a file exists."""
+    need_checkout("a new method")
+    name, package = arguments.name, arguments.name.replace("-", "_")
+    try:
+        check_name(name)
+    except ValueError as error:
+        raise InputError(f"method {name!r}: {error}") from None
+    if not package.isidentifier():
+        raise InputError(f"method {name!r}: expected a name that begins with a letter")
+    files = skeleton(name, package)
+    taken = [path for path in files if path.exists()]
+    if name in METHODS or taken:
+        raise InputError(
+            f"method {name!r} exists already{f' ({taken[0]})' if taken else ''}; name another one"
+        )
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+        print(path)
+    print(f"next: fill them in; `pytest tests/conformance -k {name}` and `pytest tests/methods/{package}`")
+
+
+def skeleton(name: str, package: str) -> dict[Path, str]:
+    """Returns the text of every file of a method by its path."""
+    facts = {
+        f"test_the_loss_of_{package}_equals_a_calculation_by_hand": "write a calculation by hand",
+        f"test_the_loss_of_{package}_equals_a_slow_reference": "write a slow reference",
+        f"test_a_special_case_of_{package}_is_known": "write a special case of the paper",
+    }
+    headings = {**HEADINGS, "Facts tested": ",\n".join(f"`{fact}`" for fact in facts) + "."}
+    title = "".join(part.capitalize() for part in package.split("_"))
+    values = {"name": name, "package": package, "title": title, "facts": facts, "headings": headings}
+    code, tests = Path("methods", package), Path("tests/methods", package)
+    files = {
+        code / "config.py": "config.py.j2",
+        code / "method.py": "method.py.j2",
+        code / "README.md": "README.md.j2",
+        tests / "sample.py": "sample.py.j2",
+        tests / f"test_{package}.py": "test.py.j2",
+    }
+    texts = {path: fill_plain(template, values, SKELETON) for path, template in files.items()}
+    return {code / "__init__.py": "", tests / "__init__.py": "", **texts}

@@ -1,0 +1,175 @@
+"""`sentbench try`: train a method of one file in the small setting and compare it with others.
+
+Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
+
+Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The
+results of the others come with the package, and are used if this machine would compute the same bits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import chdir, suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.check.laws import Law
+from harness.commands import name_list
+from harness.disk.files import write_text
+from harness.disk.locks import alone
+from harness.errors import InputError, near_matches
+from harness.include import include_method
+from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
+from harness.plan.resolve import MOST_SEEDS, seeds_of
+from harness.plan.trial import in_setting_of
+from harness.process import compute_with
+from harness.report.formats.trial import to_text
+from harness.report.pages.render import render_trial
+
+TEMPLATE, RECIPE = "simcse-small", "small"
+"""The system whose setting a trial has, and its recipe."""
+SUFFIX = "-small"
+"""Ends the systems of the small plan; a name without it is one of theirs too."""
+TABLE, PAGE = "table.txt", "index.html"
+CONTINUES = "the same command continues: runs that are done are not trained again"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "file", type=Path, metavar="FILE.py", help="defines one Method with its Config and loss"
+    )
+    parser.add_argument("--against", default=TEMPLATE, help=f"systems, comma-separated (default: {TEMPLATE})")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds 0 to N-1 (default: 3)", metavar="N")
+    parser.add_argument("--backbone", help="another encoder of the small plan (default: words-50d)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of the method or the training",
+    )
+    parser.add_argument(
+        "--sweep", metavar="KEY=A,B,C", help="train each value, choose one on STS-B dev, evaluate that one"
+    )
+    parser.add_argument("--fresh", action="store_true", help="train the others here too; reuse no result")
+    parser.add_argument(
+        "--scale", choices=["small", "full"], default="small", help="full: write a recipe for BERT-base"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="default: try/NAME")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Prints the laws and the comparison; returns 1 if a law does not hold."""
+    compute_with("portable")
+    if not 1 <= arguments.seeds <= MOST_SEEDS:
+        raise InputError(f"--seeds {arguments.seeds}: expected a number from 1 to {MOST_SEEDS}")
+    settings = dict(pair_of(text, "--set") for text in arguments.set)
+    name, recipes = include_method(arguments.file), load_recipes()
+    if name in declared_systems(recipes):
+        raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
+    out = arguments.out or Path("try") / name
+    check_out(out, arguments.file.name)
+    if arguments.scale == "full":
+        from harness.commands.try_full import write_full
+
+        print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
+        return 0
+    small = recipes[RECIPE]
+    template = small.systems[TEMPLATE]
+    backbone = arguments.backbone or template.backbones[0]
+    others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
+    own = [
+        in_setting_of(
+            template, key, method=name, settings=values, seeds=range(arguments.seeds), backbone=backbone
+        )
+        for key, values in candidates(name, settings, arguments.sweep).items()
+    ]
+    from harness.commands.try_runs import Session
+
+    session = Session.of(arguments.file, own, others, recipes, small.providers, fresh=arguments.fresh)
+    out.mkdir(parents=True, exist_ok=True)
+    with alone(f"trying {out.resolve()}"), chdir(out):
+        session.open()
+        laws = [shown(law) for law in session.laws()]
+        if any(law.fault for law in laws):
+            return 1
+        trial = session.run()
+        write_text(Path(TABLE), to_text(trial))
+        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.says for law in laws]))
+    print("\n" + to_text(trial), end="")
+    print(f"\npage: {out / PAGE}")
+    return 0
+
+
+def shown(law: Law) -> Law:
+    """Prints a law and returns it."""
+    print(
+        f"{'FAILS' if law.fault else 'holds'}  {law.says}{': ' if law.fault else ''}{law.fault}", flush=True
+    )
+    return law
+
+
+def pair_of(text: str, option: str) -> tuple[str, Any]:
+    """Returns key and value of `KEY=VALUE`, the value read as YAML. Errors: InputError for another text."""
+    key, equals, value = text.partition("=")
+    try:
+        read = yaml.safe_load(value)
+    except yaml.YAMLError:
+        read = None
+    if not (key and equals and value) or (read is None and value != "null"):
+        raise InputError(f"{option} {text}: expected KEY=VALUE")
+    if isinstance(read, str):  # YAML reads 1e-3 as text
+        with suppress(ValueError):
+            read = float(read)
+    return key, read
+
+
+def candidates(name: str, settings: Mapping[str, Any], sweep: str | None) -> dict[str, dict[str, Any]]:
+    """Returns the settings of every system that is trained by its id: one, or one a value of the sweep."""
+    if sweep is None:
+        return {name: dict(settings)}
+    key, _, values = sweep.partition("=")
+    found = {}
+    for value in name_list(values):
+        _, read = pair_of(f"{key}={value}", "--sweep")
+        found[f"{name}-{key}-{re.sub('[^a-z0-9]+', '-', value.lower())}".replace("_", "-")] = {
+            **settings,
+            key: read,
+        }
+    if len(found) < 2:
+        raise InputError(f"--sweep {sweep}: expected KEY=A,B with two values or more")
+    return found
+
+
+def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) -> list[System]:
+    """Returns the systems to compare with on the backbone, with their seeds; `pcl` stands for `pcl-small`.
+
+    Errors: InputError for no name, or one that is not in the small recipe.
+    """
+    if not names:
+        raise InputError("--against: expected a system; name one")
+    found = []
+    for name in names:
+        key = name if name in small.systems else f"{name}{SUFFIX}"
+        if key not in small.systems:
+            known = [system for system, entry in small.systems.items() if backbone in entry.backbones]
+            raise InputError(
+                f"--against {name}: expected one of {', '.join(known)}"
+                f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
+            )
+        system = small.systems[key]
+        found.append(system.model_copy(update={"backbones": [backbone], "seeds": seeds_of(system, seeds)}))
+    return found
+
+
+def check_out(out: Path, file: str) -> None:
+    """Raises InputError unless a folder is new, empty, or that of an earlier trial of this file."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file, expected a folder; name another one with --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / "methods" / file).is_file():
+        raise InputError(f"{out}: holds something else already; name another folder with --out")

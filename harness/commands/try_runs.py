@@ -1,0 +1,215 @@
+"""The runs of `sentbench try`, in a project of their own: the output folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.assembly.trial import committed, ranked, why_not
+from harness.check.laws import SEED, Law, check_laws
+from harness.compute.encoders import CheckedNetworks
+from harness.compute.rows import read_rows
+from harness.data.download import folder_of
+from harness.disk.inputs import read_artefact
+from harness.disk.records import read_object
+from harness.errors import InputError
+from harness.identity import arithmetic_used, run_identity
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, SCORES, TEACHERS
+from harness.plan.checks import check_runs
+from harness.plan.entries import Params, Run
+from harness.plan.recipes import Recipe, System
+from harness.plan.resolve import write_params
+from harness.plan.trial import planned
+from harness.process import quiet
+from harness.report.formats.trial import Candidate, Trial, chosen
+from harness.report.system_pairs import compare_systems, system_scores
+from harness.results.schema import ResultFile
+from harness.results.store import read_result
+from harness.stages.backbone import make_backbone
+from harness.stages.corpus import derive
+from harness.stages.evaluate import evaluate_run
+from harness.stages.teacher import teach
+from harness.stages.train import train
+from methods.core.method import Method
+from methods.core.streams import INITIALISE, torch_seed
+
+
+@dataclass(frozen=True)
+class Session:
+    """A trial that is planned.
+
+    own: the systems of the method, several in a sweep. others: results of each that are reused. known: a plan
+    with all systems that have results on the backbone. params: the plan of what is trained here.
+    """
+
+    file: Path
+    own: Sequence[System]
+    others: Mapping[str, Sequence[ResultFile]]
+    ranked: Mapping[str, Sequence[ResultFile]]
+    known: Params
+    params: Params
+    origins: Mapping[str, Path]
+
+    @classmethod
+    def of(
+        cls,
+        file: Path,
+        own: Sequence[System],
+        others: Sequence[System],
+        recipes: Mapping[str, Recipe],
+        providers: Sequence[str],
+        *,
+        fresh: bool,
+    ) -> Session:
+        """Returns the plan of a trial, with its data fetched. others: with the seeds that are wanted.
+
+        fresh: no committed result is used. Errors: InputError as of a plan.
+        """
+        (backbone,) = own[0].backbones
+        there = {} if fresh else committed(backbone)
+        known = [system.on([backbone]) for system in recipes["small"].systems.values() if system.id in there]
+        missing = []
+        for system in others:
+            found = {result.run.seed for result in there.get(system.id, ())}
+            seeds = [seed for seed in system.seeds if seed not in found]
+            if seeds:
+                missing.append(system.model_copy(update={"seeds": seeds}))
+        params = planned(recipes, [*own, *missing], providers)
+        check_runs(params)
+        os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
+        reused = {
+            system.id: [result for result in there.get(system.id, ()) if result.run.seed in system.seeds]
+            for system in others
+        }
+        return cls(
+            file.resolve(),
+            own,
+            reused,
+            there,
+            planned(recipes, known, providers) if known else params,
+            params,
+            {name: folder_of(name).resolve() for name in params.sources},
+        )
+
+    def open(self) -> None:
+        """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.
+
+        Errors: InputError if a committed result is to be reused that this code would not compute here.
+        """
+        kept = Path("methods", self.file.name)
+        kept.parent.mkdir(exist_ok=True)
+        shutil.copyfile(self.file, kept)
+        write_params(self.params)
+        DATA.mkdir(exist_ok=True)
+        for name, origin in self.origins.items():
+            if not (DATA / name).is_dir():
+                (DATA / name).symlink_to(origin)
+        making: dict[Path, tuple[Iterable[str], Any]] = {
+            BACKBONES: (self.params.backbones, make_backbone),
+            CORPORA: (self.params.corpora, derive),
+            TEACHERS: (self.params.teachers, teach),
+        }
+        for room, (names, make) in making.items():
+            for name in names:
+                if not (room / name).is_dir():
+                    make(self.params, name)
+        for key, results in self.others.items():
+            reason = why_not(results[0], self.known) if results else ""
+            if reason:
+                raise InputError(f"{key}: its committed results cannot be reused, {reason}; add --fresh")
+
+    def laws(self) -> Iterator[Law]:
+        """Yields the laws of the method, checked on the plan's encoder and corpus."""
+        quiet()
+        run = next(run for run in self.params.runs.values() if run.id == self.own[0].id)
+        method, config, settings = run.read_settings()
+
+        def build() -> Method:
+            import torch
+
+            torch.manual_seed(torch_seed(SEED, INITIALISE))
+            networks = CheckedNetworks(Path(run.backbone), pooling=run.pooling, parent=run.parent_folder)
+            built: Method = method(config, networks)
+            return built
+
+        return check_laws(build, read_rows(Path(run.corpus)), settings, self.file)
+
+    def run(self) -> Trial:
+        """Trains and evaluates what is not done yet, and returns the comparison."""
+        trained: dict[str, list[str]] = {}
+        started, count = time.monotonic(), len(self.params.runs)
+        sweeps = len(self.own) > 1
+        for number, (key, run) in enumerate(self.params.runs.items()):
+            left = (time.monotonic() - started) / number * (count - number) if number else 0
+            words = f", about {left:.0f} s left" if left else ""
+            print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
+            trained.setdefault(run.id, []).append(key)
+            self._train(key, run)
+            if not (sweeps and run.id in [system.id for system in self.own]):
+                self._evaluate(key, run)
+        found = [Candidate(system.id, *_selection(trained[system.id])) for system in self.own]
+        best = chosen(found).setting
+        for key in trained[best]:
+            self._evaluate(key, self.params.runs[key])
+        return self._compared(best, trained, found if sweeps else [])
+
+    def _train(self, key: str, run: Run) -> None:
+        folder = ARTEFACTS / key
+        if folder.is_dir() and read_artefact(folder)["identity"] == self._identity(run):
+            return
+        train(self.params, key, folder, device="cpu", resume=True)
+
+    def _evaluate(self, key: str, run: Run) -> None:
+        path = SCORES / f"{key}.json"
+        if not path.is_file() or read_result(path).run.identity != self._identity(run):
+            evaluate_run(self.params, key, ARTEFACTS / key, device="cpu")
+
+    def _identity(self, run: Run) -> str:
+        return run_identity(self.params, run, arithmetic_used("cpu"))
+
+    def _compared(self, best: str, trained: Mapping[str, Sequence[str]], sweep: Sequence[Candidate]) -> Trial:
+        def here(name: str) -> list[ResultFile]:
+            return [read_result(SCORES / f"{key}.json") for key in trained.get(name, ())]
+
+        ours, theirs = here(best), [r for name, kept in self.others.items() for r in (*kept, *here(name))]
+        systems = system_scores([*ours, *theirs])
+        own, *others = systems.values()
+        rest = {name: found for name, found in self.ranked.items() if name not in self.others}
+        stale = [name for name, found in rest.items() if why_not(found[0], self.known)]
+        notes = [
+            f"{name}: {len(found)} committed results, which this code computes bit by bit"
+            for name, found in self.others.items()
+            if found
+        ]
+        if stale:
+            notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
+        ranks = [result for name, found in rest.items() if name not in stale for result in found]
+        return Trial(
+            file=self.file.name,
+            systems=systems,
+            comparisons=[compare_systems(own, other) for other in others],
+            ranks=ranked([*ours, *theirs, *ranks]),
+            candidates=sweep,
+            settings=_settings(self.params.runs[trained[best][0]]),
+            notes=notes,
+        )
+
+
+def _settings(run: Run) -> str:
+    """Returns the settings of a run's method, and the length of its training."""
+    train = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
+    return ", ".join([*(f"{key} {value}" for key, value in run.config.items()), train])
+
+
+def _selection(keys: Sequence[str]) -> tuple[list[float], float]:
+    """Returns the best dev score of each run and the seconds of all their trainings."""
+    dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]
+    again = "train the run again"
+    costs = [read_object(COSTS / f"{key}.train.json", "train_seconds", again=again) for key in keys]
+    return dev, sum(float(cost["train_seconds"]) for cost in costs)

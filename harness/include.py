@@ -1,0 +1,161 @@
+"""Methods, tasks, sources and declarations from outside the repository: a folder, a file, or a package.
+
+A folder of one's own has what it needs of methods/NAME.py or methods/NAME/method.py, tasks/NAME.py,
+sources.yaml, recipes/*.yaml, published/*.yaml and tables/*.yaml. It can import modules next to these by name.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import methods
+from harness.declarations import check_name
+from harness.errors import InputError
+from harness.own import FOLDERS, MODULES, REASONS, TASK_MODULES, VARIABLE, place_in
+from methods.registry import METHODS, load_method
+
+PARTS = ("methods", "tasks", "recipes", "published", "tables", "sources.yaml")
+GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
+"""Entry points of installed packages: a module with a method, one with TASKS, a package that is a folder."""
+ENTRIES: list[EntryPoint] = []
+
+
+def include_all(folders: Iterable[str]) -> None:
+    """Includes packages with entry points, the folders of SENTBENCH_INCLUDE, and then these.
+
+    Processes that this one starts include the same. Errors: InputError as of `include`.
+    """
+    named = [*filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)), *folders]
+    wanted = list(dict.fromkeys(Path(name).resolve() for name in named))
+    for point in (point for group in GROUPS for point in entry_points(group=group)):
+        if point not in ENTRIES:
+            _include_entry(point)
+    for folder in wanted:
+        include(folder)
+    if wanted:
+        os.environ[VARIABLE] = os.pathsep.join(map(str, wanted))
+
+
+def include(folder: Path) -> None:
+    """Adds what a folder has; a second time changes nothing.
+
+    Errors: InputError for a folder that has none of PARTS, or a name that exists already.
+    """
+    if not folder.is_dir() or not any((folder / part).exists() for part in PARTS):
+        raise InputError(f"{folder}: expected a folder with some of {', '.join(PARTS)}; check the path")
+    if folder in FOLDERS:
+        return
+    FOLDERS.append(folder)
+    _add_helpers(folder, omit=PARTS)
+    methods.__path__.append(str(folder / "methods"))
+    for path in sorted((folder / "methods").glob("*")):
+        MODULES[f"methods.{path.stem}"] = path.with_suffix("")
+        if path.name[0] != "_" and (path.suffix == ".py" or (path / "method.py").is_file()):
+            _add_method(path)
+    _add_tasks(sorted((folder / "tasks").glob("[!_]*.py")))
+    if (folder / "sources.yaml").is_file():
+        _add_sources(folder / "sources.yaml")
+
+
+def include_method(file: Path) -> str:
+    """Includes a method of one file, imports it and returns its name: that of the file, with - for _.
+
+    Modules in the same folder can be imported by it. Errors: InputError for a file without one method, for
+    one that cannot be imported, and for the name of a method that exists.
+    """
+    if not file.is_file() or file.suffix != ".py":
+        raise InputError(f"{file}: expected a Python file with a method; check the path")
+    file = file.resolve()
+    if MODULES.get(f"methods.{file.stem}") == file.with_suffix(""):  # it may have changed since
+        METHODS.pop(file.stem.replace("_", "-"), None)
+    _add_helpers(file.parent, omit=(file.stem,))
+    name = _add_method(file)
+    load_own(METHODS[name], file)
+    try:
+        load_method(name)
+    except TypeError:
+        raise InputError(f"{file}: defines no method, or several; expected one class of Method") from None
+    return name
+
+
+def load_own(module: str, file: Path) -> None:
+    """Imports a module of one's own. Errors: InputError in one line with the place in the file."""
+    spec = spec_from_file_location(module, file)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = module_from_spec(spec)
+    sys.modules[module] = loaded
+    try:
+        spec.loader.exec_module(loaded)
+    except REASONS as error:
+        del sys.modules[module]
+        raise InputError(place_in(file, error)) from error
+
+
+def _add_method(path: Path) -> str:
+    stem = path.stem
+    name = _checked(stem.replace("_", "-"), METHODS, f"{path}: method")
+    METHODS[name] = f"methods.{stem}" if path.suffix == ".py" else f"methods.{stem}.method"
+    MODULES[f"methods.{stem}"] = path.with_suffix("")
+    return name
+
+
+def _add_tasks(files: Sequence[Path]) -> None:
+    from harness.tasks import declared
+
+    for file in files:
+        module = f"{declared.__name__}.{file.stem}"
+        if PathFinder.find_spec(module, declared.__path__):
+            raise InputError(f"{file}: tasks {file.stem!r} exist already; rename the file")
+        MODULES[module] = file.with_suffix("")
+    declared.__path__ += list(dict.fromkeys(str(file.parent) for file in files))
+
+
+def _add_sources(path: Path) -> None:
+    from harness.data.sources import SOURCES, read_sources
+
+    for name, source in read_sources(path).items():
+        SOURCES[_checked(name, SOURCES, f"{path}: source")] = source
+
+
+def _checked(name: str, known: Iterable[str], where: str) -> str:
+    try:
+        check_name(name)
+    except ValueError as error:
+        raise InputError(f"{where} {name!r}: {error}; rename it") from None
+    if name in known:
+        raise InputError(f"{where} {name!r} exists already; rename it")
+    return name
+
+
+def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
+    """Makes the modules of a folder importable by name; one of a library or of the project comes first."""
+    names = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/*.py")}
+    for name in sorted(names - set(omit)):
+        if name.isidentifier() and name not in sys.stdlib_module_names and find_spec(name) is None:
+            MODULES[name] = folder / name
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _include_entry(point: EntryPoint) -> None:
+    """Adds what an entry point names: `NAME = package.module`."""
+    ENTRIES.append(point)
+    top = point.module.split(".")[0]
+    spec = find_spec(top)
+    if spec is None or spec.origin is None:
+        raise InputError(f"entry point {point.group} {point.name}: no package {top}; install it again")
+    origin = Path(spec.origin)
+    MODULES[top] = origin.parent if origin.name == "__init__.py" else origin.with_suffix("")
+    if point.group == "sentbench.methods":
+        METHODS[_checked(point.name, METHODS, f"entry point {point.group}")] = point.module
+    elif point.group == "sentbench.tasks":
+        TASK_MODULES.append(point.module)
+    else:
+        include(MODULES[top])

@@ -1,0 +1,128 @@
+"""A trial of a method of one's own: its comparisons, its rank and the cost of its selection, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harness.facts.intervals import Interval
+from harness.facts.statistics import mean, sample_sd
+from harness.report.formats.markdown import DASH
+from harness.report.formats.scores import lefts
+from harness.report.formats.terminal import align
+from harness.report.system_pairs import Difference, SystemComparison, SystemScores, TaskName, tally_in_words
+
+
+class Ranked(NamedTuple):
+    """A system with its mean over the test sets, raw units, its seeds, and the ranks that it may have."""
+
+    key: str
+    mean: float
+    seeds: int
+    rank: tuple[int, int]
+
+
+class Candidate(NamedTuple):
+    """A setting of a sweep: its STS-B dev scores, raw units, and the seconds of its trainings."""
+
+    setting: str
+    dev: Sequence[float]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial found. systems: the scores of all that are compared, by `SYSTEM@BACKBONE`, the own first.
+
+    settings: of method and training, in words. notes: lines on what was reused, trained or left out.
+    """
+
+    file: str
+    systems: Mapping[str, SystemScores]
+    comparisons: Sequence[SystemComparison]
+    ranks: Sequence[Ranked]
+    candidates: Sequence[Candidate] = ()
+    settings: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def own(self) -> str:
+        """The key of the method of one's own."""
+        return next(iter(self.systems))
+
+
+HEADS = ("difference", "95 % interval", "")
+FOOT = "scores x 100, mean ± standard deviation over seeds; intervals of the difference over paired seeds"
+
+
+def to_text(trial: Trial) -> str:
+    """Returns the trial as aligned plain text: the sweep, a table for each baseline, the ranks."""
+    blocks = [align(sweep_rows(trial))] if trial.candidates else []
+    for found in trial.comparisons:
+        rows = lefts(comparison_rows(found, trial.systems), 1)
+        blocks.append([*rows, "", tally_in_words(found.tally, found.first)])
+    blocks.append(align(rank_rows(trial)))
+    blocks.append([FOOT, *trial.notes])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]) -> list[list[str]]:
+    """Returns the heads and a row a task, then the mean of all tasks."""
+    ours, theirs = systems[found.first], systems[found.second]
+    rows = [["task", found.first, found.second, *HEADS]]
+    for name, one in found.tasks.items():
+        sides = (_spread([*side.tasks[name].values()]) for side in (ours, theirs))
+        rows.append([name.task, *sides, *_difference(one)])
+    if found.mean is not None:
+        names = [*found.tasks]
+        sides = (_spread(means_of(side, names)) for side in (ours, theirs))
+        rows.append(["Mean", *sides, *_difference(found.mean)])
+    return rows
+
+
+def means_of(system: SystemScores, names: Sequence[TaskName]) -> list[float]:
+    """Returns the mean over tasks of every seed that has all of them, by seed."""
+    seeds = set.intersection(*(set(system.tasks[name]) for name in names)) if names else set()
+    return [mean([system.tasks[name][seed] for name in names]) for seed in sorted(seeds)]
+
+
+def rank_rows(trial: Trial) -> list[list[str]]:
+    """Returns the heads and a row a system, best mean first."""
+    rows = [["rank", "system", "mean", "seeds", "possible ranks"]]
+    for place, row in enumerate(trial.ranks, 1):
+        mark = "*" if row.key == trial.own else ""
+        low, high = row.rank
+        span = str(low) if low == high else f"{low} to {high}"
+        rows.append([f"{place}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span])
+    return rows
+
+
+def sweep_rows(trial: Trial) -> list[list[str]]:
+    """Returns the heads and a row a setting of the sweep, the chosen one marked, then the cost of all."""
+    rows = [["sweep", "STS-B dev", "seeds", "seconds", ""]]
+    best = chosen(trial.candidates)
+    for one in trial.candidates:
+        mark = "chosen on dev" if one is best else ""
+        rows.append([one.setting, _spread(one.dev), str(len(one.dev)), f"{one.seconds:.0f}", mark])
+    trainings = sum(len(one.dev) for one in trial.candidates)
+    seconds = sum(one.seconds for one in trial.candidates)
+    return [*rows, ["selection in all", "", str(trainings), f"{seconds:.0f}", ""]]
+
+
+def chosen(candidates: Sequence[Candidate]) -> Candidate:
+    """Returns the setting with the best mean dev score, the first of equal ones."""
+    return max(candidates, key=lambda one: mean(one.dev))
+
+
+def _spread(values: Sequence[float]) -> str:
+    sd = sample_sd(values)
+    return f"{100 * mean(values):.2f}" + (f" ± {100 * sd:.2f}" if sd is not None else "")
+
+
+def _difference(one: Difference) -> list[str]:
+    return [f"{100 * one.difference:+.2f}", _interval(one.seeds), one.outcome]
+
+
+def _interval(interval: Interval | None) -> str:
+    return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"

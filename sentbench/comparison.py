@@ -1,0 +1,122 @@
+"""Two models, or two systems of recorded results, compared task by task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from harness.errors import InputError
+from sentbench.arguments import shown, text_of
+from sentbench.encoders import Model, encoded_by, tasks_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.report.system_pairs import SystemComparison, SystemScores
+    from harness.results.schema import ResultFile
+
+    Side = Model | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found; printed, it is a table. `found` has the differences as values."""
+
+    found: SystemComparison
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a task and one for their mean, in raw units.
+
+        Columns: task, metric, first, second, difference, low, high (nan where no interval is known), outcome.
+        """
+        import pandas as pd
+
+        columns = ["task", "metric", "first", "second", "difference", "low", "high", "outcome"]
+        rows = [(name.task, name.metric, one) for name, one in self.found.tasks.items()]
+        if self.found.mean is not None:
+            rows.append(("Mean", "", self.found.mean))
+        values = []
+        for task, metric, one in rows:
+            low, high = next((bound for bound in one.deciding if bound), (float("nan"),) * 2)
+            values.append((task, metric, one.first, one.second, one.difference, low, high, one.outcome))
+        return pd.DataFrame(values, columns=columns)
+
+    def to_latex(self) -> str:
+        """Returns a booktabs table: a column a task, a row a system, and the differences."""
+        from harness.report.formats.scores import differences_to_latex
+
+        return differences_to_latex(self.found)
+
+    def __str__(self) -> str:
+        from harness.report.formats.scores import differences_to_text
+
+        return differences_to_text(self.found, corrected=True)
+
+
+def compare(
+    first: Side, second: Side, tasks: str | Sequence[str] = "sts", *, text: str = "senteval"
+) -> Comparison:
+    """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
+
+    first, second: both models, as of `evaluate`; or both results: a result file of one seed, a folder of
+    result files, or a list of files, of one system each. Models are compared over the pairs of each STS set,
+    results over the seeds that both have. The interval of the mean is not corrected.
+    tasks, text: as of `evaluate`; of results the tasks that both have are compared.
+    Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
+    two sides without a common task.
+    """
+    from harness.assembly.pairs import compare_models
+    from harness.report.system_pairs import compare_systems, simultaneous
+
+    results = [results_at(side) for side in (first, second)]
+    if all(results):
+        ours, theirs = (
+            one_system(found or [], side) for found, side in zip(results, (first, second), strict=True)
+        )
+        shared = [name for name in ours.tasks if name in theirs.tasks]
+        found = compare_systems(ours, theirs, confidence=simultaneous(len(shared)))
+    elif any(results):
+        raise InputError(f"{shown(first)} and {shown(second)}: expected two models, or two results")
+    else:
+        chosen = tasks_of(tasks, text)
+        names = (name_of(first, "first"), name_of(second, "second"))
+        encoders = (encoded_by(cast("Model", first), chosen), encoded_by(cast("Model", second), chosen))
+        found = compare_models(names, encoders, chosen, text=text)
+    if not found.tasks:
+        raise InputError(f"{found.first} and {found.second} have no test set in common")
+    return Comparison(found)
+
+
+def results_at(side: Any) -> list[ResultFile] | None:
+    """Returns the result files that a path or a list of paths names, None for what is a model."""
+    from harness.results.store import read_results
+
+    if isinstance(side, list | tuple):
+        paths = [Path(text_of(str(path), "a result file")) for path in side]
+    elif isinstance(side, str | Path) and Path(side).is_file():
+        paths = [Path(side)]
+    elif isinstance(side, str | Path) and not (Path(side) / "config.json").exists():
+        paths = sorted(path for path in Path(side).glob("*__*__s*.json"))
+    else:
+        return None
+    return read_results(paths) or None
+
+
+def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:
+    """Returns the scores of the one system whose results these are; InputError for several."""
+    from harness.report.system_pairs import system_scores
+
+    found = system_scores(results)
+    if len(found) != 1:
+        raise InputError(f"{shown(side)}: results of {', '.join(sorted(found))}, expected one system")
+    return next(iter(found.values()))
+
+
+def name_of(model: Any, otherwise: str) -> str:
+    """Returns what a model is called: its folder, its function, or a word."""
+    if isinstance(model, str | Path):
+        return str(model)
+    return str(getattr(model, "__name__", otherwise))

@@ -1,0 +1,295 @@
+"""`sentbench try`: a method of one file from an empty folder to its compared row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import methods
+from harness import own
+from harness.check.laws import LAWS, check_laws
+from harness.cli import main
+from harness.include import include_method
+from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
+from methods.core.method import Method
+from methods.core.networks import Networks
+from methods.core.train_config import TrainConfig
+from methods.registry import METHODS, load_method
+from tests.faults.small_project import write_source_record, write_stsb
+from tests.support import tiny
+
+SAME = '''"""SimCSE under another name."""
+
+import torch
+
+from methods.core.heads import training_head
+from methods.core.losses import info_nce
+from methods.core.method import Method, MethodConfig
+from methods.core.types import Loss
+
+
+class Config(MethodConfig):
+    temperature: float = 0.05
+
+
+class MyCSE(Method):
+    Config = Config
+
+    def __init__(self, config, networks):
+        super().__init__(config, networks)
+        self.head = training_head("mlp", self.encoder.width)
+
+    def loss(self, batch):
+        tokens = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}
+        first, second = self.head(self.encoder(tokens)).chunk(2)
+        return Loss(info_nce(first, second, temperature=self.config.temperature), {})
+'''
+LOSES = SAME.replace("Loss(info_nce(", "Loss(-info_nce(")
+"""Drives the two views of a sentence apart."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    kept = [(METHODS, dict(METHODS)), (own.MODULES, dict(own.MODULES))]
+    paths, folders = list(methods.__path__), list(own.FOLDERS)
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    monkeypatch.setenv(own.VARIABLE, "")
+    yield
+    for known, before in kept:
+        known.clear()
+        known.update(before)
+    methods.__path__[:], own.FOLDERS[:] = paths, folders
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, with small data in the user's folder."""
+    data, here = tmp_path / "data", tmp_path / "here"
+    write_data(data)
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("SENTBENCH_DATA", str(data))
+    monkeypatch.setattr("harness.commands.try_method.load_recipes", short_recipes)
+    monkeypatch.setattr("harness.plan.resolve.load_backbones", small_backbones)
+    return here
+
+
+def write_data(data: Path) -> None:
+    """Writes the sources of the small plan with sentences of known words."""
+    write_stsb(data / "stsb")
+    (data / "wiki-small").mkdir()
+    (data / "wiki-small/wiki.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows(80)))
+    (data / "glove-6b-50d").mkdir()
+    vectors = torch.randn(len(tiny.WORDS), 50, generator=torch.Generator().manual_seed(5))
+    save_file({"vectors": vectors}, data / "glove-6b-50d/vectors.safetensors")
+    (data / "glove-6b-50d/vocab.txt").write_text("\n".join(tiny.WORDS) + "\n")
+    for name in ("wiki-small", "glove-6b-50d"):
+        write_source_record(data / name)
+
+
+def short_recipes() -> dict[str, Recipe]:
+    """Returns the recipes with four steps and one task in the small plan."""
+    recipes = load_recipes()
+    train = {"steps": 4, "batch_size": 8, "eval_every": 2, "save_every": 4}
+    systems = {
+        key: system.model_copy(update={"tasks": ["STSB"], "train": {**system.train, **train}})
+        for key, system in recipes["small"].systems.items()
+    }
+    return {**recipes, "small": recipes["small"].model_copy(update={"systems": systems})}
+
+
+def small_backbones(folder: Path) -> dict[str, DeclaredBackbone]:
+    """Returns the backbones, that over word vectors with the words of the small data."""
+    found = load_backbones(folder)
+    shape = found["words-50d"].shape
+    assert shape is not None
+    shape = shape.model_copy(update={"vocabulary": len(tiny.WORDS)})
+    return {**found, "words-50d": found["words-50d"].model_copy(update={"shape": shape})}
+
+
+def scores(system: str, seed: int) -> list[dict[str, object]]:
+    path = Path(f"try/mycse/reports/scores/{system}__words-50d__s{seed}.json")
+    found: list[dict[str, object]] = json.loads(path.read_text())["scores"]
+    return found
+
+
+def test_simcse_under_another_name_equals_it_bit_for_bit(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mycse.py").write_text(SAME)
+    assert main(["try", "mycse.py", "--fresh", "--seeds", "2"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("holds  ") == len(LAWS)
+    for seed in (0, 1):
+        assert scores("mycse", seed) == scores("simcse-small", seed)
+    assert scores("mycse", 0) != scores("mycse", 1)
+    table = Path("try/mycse/table.txt").read_text()
+    assert table in said
+    assert "mycse@words-50d: 0 won, 0 lost, 0 inconclusive, 1 equal of 1 test sets" in table
+    page = Path("try/mycse/index.html").read_text()
+    assert "+0.00 to +0.00" in page
+    assert "http:" not in page
+    assert "https:" not in page
+
+
+def laws_of(source: str, folder: Path) -> dict[str, str]:
+    """Returns what is wrong by law, of a method in a file, on a tiny encoder."""
+    file = folder / "toy.py"
+    file.write_text(source)
+    method = load_method(include_method(file))
+    backbone = tiny.write_backbone(folder / "bert")
+
+    def build() -> Method:
+        torch.manual_seed(1)
+        return method(method.Config.model_validate({"max_length": 16}), Networks(backbone, pooling="mean"))
+
+    laws = check_laws(build, tiny.rows(40), TrainConfig.model_validate(tiny.TRAIN), file)
+    return {law.says: law.fault for law in laws if law.fault}
+
+
+def changed(old: str, new: str) -> str:
+    assert old in SAME
+    return SAME.replace(old, new)
+
+
+RETURN = "        return Loss(info_nce(first, second, temperature=self.config.temperature), {})"
+COLLATE = """
+    def collate(self, rows, *, step, rng):
+        import random
+
+        found = super().collate(rows, step=step, rng=rng)
+        return {**found, "noise": torch.rand(3)}
+"""
+COUNTS = """
+        self.count = getattr(self, "count", 0) + 1
+        loss = info_nce(first, second, temperature=self.config.temperature)
+        return Loss(loss * self.count, {})
+"""
+GROWS = """
+        self.register_buffer("queue", first.detach())
+        return Loss(info_nce(first, second, temperature=self.config.temperature), {})
+"""
+LOSS, GRADIENT, PURE, SEED, RESUME, STATE, *_ = LAWS
+
+
+@pytest.mark.parametrize(
+    ("source", "law", "said"),
+    [
+        (changed("info_nce(first, second", "0 / 0 * info_nce(first, second"), LOSS, "toy.py:25: Zero"),
+        (changed("info_nce(first, second", "float('nan') * info_nce(first, second"), LOSS, "is nan before"),
+        (changed("Loss(info_nce", "Loss(torch.ones(2) * info_nce"), LOSS, "shape [2], expected one number"),
+        (changed(RETURN, "        return Loss((first @ second.T).mean(), {})"), LOSS, "torch.bfloat16"),
+        (changed("info_nce(first, second", "info_nce(first.detach(), second.detach()"), GRADIENT, "no graph"),
+        (changed("self.head(self.encoder(tokens))", "self.head(self.encoder(tokens).detach())"), GRADIENT,
+         "no parameter of self.encoder"),
+        (SAME + COLLATE, PURE, "draw from `rng` alone"),
+        (changed("self.config.temperature)", "0.05 + __import__('time').time() % 1)"), SEED, "with one seed"),
+        (changed(RETURN, COUNTS), RESUME, "registered buffer"),
+        (changed(RETURN, GROWS), STATE, "queue; make it in __init__"),
+    ],
+)  # fmt: skip
+def test_a_law_that_does_not_hold_says_what_the_author_sees(
+    source: str, law: str, said: str, tmp_path: Path
+) -> None:
+    assert said in laws_of(source, tmp_path)[law]
+
+
+def test_a_method_that_keeps_the_laws_has_no_fault(tmp_path: Path) -> None:
+    assert laws_of(SAME, tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "said"),
+    [
+        (SAME, [], "committed results cannot be reused, its settings have changed; add --fresh"),
+        (SAME, ["--set", "temprature=1"], "did you mean temperature"),
+        (SAME, ["--set", "temperature"], "expected KEY=VALUE"),
+        (SAME, ["--sweep", "temperature=1"], "expected KEY=A,B with two values"),
+        (SAME, ["--set", "temperature=warm", "--fresh"], 'temperature is "warm"'),
+        (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
+        (SAME, ["--seeds", "0"], "expected a number from 1"),
+        (SAME, ["--out", "."], "holds something else already"),
+        (SAME.replace("float = 0.05", "float\n    margin: float"), [], "no value of temperature, margin"),
+        (SAME.replace("class MyCSE(Method)", "class MyCSE"), [], "mycse.py: defines no method"),
+        (SAME.replace("import torch\n", "import torhc\n"), [], "mycse.py:3: ModuleNotFoundError"),
+        ("def loss(:", [], "mycse.py:1: SyntaxError"),
+    ],
+)
+def test_bad_input_is_one_line_and_trains_nothing(
+    empty: Path, capsys: pytest.CaptureFixture[str], source: str, words: list[str], said: str
+) -> None:
+    Path("mycse.py").write_text(source)
+    assert main(["try", "mycse.py", *words]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert said in lines[-1]
+    assert not list(empty.glob("try/*/artefacts"))
+
+
+def test_results_on_other_data_are_not_reused(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.commands.try_method.load_recipes", load_recipes)
+    Path("mycse.py").write_text(SAME)
+    assert main(["try", "mycse.py"]) == 2
+    assert "cannot be reused, the data of stsb differ; add --fresh" in capsys.readouterr().err
+
+
+def test_the_name_of_a_method_that_exists_is_refused(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("simcse.py").write_text(SAME)
+    assert main(["try", "simcse.py"]) == 2
+    assert "method 'simcse' exists already; rename it" in capsys.readouterr().err
+
+
+def test_a_method_that_breaks_a_law_is_not_trained(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mycse.py").write_text(changed("info_nce(first, second", "info_nce(first.detach(), second.detach()"))
+    assert main(["try", "mycse.py", "--fresh"]) == 1
+    assert "FAILS  the gradient reaches the encoder: loss has no graph" in capsys.readouterr().out
+    assert not Path("try/mycse/artefacts").exists()
+
+
+def test_a_sweep_evaluates_what_dev_chose_alone(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mycse.py").write_text(SAME)
+    sweep = ["--seeds", "1", "--sweep", "temperature=0.05,0.5,5"]
+    assert main(["try", "mycse.py", "--fresh", *sweep]) == 0
+    said = capsys.readouterr().out
+    kept = sorted(path.name for path in Path("try/mycse/reports/scores").glob("mycse*"))
+    assert len(kept) == 1
+    (row,) = [line for line in said.splitlines() if line.endswith("chosen on dev")]
+    assert row.split()[0] == kept[0].partition("__")[0]
+    dev = [float(line.split()[1]) for line in said.splitlines() if line.startswith("mycse-temperature")][:3]
+    assert max(dev) == float(row.split()[1])
+    assert "selection in all" in said
+
+
+def test_full_scale_writes_a_recipe_that_a_plan_reads(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mycse.py").write_text(SAME)
+    assert main(["try", "mycse.py", "--scale", "full", "--seeds", "5"]) == 0
+    said = capsys.readouterr().out
+    assert "mycse-full                   bert-base-uncased       5    0  15,625 of 64" in said
+    assert "0.84 in a public study of 50 seeds" in said
+    del METHODS["mycse"]
+    assert main(["--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2"]) == 0
+    assert "10 runs" not in (planned := capsys.readouterr().out)
+    assert "mycse-full                   bert-base-uncased       2    0  15,625 of 64" in planned
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_loss_that_drives_views_apart_loses_against_the_committed_simcse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Minutes on two cores; needs the data of the small plan, which the package registry has."""
+    monkeypatch.chdir(tmp_path)
+    for name, source in {"mycse": SAME, "loses": LOSES}.items():
+        Path(f"{name}.py").write_text(source)
+        assert main(["try", f"{name}.py", "--against", "simcse,pcl"]) == 0
+    said = capsys.readouterr().out
+    assert "mycse@words-50d: 0 won, 0 lost, 0 inconclusive, 6 equal of 6 test sets" in said
+    assert "loses@words-50d: 0 won, 6 lost, 0 inconclusive, 0 equal of 6 test sets" in said

@@ -1,0 +1,96 @@
+"""`sentbench.compare`: two models, or two systems' result files, outside a checkout."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sentbench
+from harness.cli import main
+from tests.faults.small_project import write_stsb
+from tests.support import tiny
+
+SCORES = Path(__file__).parents[2] / "reports/scores"
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_stsb(tmp_path / "data/stsb")
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    return np.array([[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts])
+
+
+def noise(texts: list[str]) -> np.ndarray:
+    return np.random.default_rng(len(texts)).normal(size=(len(texts), 8))
+
+
+def test_two_models_are_compared_over_the_same_pairs(empty: Path) -> None:
+    found = sentbench.compare(letters, noise, "STSB")
+    frame = found.frame
+    assert list(frame["task"]) == ["STSB", "Mean"]
+    row = frame.iloc[0]
+    assert row["difference"] == pytest.approx(row["first"] - row["second"])
+    assert row["low"] < row["difference"] < row["high"]
+    assert "letters" in str(found)
+    assert r"\toprule" in found.to_latex()
+
+
+def test_a_model_equals_itself(empty: Path) -> None:
+    found = sentbench.compare(letters, letters, "STSB")
+    assert set(found.frame["outcome"]) == {"equal"}
+    assert found.found.tally["equal"] == 1
+
+
+def test_results_are_compared_over_seeds_with_wider_intervals_for_more_tasks(empty: Path) -> None:
+    for system in ("simcse-small", "pcl-small"):
+        for path in SCORES.glob(f"{system}__*.json"):
+            (empty / system).mkdir(exist_ok=True)
+            shutil.copy(path, empty / system)
+    found = sentbench.compare("simcse-small", "pcl-small")
+    plain = {"STSB": (-1.53, 4.58), "STS13-part": (1.62, 3.39)}  # README, not corrected
+    frame = found.frame.set_index("task")
+    assert len(frame) == 7
+    for task, (low, high) in plain.items():
+        assert 100 * frame.loc[task, "low"] < low < high < 100 * frame.loc[task, "high"]
+    first = sorted(Path("simcse-small").iterdir())[:1]
+    assert set(sentbench.compare(first, "pcl-small").frame["outcome"]) == {"inconclusive"}
+
+
+def test_the_command_compares_folders(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in (1, 2):
+        tiny.write_backbone(empty / f"model{seed}", seed=seed)
+        (empty / f"model{seed}/modules.json").write_text(
+            '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}, '
+            '{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]'
+        )
+        (empty / f"model{seed}/1_Pooling").mkdir()
+        (empty / f"model{seed}/1_Pooling/config.json").write_text(
+            '{"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true}'
+        )
+    assert main(["compare-systems", "model1", "model2", "--tasks", "STSB"]) == 0
+    said = capsys.readouterr().out
+    assert "model1" in said
+    assert "95 % intervals of the difference, of all tasks together" in said
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [(letters, "expected two models, or two results"), (3, "is not a model"), ("all", "expected one system")],
+)
+def test_what_cannot_be_compared_is_one_line(empty: Path, first: object, said: str) -> None:
+    (empty / "all").mkdir()
+    for path in SCORES.glob("*__words-50d__s0.json"):
+        shutil.copy(path, empty / "all")
+    second = noise if first == 3 else str(empty / "all")
+    with pytest.raises(sentbench.InputError, match=said):
+        sentbench.compare(first, second, "STSB")  # type: ignore[arg-type]
