@@ -23,7 +23,6 @@ from harness.plan.peaks import Peak
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
-from harness.process import Arithmetic
 from harness.results.store import read_result
 
 EVALUATE_AGAIN = "delete it and evaluate the run again"
@@ -62,57 +61,34 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
 
 
-def execute(arguments: argparse.Namespace) -> int:
-    """Prints the plan and writes params.yaml."""
-    return plan(
-        arguments.names,
-        seeds=arguments.seeds,
-        backbones=arguments.backbone,
-        arithmetic=arguments.arithmetic,
-        dry_run=arguments.dry_run,
-        power=arguments.power,
-        delta=arguments.delta,
-    )
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml.
 
-
-def plan(
-    names: Sequence[str],
-    *,
-    seeds: int | None,
-    backbones: Sequence[str] | None,
-    arithmetic: Arithmetic | None = None,
-    dry_run: bool,
-    power: float | None = None,
-    delta: float | None = None,
-) -> int:
-    """Prints the plan's systems and their cost and, unless `dry_run`, writes params.yaml; returns 0.
-
-    With `power` and `delta` it also prints how many seeds a comparison needs.
+    With --power and --delta it also prints how many seeds a comparison needs.
     """
+    power, delta = arguments.power, arguments.delta
     check_aim(power, delta)
-    if not dry_run:
+    if not arguments.dry_run:
         need_checkout("a plan that is written, one without --dry-run,")
     params = resolve(
         load_recipes(),
-        names,
-        seeds=seeds,
-        backbones=backbones,
+        arguments.names,
+        seeds=arguments.seeds,
+        backbones=arguments.backbone,
         tables=table_runs(),
         columns=table_tasks(),
-        arithmetic=arithmetic,
+        arithmetic=arguments.arithmetic,
     )
     check_runs(params)
     check_plain(SCORES, again=EVALUATE_AGAIN)
     print(describe(params))
-    if power is not None and delta is not None:
+    if power is not None:
         from harness.plan.power import propose_seeds
 
         print(propose_seeds(params, SCORES, power=power, delta=delta))
-    if dry_run:
-        return 0
-    changed = write_params(params)
-    print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
-    return 0
+    if not arguments.dry_run:
+        changed = write_params(params)
+        print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
 
 
 def check_aim(power: float | None, delta: float | None) -> None:
