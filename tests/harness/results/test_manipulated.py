@@ -57,6 +57,10 @@ def put(name: str, content: bytes) -> Change:
     return lambda contents: contents.__setitem__(name, content)
 
 
+def without_curve(contents: Contents) -> None:
+    del contents[CURVE]
+
+
 def as_json(result: ResultFile) -> bytes:
     return json.dumps(result.model_dump(mode="json", by_alias=True)).encode()
 
@@ -390,6 +394,13 @@ def test_a_file_that_is_no_whole_bundle_is_refused(how: str, good: Path, tmp_pat
             if how == "twice":
                 archive.writestr(SCORES, b"{}")
     refused(path, tmp_path)
+
+
+@pytest.mark.parametrize("change", [put(f"vectors/{KEY}/{'a' * 16}-{'b' * 64}.npy", b""), without_curve])
+def test_a_file_that_only_one_of_manifest_and_zip_has_is_refused(
+    change: Change, good: Path, tmp_path: Path
+) -> None:
+    assert re.search(r"in both|no such file", refused(rewritten(good, change, honest=False), tmp_path))
 
 
 def test_pipes_devices_and_folders_are_refused_at_once(good: Path, tmp_path: Path) -> None:
