@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.disk.records import check_plain
@@ -158,11 +158,11 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     done = sum(system.done for system in found)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
     stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
-    total = _sum([*fixed, *(system.cost for system in found if system.cost)])
+    total = Cost.total([*fixed, *(system.cost for system in found if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in found if s.cost is None})
     lines = [
         _line("total", "", len(params.runs), done, "", *_shown(total)),
-        _line("still to run", "", len(params.runs) - done, "", "", *_shown(_sum(left))),
+        _line("still to run", "", len(params.runs) - done, "", "", *_shown(Cost.total(left))),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.tiers)}",
         *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
@@ -173,13 +173,6 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     if unknown:
         lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
     return lines
-
-
-def _sum(costs: Iterable[Cost]) -> Cost:
-    total = Cost()
-    for cost in costs:
-        total = total.plus(cost)
-    return total
 
 
 def _shown(cost: Cost | None) -> tuple[str, str, str]:
