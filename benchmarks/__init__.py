@@ -18,4 +18,4 @@ BENCHMARKS = {
 """Name -> module of this package and function, in the order in which `python -m benchmarks` runs them."""
 
 GPU_CHECK = "gpu-check"
-"""What `sentbench gpu-check` writes beside them on a machine with a GPU."""
+"""What `sentbench gpu-check` writes next to them on a machine with a GPU."""

@@ -18,8 +18,8 @@ import torch
 
 from benchmarks.inputs import backbone, encoder
 from benchmarks.runner import Disagreement, run
+from harness.data.providers import mirror_folder
 from harness.data.sts import ScoredPair
-from harness.data.tiers import mirror_folder
 from harness.report.measurements import BenchmarkResult
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import build_tasks

@@ -98,7 +98,7 @@ def saving(rounds: int, short: bool) -> BenchmarkResult:
     """Returns the percentage of the time between two evaluations for which training waits for its files.
 
     The dearest case: every evaluation finds better weights, and a resume point is due at each. The state is
-    written beside training, so that training waits for its copy alone, and for the best encoder.
+    written next to training, so that training waits for its copy alone, and for the best encoder.
     """
     found = []
     for _ in range(rounds):

@@ -31,7 +31,7 @@ from harness.plan.entries import Run
 from harness.plan.estimate import Estimate
 from harness.plan.peaks import Peak
 from harness.plan.step_times import BACKWARD, TRAINING_LENGTH, Precision, Shape, read_step_times
-from harness.process import make_card_repeatable, quiet
+from harness.process import make_gpu_deterministic, quiet
 from harness.report.measurements import BenchmarkResult
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import SUITES, build_tasks
@@ -64,11 +64,11 @@ class Gpu(NamedTuple):
 def gpu(real: bool) -> Iterator[Gpu]:
     """Yields this machine's GPU, in whose waits torch warns, or the simulated device."""
     if not real:
-        with simulated_device() as card, warnings.catch_warnings():
+        with simulated_device() as gpu, warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*to a meta parameter")
-            yield Gpu(DEVICE, card.waits.total, real)
+            yield Gpu(DEVICE, gpu.waits.total, real)
         return
-    make_card_repeatable()
+    make_gpu_deterministic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         torch.cuda.set_sync_debug_mode("warn")

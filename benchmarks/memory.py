@@ -55,14 +55,14 @@ def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
             note=f"{counted / MB:.0f} MB counted, {steps[0]['activations'] / MB:.0f} MB of it by autograd",
         ),
         figure(
-            f"memory of encoding {count} sentences beside texts and vectors",
+            f"memory of encoding {count} sentences besides texts and vectors",
             "MB",
             [encoded["peak"] / MB],
             limit=ENCODING_LIMIT_MB,
             note=f"vectors {encoded['vectors'] / MB:.0f} MB",
         ),
         figure(
-            f"memory of evaluating {count} sentences beside texts, vectors on disk",
+            f"memory of evaluating {count} sentences besides texts, vectors on disk",
             "MB",
             [evaluated["peak"] / MB],
             limit=evaluated["limit"] / MB,

@@ -47,7 +47,7 @@ OF_WORDS = {"whitening": "glove-whitened"}
 
 
 class Mutation(Declaration):
-    """One bug: text that stands once in a file, and what is put in its place. probes: of which systems.
+    """One bug: text that appears once in a file, and what is put in its place. probes: of which systems.
 
     why: the reason that nothing notices it, if nothing does.
     """

@@ -6,7 +6,7 @@ Tracked: a step runs on tensors of torch's device `meta`, which have sizes and n
 MemTracker adds up the storages alive. Counted: four numbers for a trained parameter, one for others and for
 buffers, and the activations of every pass of an encoder with gradients by the formula of Korthikanti et al.
 (2022), of which those that are recomputed are there one pass at a time. Attention has no kernel on `meta` and
-is tracked as single products, which keep more than a card's kernel. --write keeps the result for
+is tracked as single products, which keep more than a GPU's kernel. --write keeps the result for
 `sentbench plan`.
 """
 
@@ -151,7 +151,7 @@ def measured(
 def full_scale() -> Params:
     """Returns all full-scale runs, one seed of each."""
     recipes = load_recipes()
-    return resolve(recipes, [name for name in recipes if FULL_SCALE in recipes[name].tiers], seeds=1)
+    return resolve(recipes, [name for name in recipes if FULL_SCALE in recipes[name].providers], seeds=1)
 
 
 def main() -> None:

@@ -71,14 +71,14 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
     )
 
 
-def sentences(rewrites: int) -> list[Row]:
-    """Returns sentences of TRAINING_LENGTH pieces with as many rewrites as the method may ask for."""
+def sentences(augmentations: int) -> list[Row]:
+    """Returns sentences of TRAINING_LENGTH pieces with as many augmentations as the method may ask for."""
     rng = np.random.default_rng(0)
 
     def sentence() -> str:
         return " ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2))
 
-    return [Row(index, sentence(), tuple(sentence() for _ in range(rewrites))) for index in range(ROWS)]
+    return [Row(index, sentence(), tuple(sentence() for _ in range(augmentations))) for index in range(ROWS)]
 
 
 def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_dim: int) -> Method:
@@ -215,7 +215,7 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
 
 
 def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
-    """Replaces the rows of the same system and setting and keeps all others, and what stands above them."""
+    """Replaces the rows of the same system and setting and keeps all others, and what appears above them."""
     rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]

@@ -16,7 +16,7 @@ from scipy import stats
 from harness.facts import statistics
 from harness.facts.bootstrap import percentile_interval, resampled_correlations
 from harness.facts.settling import chance_of_verdict
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import (
     DEV_CORRELATION,
     HIGHER,
@@ -129,7 +129,7 @@ def calibration_without_runs(
     """Returns the same for a look where no seed is run: the mean is guessed, the sd is a study's."""
     sds = np.exp(rng.uniform(math.log(0.05), math.log(1.0), studies))
     study = Studies(rng, sds, rng.uniform(-2, 2, studies))
-    known = [KnownSpread(sd, 50) for sd in (sds * np.sqrt(rng.chisquare(49, studies) / 49)).tolist()]
+    known = [KnownSd(sd, 50) for sd in (sds * np.sqrt(rng.chisquare(49, studies) / 49)).tolist()]
     stated, settled = [], []
     for index, spread in enumerate(known):
         reported = float(study.reported[index])

@@ -51,7 +51,7 @@ PICTURES = {
     "compare": Picture("pages/compare.html", start="#pick"),
     "pairs": Picture("pages/pairs.html", start="#pick-pairs"),
     "audit": Picture("pages/audit.html", start="#audit-simcse"),
-    "lens": Picture("pages/lens.html", start="main section"),
+    "protocols": Picture("pages/protocols.html", start="main section"),
     "speed": Picture("pages/speed.html", start="#speed-evaluation"),
 }
 """The pictures by the names of their files."""

@@ -1,6 +1,6 @@
 """Reading a declaration: one YAML file becomes one strict value, or one line that says what is wrong with it.
 
-Every name of a declaration that becomes part of a path, and every link, is of a type that stands here: none
+Every name of a declaration that becomes part of a path, and every link, is of a type that appears here: none
 leads out of the project, and none runs a script.
 """
 
@@ -51,7 +51,7 @@ def check_relative_path(path: str) -> str:
 
 
 def check_link(address: str) -> str:
-    """Returns an address of the web that may stand in a page; ValueError for any other scheme or form."""
+    """Returns an address of the web that may appear in a page; ValueError for any other scheme or form."""
     if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~%#?&=+,;:@!()-]*)?", address, flags=re.ASCII):
         raise ValueError("expected an address that begins with https:// and has no quotes or spaces")
     return address

@@ -1,7 +1,7 @@
 """The identity of code: what it says to the interpreter, over all modules that it imports.
 
-Comments, docstrings, spacing and what stands under `if TYPE_CHECKING` leave a fingerprint as it is; any other
-edit changes the fingerprint of everything that imports the module.
+Comments, docstrings, spacing and what appears under `if TYPE_CHECKING` leave a fingerprint as it is; any
+other edit changes the fingerprint of everything that imports the module.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _parse(text: str, path: str, package: str) -> Code:
 def _executed(statements: list[ast.stmt], package: str, imports: list[Import]) -> Iterator[ast.stmt]:
     """Yields the statements that do something, at every depth, and adds the import statements among them.
 
-    A bare string is a docstring or the text under an attribute. What stands under TYPE_CHECKING never runs.
+    A bare string is a docstring or the text under an attribute. What appears under TYPE_CHECKING never runs.
     """
     for node in statements:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

@@ -45,7 +45,7 @@ REPORT, PAGES = "harness.stages.report", "harness.report.pages"
 ENCODER = ("methods.core.folders",)
 """Reads any encoder's folder and so imports all that turns texts into vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
-"""What training writes beside an encoder and no vector of it depends on."""
+"""What training writes next to an encoder and no vector of it depends on."""
 
 
 def code_base(root: Path = ROOT) -> CodeBase:

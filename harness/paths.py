@@ -1,4 +1,4 @@
-"""Where everything of a project lies, relative to its folder; the one home of each of these paths.
+"""Where everything of a project is, relative to its folder; the one home of each of these paths.
 
 Declarations lie in the project that a command runs in, else in what was installed.
 """
@@ -81,7 +81,7 @@ def made_texts() -> Path:
 
 
 def data_roots() -> list[Path]:
-    """Returns the folders in which a source may lie; one that lies in none is fetched into the last.
+    """Returns the folders in which a source may lie; one that is in none is fetched into the last.
 
     SENTBENCH_DATA names the only one. Outside a project `data` is read, and the user's cache is written.
     """

@@ -174,12 +174,12 @@ def resolve_device(wanted: str) -> str:
         return "cpu"
     if not torch.cuda.is_available():
         raise InputError("--device cuda: no CUDA device here; use --device cpu or auto")
-    make_card_repeatable()
+    make_gpu_deterministic()
     return "cuda"
 
 
-def make_card_repeatable() -> None:
-    """Lets a card give the same bits in every run: deterministic operators, no products in TF32.
+def make_gpu_deterministic() -> None:
+    """Lets a GPU give the same bits in every run: deterministic operators, no products in TF32.
 
     Source: torch's notes on reproducibility. cuBLAS reads its variable when it is first used.
     """
@@ -191,16 +191,16 @@ def make_card_repeatable() -> None:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 
 
-def card_versions(device: str) -> dict[str, str]:
-    """Returns the card's name, compute capability, driver, CUDA and cuDNN; {} where none computes."""
+def gpu_versions(device: str) -> dict[str, str]:
+    """Returns the GPU's name, compute capability, driver, CUDA and cuDNN; {} where none computes."""
     if device != "cuda":
         return {}
     import torch
 
-    card = torch.cuda.get_device_properties(torch.cuda.current_device())
+    gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
     return {
-        "card": card.name,
-        "compute capability": f"{card.major}.{card.minor}",
+        "gpu": gpu.name,
+        "compute capability": f"{gpu.major}.{gpu.minor}",
         "driver": _driver_version(),
         "CUDA": str(torch.version.cuda),
         "cuDNN": str(torch.backends.cudnn.version()),

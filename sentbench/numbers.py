@@ -38,7 +38,7 @@ def published(table: str | None = None) -> pd.DataFrame:
 
     Columns: table (`paper/table2`), row (its key, which `verify` takes), system, variant, backbone, source
     (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA where the paper does not say),
-    column, value as printed, metric, scale (printed value = raw value x scale).
+    column, value as printed, metric, scale (reported value = raw value x scale).
     Errors: InputError with near matches for an unknown table.
     """
     import pandas as pd
@@ -51,19 +51,19 @@ def published(table: str | None = None) -> pd.DataFrame:
     chosen = tables if wanted is None else {wanted: tables[known_name(wanted, tables, "table")]}
     rows = [
         (key, row.key, row.system, row.variant, row.backbone, row.source, row.work, row.seeds, column, value,
-         printed.metric, printed.scale)
-        for key, printed in chosen.items()
-        for row in printed.rows
-        for column, value in zip(printed.columns, row.values, strict=True)
+         reported.metric, reported.scale)
+        for key, reported in chosen.items()
+        for row in reported.rows
+        for column, value in zip(reported.columns, row.values, strict=True)
         if value is not None
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=PUBLISHED_COLUMNS).astype({"seeds": "Int64"})
 
 
 def verify(table: str, row: str, column: str) -> list[Verification]:
-    """Returns what is known of a printed number, for every row of this name (one for each backbone).
+    """Returns what is known of a reported number, for every row of this name (one for each backbone).
 
-    Each has `printed`, `verdict` (the answer in words), `values` (our seeds in points), `others` (who
+    Each has `reported`, `verdict` (the answer in words), `values` (our seeds in points), `others` (who
     measured it) and `plan` (the seeds, GPU hours and command that would settle it); `describe` puts one into
     words. Our seeds are those of the current checkout; there are none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
@@ -74,7 +74,7 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
 
 
 def describe(found: Verification) -> str:
-    """Returns what is known of a printed number as the lines that `sentbench verify` prints.
+    """Returns what is known of a reported number as the lines that `sentbench verify` prints.
 
     Errors: InputError if it is not one of the values in the list that `verify` returns.
     """

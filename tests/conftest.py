@@ -29,10 +29,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def tiers_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every tier is allowed: a pipeline command sets the plan's for its process, here that of later tests."""
-    monkeypatch.setenv("SENTBENCH_TIERS", "")
-    monkeypatch.delenv("SENTBENCH_TIERS")
+def providers_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every provider is allowed: a pipeline command sets the plan's for its process, here that of later
+    tests.
+    """
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "")
+    monkeypatch.delenv("SENTBENCH_PROVIDERS")
 
 
 @pytest.fixture

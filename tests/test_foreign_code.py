@@ -65,7 +65,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "evil.py").write_text(CODE.format(mark=str(tmp_path / "mark")))
     monkeypatch.setattr(builtins, "input", lambda *_: "y")
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     write_stsb(tmp_path / "data/stsb")
     return folder
 
@@ -98,7 +98,7 @@ def test_code_does_not_run_where_the_check_is_left_out(
         monkeypatch.setattr(module, "check_model_folder", lambda folder: None)
     add_code(folder / "config.json", model_type)
     add_code(folder / file, model_type)
-    from harness.rewriting.loading import load_tokenizer
+    from harness.augmentation.loading import load_tokenizer
 
     calls: list[Any] = [
         lambda: load_encoder(folder, pooling="mean"),

@@ -24,7 +24,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
-    """Yields the modules of the repository that a file names in an import, wherever that stands in it."""
+    """Yields the modules of the repository that a file names in an import, wherever that appears in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

@@ -14,12 +14,12 @@ from harness.paths import (
     TABLES,
     declared,
 )
+from harness.plan.ablations import MARK, changes_of
 from harness.plan.entries import Params
-from harness.plan.ladder import MARK, rungs_of
 from harness.plan.names import any_small_scale, table_runs
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.formats.citation import WORKS, Work
-from harness.report.pages.content import Ladder, Report, Step
+from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
@@ -59,7 +59,7 @@ def report_content(
         contributed=tuple(evidence.contributed.values()),
         set_aside=tuple(evidence.set_aside),
         runs=runs,
-        ladders=ladders_of(params),
+        ablations=ablations_of(params),
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
@@ -67,8 +67,8 @@ def report_content(
     )
 
 
-def ladders_of(params: Params) -> tuple[Ladder, ...]:
-    """Returns a ladder for every system of the plan that trains and is no rung itself, on each backbone."""
+def ablations_of(params: Params) -> tuple[Ablation, ...]:
+    """Returns an ablation for every trained system of the plan that is no step itself, on each backbone."""
     declared: dict[tuple[str, str], list[str]] = {}
     entries = {}
     for key, run in params.runs.items():
@@ -76,11 +76,12 @@ def ladders_of(params: Params) -> tuple[Ladder, ...]:
             declared.setdefault((run.id, run.backbone_name), []).append(key)
             entries[run.id] = run
     return tuple(
-        Ladder(
+        Ablation(
             system,
             backbone,
             tuple(
-                Step(f"{system}{MARK}{rung.step}", rung.step, rung.says) for rung in rungs_of(entries[system])
+                Step(f"{system}{MARK}{change.step}", change.step, change.says)
+                for change in changes_of(entries[system])
             ),
             tuple(keys),
         )

@@ -78,9 +78,9 @@ def build_one_table(key: str) -> Table:
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
-    """Returns what is known of a printed number in every row of this name.
+    """Returns what is known of a reported number in every row of this name.
 
-    Errors: InputError for an unknown table, row or column, or a cell without a printed score.
+    Errors: InputError for an unknown table, row or column, or a cell without a reported score.
     """
     cells = find_cells(build_one_table(table), row, column)
     known = [cell.evidence for _, cell in cells if cell.evidence is not None]

@@ -27,7 +27,7 @@ from harness.process import quiet
 
 Numbers = Mapping[str, float]
 OF_VECTOR = "of sentence"
-"""What stands in the name of each number of a vector."""
+"""What appears in the name of each number of a vector."""
 REACH = 5.0
 """A number may be this many times as far from the reference as any two ways of computing it were."""
 RELATIVE, ABSOLUTE, OF_LOGGED = 3e-4, 1e-5, 1e-10

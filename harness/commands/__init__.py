@@ -65,7 +65,7 @@ def check_encoder_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     if folder.exists():
-        raise InputError(f"{folder}: is a file, expected an encoder folder; name the folder that it lies in")
+        raise InputError(f"{folder}: is a file, expected an encoder folder; name the folder that it is in")
     raise InputError(f"{folder}: no such folder, expected an encoder folder; {maker_of(folder)}")
 
 

@@ -125,7 +125,7 @@ def check_results(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
         code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
-        ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), printed=printed_ranges()),
+        ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), reported=reported_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
         reproduce=None if chosen is None else (chosen, partial(repeated, known, device=device)),
@@ -170,17 +170,17 @@ def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile
     return repeat_run(params, result.run.key, device=device)
 
 
-def printed_ranges() -> dict[tuple[str, str], Range]:
+def reported_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
     from harness.facts.published import load_published
 
-    printed: dict[tuple[str, str], list[float]] = {}
+    reported: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():
         for row in table.rows:
             for column, value in zip(table.columns, row.values, strict=True):
                 if value is not None:
-                    printed.setdefault((column, table.metric), []).append(value / table.scale)
-    return {name: Range(min(values), max(values)) for name, values in printed.items()}
+                    reported.setdefault((column, table.metric), []).append(value / table.scale)
+    return {name: Range(min(values), max(values)) for name, values in reported.items()}
 
 
 def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreName, float]:
@@ -205,7 +205,7 @@ def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreN
     run = params.run(result.run.key)
     stated = {score.task for score in result.scores}
     names = [task.name for task in build_tasks(run.tasks, text=run.text) if task.name in stated]
-    tasks = [task for task in build_tasks(names, text=run.text, tiers=params.tiers) if is_here(task)]
+    tasks = [task for task in build_tasks(names, text=run.text, providers=params.providers) if is_here(task)]
     selection = "last" if run.weights == "last" else "best-dev"
     return {
         ScoreName(score.task, score.metric, score.setting, selection): score.value

@@ -57,8 +57,8 @@ def to_json(advice: Advice) -> dict[str, Any]:
         for value in advice.values
     }
     return {
-        "reported": advice.found.printed.value,
-        "table": advice.found.printed.table,
+        "reported": advice.found.reported.value,
+        "table": advice.found.reported.table,
         "verdict": advice.found.verdict,
         "cite": advice.recommended.kind,
         "why": advice.why,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.report.tables.moves import Move
 
 FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}
-"""Choice of --fail-on -> the findings that make the exit code 1."""
+"""Choice of --fail-on -> the outcomes that make the exit code 1."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print(to_pull_request(moves, names), end="")
         if changed:
             print(f"\nThe {changed}.")
-    return int(any(move.finding in failing for move in moves))
+    return int(any(move.outcome in failing for move in moves))
 
 
 def annotated(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
@@ -67,12 +67,12 @@ def annotated(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
 
     found = []
     for move in moves:
-        if move.finding not in ("up", "down", "removed"):
+        if move.outcome not in ("up", "down", "removed"):
             continue
         key = move.key
         change = "is gone" if move.change is None else f"{100 * move.change:+.2f} points"
         noise = "" if move.noise is None else f", noise \u00b1{100 * move.noise:.2f}"
-        level: Level = "error" if move.finding in failing else "warning"
-        title = f"{key.system}@{key.backbone} {key.task}: {move.finding}"
+        level: Level = "error" if move.outcome in failing else "warning"
+        title = f"{key.system}@{key.backbone} {key.task}: {move.outcome}"
         found.append(annotation(level, title, f"{key.metric} {change}{noise} ({key.selection})"))
     return [*found, annotation("notice", "scores compared", summary(moves))]

@@ -99,7 +99,7 @@ def cost_of_folder(
 def record_cost(folder: Path, measured: dict[str, Any]) -> Path | None:
     """Writes the cost of a run's artefact among the project's costs and returns the path; None for others.
 
-    Costs hold clock times: they are a log beside the results, never part of them.
+    Costs hold clock times: they are a log next to the results, never part of them.
     """
     record = folder / RUN_RECORD
     if not record.is_file() or not is_project():

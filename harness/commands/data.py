@@ -24,20 +24,22 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("action", choices=["fetch", "check", "lock", "convert"], help=ACTIONS)
     parser.add_argument("names", nargs="*", metavar="NAME", help="sources; default: those of params.yaml")
-    parser.add_argument("--tiers", help="order of tiers, for example embedded,mirror,hub")
+    parser.add_argument("--providers", help="order of providers, for example embedded,mirror,hub")
     parser.add_argument("--revision", help="another revision of the hub than the table names")
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Runs one action on the named sources, or on those of the plan, and prints a line for each.
 
-    See ACTIONS. As a stage of the pipeline `fetch` runs after data/NAME was deleted: what lies in the folder
+    See ACTIONS. As a stage of the pipeline `fetch` runs after data/NAME was deleted: what is in the folder
     of SENTBENCH_DATA is copied then, and nothing is downloaded again.
     """
     from harness.plan.entries import read_params
 
-    if arguments.tiers is not None and not name_list(arguments.tiers):
-        raise InputError("--tiers names no tier, expected some, for example embedded,hub; leave it out")
+    if arguments.providers is not None and not name_list(arguments.providers):
+        raise InputError(
+            "--providers names no provider, expected some, for example embedded,hub; leave it out"
+        )
     check_revision(arguments)
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     folder = data_roots()[-1]
@@ -62,9 +64,11 @@ def execute(arguments: argparse.Namespace) -> None:
     else:
         from harness.stages.data import fetch_sources
 
-        tiers = name_list(arguments.tiers or "") or (planned.tiers if planned else None)
+        providers = name_list(arguments.providers or "") or (planned.providers if planned else None)
         copies = DATA if is_project() and folder != DATA else None
-        fetch_sources(names, directory=folder, tiers=tiers, revision=arguments.revision, copies=copies)
+        fetch_sources(
+            names, directory=folder, providers=providers, revision=arguments.revision, copies=copies
+        )
 
 
 def check_revision(arguments: argparse.Namespace) -> None:
@@ -73,8 +77,8 @@ def check_revision(arguments: argparse.Namespace) -> None:
         return
     if arguments.action in ("check", "lock"):
         raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
-    if arguments.tiers is not None and "hub" not in name_list(arguments.tiers):
+    if arguments.providers is not None and "hub" not in name_list(arguments.providers):
         raise InputError(
-            f"--revision {arguments.revision} with --tiers {arguments.tiers}, expected hub among the tiers; "
+            f"--revision {arguments.revision} with --providers {arguments.providers}, which lacks the hub; "
             "drop one of the two"
         )

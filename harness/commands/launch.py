@@ -15,12 +15,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from harness.errors import InputError
-from harness.launch.driver import Driver, log_of
 from harness.launch.first_look import FirstLook
-from harness.launch.local import LocalEngine, visible_cards
+from harness.launch.job import Executor
+from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
-from harness.launch.work import Engine
+from harness.launch.scheduler import Scheduler, log_of
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
 from harness.process import compute_with, limitation
@@ -37,8 +37,8 @@ TYPICAL = {
     "report": 15.0,
 }
 """Seconds of stages of the small plan, until they are measured; other stages take about one."""
-CARDS = (1, 8, 64)
-"""Cards for which an estimate is given: one, a machine of them, a cluster."""
+GPUS = (1, 8, 64)
+"""GPUs for which an estimate is given: one, a machine of them, a cluster."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="stages at once")
     parser.add_argument(
-        "--gpus-per-run", type=float, metavar="G", help="cards a stage takes: 0.5 is half a card"
+        "--gpus-per-run", type=float, metavar="G", help="GPUs a stage takes: 0.5 is half a GPU"
     )
     parser.add_argument("--cpus-per-run", type=float, metavar="C", help="processors a stage takes")
     parser.add_argument(
@@ -75,41 +75,43 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             print(forecast(pipeline, arguments.jobs))
             return 0
-        engine = engine_of(arguments, pipeline)
+        executor = executor_of(arguments, pipeline)
         params = plan_of(pipeline)
         runs = params.runs.values() if params else ()
         if any(run.arithmetic == "portable" for run in runs) and (told := limitation()):
             print(f"sentbench: {told}", file=sys.stderr)
-        progress = Progress(pipeline.order, engine.slots, guesses=guesses(pipeline, params) if params else {})
+        progress = Progress(
+            pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
+        )
         first = first_look(pipeline, params) if params else None
-        driver = Driver(pipeline, engine, arguments.retries, progress, first)
-        driver.run()
-    return report(driver)
+        scheduler = Scheduler(pipeline, executor, arguments.retries, progress, first)
+        scheduler.run()
+    return report(scheduler)
 
 
-def engine_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Engine:
-    """Returns the engine that the arguments name; InputError if it cannot be had."""
+def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
+    """Returns the executor that the arguments name; InputError if it cannot be had."""
     if arguments.on == "ray":
-        from harness.launch.on_ray import RayEngine
+        from harness.launch.on_ray import RayExecutor
 
-        return RayEngine(
+        return RayExecutor(
             arguments.address, arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
         )
     if arguments.on == "slurm":
-        from harness.launch.on_slurm import SlurmEngine, read_options
+        from harness.launch.on_slurm import SlurmExecutor, read_options
 
-        return SlurmEngine(
+        return SlurmExecutor(
             read_options(arguments.slurm),
             arguments.jobs,
             arguments.cpus_per_run or 1.0,
             arguments.gpus_per_run,
         )
-    cores, cards = len(os.sched_getaffinity(0)), visible_cards()
+    cores, gpus = len(os.sched_getaffinity(0)), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
-    if cards and arguments.gpus_per_run != 0:
-        most = min(most, max(1, math.floor(len(cards) / (arguments.gpus_per_run or 1.0))))
+    if gpus and arguments.gpus_per_run != 0:
+        most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
-    return LocalEngine(arguments.jobs or most, cards, preloaded)
+    return LocalExecutor(arguments.jobs or most, gpus, preloaded)
 
 
 def plan_of(pipeline: Pipeline) -> Params | None:
@@ -147,7 +149,7 @@ def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
-    """Returns what would run and, by engine, how long the plan's runs among it would take."""
+    """Returns what would run and, by executor, how long the plan's runs among it would take."""
     from harness.plan.entries import read_plan
     from harness.plan.estimate import Estimate
     from harness.plan.packing import hours_at_once, packing
@@ -167,9 +169,9 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     cores = jobs or len(os.sched_getaffinity(0))
     here = hours_at_once([cost.cpu_hours for cost in costs], cores)
     lines.append(f"--on local, {cores} runs at once on this machine's CPU: about {duration(here * 3600)}")
-    for cards in [jobs] if jobs else CARDS:
-        hours = hours_at_once([cost.gpu_hours for cost in costs], cards)
-        lines.append(f"--on ray or slurm, {cards} runs at once on cards: about {duration(hours * 3600)}")
+    for gpus in [jobs] if jobs else GPUS:
+        hours = hours_at_once([cost.gpu_hours for cost in costs], gpus)
+        lines.append(f"--on ray or slurm, {gpus} runs at once on GPUs: about {duration(hours * 3600)}")
     unknown = len(keys) - len(costs)
     lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
     return "\n".join([*lines, packing(keys)])
@@ -180,20 +182,20 @@ def counted(kinds: Counter[str]) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
 
 
-def report(driver: Driver) -> int:
+def report(scheduler: Scheduler) -> int:
     """Prints what failed and how to go on, if anything did; returns the exit code."""
-    for name, reason in driver.failed.items():
+    for name, reason in scheduler.failed.items():
         log = f" (log: {log_of(name)})" if log_of(name).is_file() else ""
         print(f"failed: {name}: {reason}{log}", file=sys.stderr)
-    if not driver.failed and not driver.interrupted:
+    if not scheduler.failed and not scheduler.interrupted:
         return 0
-    left = f"; {len(driver.skipped)} stages were not run" if driver.skipped else ""
-    what = "interrupted" if driver.interrupted else f"{len(driver.failed)} failed"
+    left = f"; {len(scheduler.skipped)} stages were not run" if scheduler.skipped else ""
+    what = "interrupted" if scheduler.interrupted else f"{len(scheduler.failed)} failed"
     print(
         f"sentbench launch: {what}{left}; what ended is recorded, and the same command goes on from there",
         file=sys.stderr,
     )
-    return 128 + driver.interrupted if driver.interrupted else 1
+    return 128 + scheduler.interrupted if scheduler.interrupted else 1
 
 
 def check_numbers(arguments: argparse.Namespace) -> None:
@@ -208,12 +210,12 @@ def check_numbers(arguments: argparse.Namespace) -> None:
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Raises InputError for an option of an engine that was not asked for, which would be without effect."""
-    for option, engine in (("address", "ray"), ("slurm", "slurm")):
+    """Raises InputError for an option of an executor that was not asked for: it would have no effect."""
+    for option, executor in (("address", "ray"), ("slurm", "slurm")):
         given = getattr(arguments, option)
-        if given and arguments.on != engine:
+        if given and arguments.on != executor:
             raise InputError(
-                f"--{option} {given}: --on is {arguments.on}, expected {engine}; write --on {engine} or "
+                f"--{option} {given}: --on is {arguments.on}, expected {executor}; write --on {executor} or "
                 f"leave --{option} out"
             )
     if arguments.slurm:

@@ -52,7 +52,7 @@ def _shown(value: Any) -> str:
 
 
 def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
-    """Returns objects with a `name` and what a reader wants beside it; imports nothing heavy.
+    """Returns objects with a `name` and what a reader wants next to it; imports nothing heavy.
 
     coverage: of the papers' tables, how many rows runs of ours fill.
     """
@@ -112,7 +112,13 @@ def _coverage() -> list[dict[str, Any]]:
     not_run = load_not_run(declared(LEADERBOARDS))
     found = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
     return [
-        {"name": one.table, "rows": one.printed, "run": one.run, "cited": dict(one.cited), "words": one.words}
+        {
+            "name": one.table,
+            "rows": one.reported,
+            "run": one.run,
+            "cited": dict(one.cited),
+            "words": one.words,
+        }
         for one in found
     ]
 
@@ -127,14 +133,18 @@ def _source(source: Source) -> dict[str, Any]:
     """Returns a source with what pins it: hashes are those known before a fetch, of files or their inputs."""
     from harness.data.locks import LOCKS
 
-    hub, lock = source.tiers.get("hub"), LOCKS.get(source.name)
-    known = set(lock.files if lock else ()).union(*(tier.sha256 for tier in source.tiers.values()))
-    if any(tier.inputs and None not in tier.inputs.values() for tier in source.tiers.values()):
+    hub, lock = source.providers.get("hub"), LOCKS.get(source.name)
+    known = set(lock.files if lock else ()).union(
+        *(provider.sha256 for provider in source.providers.values())
+    )
+    if any(
+        provider.inputs and None not in provider.inputs.values() for provider in source.providers.values()
+    ):
         known = set(source.files)
     return {
         "name": source.name,
         "kind": source.kind,
-        "tiers": sorted(source.tiers),
+        "providers": sorted(source.providers),
         "repository": hub.repo if hub else None,
         "revision": lock.commit if lock else hub.revision if hub else None,
         "hashes": len(known),

@@ -94,7 +94,7 @@ def run_folder(
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
     from harness.compute.encoders import read_encoder
-    from harness.data.tiers import mirror_folder
+    from harness.data.providers import mirror_folder
     from harness.tasks.cost import count_parameters
     from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
 
@@ -163,12 +163,12 @@ def encoder_sha256(folder: Path) -> str:
 
 
 def _copies(tasks: Sequence[str]) -> list[str]:
-    """Returns the tasks whose data the mirror holds, unless the order of tiers asks the hub first."""
-    from harness.data.download import tier_order
-    from harness.data.tiers import mirror_folder
+    """Returns the tasks whose data the mirror holds, unless the order of providers asks the hub first."""
+    from harness.data.download import provider_order
+    from harness.data.providers import mirror_folder
     from harness.tasks.mteb_adapter import LOCAL_STS
 
-    mirror, order = mirror_folder(), tier_order(None)
+    mirror, order = mirror_folder(), provider_order(None)
     if mirror is None or "mirror" not in order or order.index("mirror") > [*order, "hub"].index("hub"):
         return []
     held = [name for name, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]

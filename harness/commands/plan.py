@@ -47,7 +47,7 @@ class System(NamedTuple):
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ladder/RUN, all"
+        "names", nargs="+", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"
     )
     parser.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
     parser.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
@@ -164,7 +164,7 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
         _line("total", "", len(params.runs), done, "", *_shown(total)),
         _line("still to run", "", len(params.runs) - done, "", "", *_shown(Cost.total(left))),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
-        f"data: {', '.join(params.sources)} from {', '.join(params.tiers)}",
+        f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
         *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
         packing(params.runs),
         GPU_MEMORY,

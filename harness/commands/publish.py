@@ -203,7 +203,7 @@ def _check_revision(name: str, wanted: str) -> None:
     from harness.data.sources import SOURCES
 
     source = next(source for known, source in MTEB_TASKS.values() if known == name)
-    hub = SOURCES[source].tiers.get("hub")
+    hub = SOURCES[source].providers.get("hub")
     if hub is None or hub.revision != wanted:
         raise InputError(
             f"source {source}: revision {hub.revision if hub else None}, mteb scores {name} on {wanted}; "

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.rewriting.records import Record, count_outcomes, rewrite_all
-from harness.rewriting.rewriters import Columns, Context, build_rewriter, column_of, read_columns
-from harness.rewriting.views import Copy, Generate, View
+from harness.augmentation.augmenters import Columns, Context, build_augmenter, column_of, read_columns
+from harness.augmentation.records import Record, augment_all, count_outcomes
+from harness.augmentation.views import Copy, Generate, View
 
 
 class Derived(NamedTuple):
@@ -39,8 +39,8 @@ def derive_rows(
     for number, view in enumerate(views, 1):
         where = f"corpus {name}, view {number}"
         texts = column_of(rows, 0 if isinstance(view, Copy) else view.column, where=where)
-        rewriter = build_rewriter(view, Context(seed, number, tool), rows, device=device)
-        records = rewrite_all(texts, rewriter, state / str(number))
+        augmenter = build_augmenter(view, Context(seed, number, tool), rows, device=device)
+        records = augment_all(texts, augmenter, state / str(number))
         limit = view.fallback_limit if isinstance(view, Generate) else None
         outcomes.append(count_outcomes(records, limit=limit, where=where))
         made.append(records)

@@ -36,7 +36,7 @@ def embedded(
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
-    It lies in `keep`, where a second evaluation of the same `encoder` (see `harness.identity`) finds it and
+    It is in `keep`, where a second evaluation of the same `encoder` (see `harness.identity`) finds it and
     loads no model, or in a folder of the system's for temporary files (TMPDIR) that is removed at the end.
     `kept_shards` is a folder with vectors of earlier evaluations, which it reads and adds to.
     """

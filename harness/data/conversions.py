@@ -1,4 +1,4 @@
-"""Conversions of the files that some tiers ship into the neutral files that the readers expect.
+"""Conversions of the files that some providers ship into the neutral files that the readers expect.
 
 A conversion takes the folder with its input files and the folder it writes to. Equal inputs give equal bytes.
 """

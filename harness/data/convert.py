@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, Absent, Unreachable, check_exists, commit_of, hub_file
-from harness.data.sources import Tier, source_named
-from harness.data.tiers import below, converted_weights
+from harness.data.providers import below, converted_weights
+from harness.data.sources import Provider, source_named
 from harness.disk.files import atomic_path, discard, sha256_of, write_json
 from harness.errors import InputError
 
@@ -20,20 +20,20 @@ from harness.errors import InputError
 def convert(name: str, *, revision: str | None = None) -> Path:
     """Returns the safetensors file made of a source's pickled weights; `data fetch` takes it from there.
 
-    A record beside it holds the sha256 of both files.
+    A record next to it holds the sha256 of both files.
     Errors: InputError if the source is not on the hub, has no such file or safetensors too, or has more than
     tensors in it.
     """
-    tier = source_named(name).tiers.get("hub")
-    if tier is None or tier.repo is None:
+    provider = source_named(name).providers.get("hub")
+    if provider is None or provider.repo is None:
         raise InputError(f"source {name} is not on the hub, expected one that is; nothing to convert")
-    pickle, wanted = below(tier, PICKLED_WEIGHTS), revision or str(tier.revision)
+    pickle, wanted = below(provider, PICKLED_WEIGHTS), revision or str(provider.revision)
     try:
-        commit = commit_of(tier.repo, tier.repo_type, wanted, pickle, ask=revision is not None)
-        made = converted_weights(tier, commit)
-        if not made.with_suffix(".json").is_file() and _has_safetensors(tier, commit):
+        commit = commit_of(provider.repo, provider.repo_type, wanted, pickle, ask=revision is not None)
+        made = converted_weights(provider, commit)
+        if not made.with_suffix(".json").is_file() and _has_safetensors(provider, commit):
             raise InputError(f"source {name}: the repository has {WEIGHTS}, so there is nothing to convert")
-        pickled = hub_file(tier.repo, tier.repo_type, commit, pickle)
+        pickled = hub_file(provider.repo, provider.repo_type, commit, pickle)
     except Unreachable as error:
         raise InputError(f"source {name}: {error}") from None
     for path in (made, made.with_suffix(".json")):
@@ -45,7 +45,7 @@ def convert(name: str, *, revision: str | None = None) -> Path:
         if done.returncode:
             reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
             raise InputError(
-                f"{PICKLED_WEIGHTS} of {tier.repo} at {commit}: {reason}; expected tensors alone: "
+                f"{PICKLED_WEIGHTS} of {provider.repo} at {commit}: {reason}; expected tensors alone: "
                 "pin a revision that has model.safetensors"
             )
     record = {PICKLED_WEIGHTS: sha256_of(pickled), made.name: sha256_of(made)}
@@ -53,9 +53,9 @@ def convert(name: str, *, revision: str | None = None) -> Path:
     return made
 
 
-def _has_safetensors(tier: Tier, commit: str) -> bool:
+def _has_safetensors(provider: Provider, commit: str) -> bool:
     try:
-        check_exists(str(tier.repo), tier.repo_type, commit, below(tier, WEIGHTS))
+        check_exists(str(provider.repo), provider.repo_type, commit, below(provider, WEIGHTS))
     except Absent:
         return False
     return True

@@ -13,8 +13,8 @@ from typing import Any
 from harness.data.conversions import CONVERSIONS
 from harness.data.lines import decoded_lines
 from harness.data.locks import LOCKS
-from harness.data.sources import REVISION, TIERS, Source, Tier, TierName, source_named
-from harness.data.tiers import PickleOnly, Unavailable, bring, mirror_folder
+from harness.data.providers import PickleOnly, Unavailable, bring, mirror_folder
+from harness.data.sources import PROVIDERS, REVISION, Provider, ProviderName, Source, source_named
 from harness.disk.files import discard, sha256_of, sha256_of_folder, write_json
 from harness.disk.locks import alone
 from harness.disk.outputs import Layout, check_folder, new_folder, room_of
@@ -22,19 +22,19 @@ from harness.disk.records import read_manifest, read_object
 from harness.errors import InputError, near_matches
 from harness.paths import SOURCE_RECORD, data_roots
 
-REPLACE: dict[TierName, str] = {
+REPLACE: dict[ProviderName, str] = {
     "embedded": "name another version of the package there",
     "system": "install the package again",
     "mirror": "replace the file in the mirror",
     "hub": "fetch another --revision: this one has the same bytes each time",
 }
-"""What to do if the files of a tier differ from the sources table."""
+"""What to do if the files of a provider differ from the sources table."""
 
-OTHER_TIERS = "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other tiers"
+OTHER_PROVIDERS = "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other providers"
 
 
 class NotFetched(InputError):
-    """A source that no tier provides as the table describes it; other sources may be available."""
+    """A source that no provider has as the table describes it; other sources may be available."""
 
 
 def folder_of(name: str) -> Path:
@@ -51,17 +51,17 @@ def folder_of(name: str) -> Path:
 
 
 def fetch(
-    name: str, directory: Path, *, tiers: Sequence[str] | None = None, revision: str | None = None
+    name: str, directory: Path, *, providers: Sequence[str] | None = None, revision: str | None = None
 ) -> Path:
     """Downloads a source to `directory`/NAME and returns that folder; a complete one is not changed.
 
-    Tiers are tried in order (`tiers`, else SENTBENCH_TIERS, else embedded, system, mirror, hub): the next
-    one if a tier does not have the files, none if its files are damaged.
-    `revision` stands in for the revision of the hub tier: that of the lock, else that of the table.
-    Errors: InputError for an unknown source or tier, files that are not what the table says, no tier that has
-    them, or a folder that cannot be written.
+    Providers are tried in order (`providers`, else SENTBENCH_PROVIDERS, else embedded, system, mirror, hub):
+    the next one if a provider does not have the files, none if its files are damaged. `revision` stands in
+    for the revision of the hub provider: that of the lock, else that of the table.
+    Errors: InputError for an unknown source or provider, files that are not what the table says, no provider
+    that has them, or a folder that cannot be written.
     """
-    source, order, folder = source_named(name), tier_order(tiers), directory / name
+    source, order, folder = source_named(name), provider_order(providers), directory / name
     check_revision(revision)
     with _refused_writes_in_words(folder):
         if _is_whole(source, folder, revision):
@@ -106,7 +106,7 @@ def copy_fetched(name: str, root: Path, directory: Path) -> Path:
 
 @contextmanager
 def _alone_at(folder: Path) -> Iterator[None]:
-    """Holds the lock of a source's folder; what a killed process left beside it is removed first."""
+    """Holds the lock of a source's folder; what a killed process left next to it is removed first."""
     with alone(f"fetching {folder}", wait=True):
         for stale in folder.parent.glob(f".{folder.name}.*.part"):  # of nobody else: this process is alone
             discard(stale)
@@ -124,16 +124,20 @@ def _refused_writes_in_words(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def tier_order(tiers: Sequence[str] | None) -> list[TierName]:
-    """Returns the tiers to try, in order. Errors: InputError for an unknown tier or a missing mirror."""
-    asked = list(tiers) if tiers else os.environ.get("SENTBENCH_TIERS", ",".join(TIERS)).split(",")
-    order: list[TierName] = []
+def provider_order(providers: Sequence[str] | None) -> list[ProviderName]:
+    """Returns the providers to try, in order. Errors: InputError for an unknown one or a missing mirror."""
+    asked = (
+        list(providers)
+        if providers
+        else os.environ.get("SENTBENCH_PROVIDERS", ",".join(PROVIDERS)).split(",")
+    )
+    order: list[ProviderName] = []
     for name in asked:
-        known = [tier for tier in TIERS if tier == name.strip()]
+        known = [provider for provider in PROVIDERS if provider == name.strip()]
         if not known:
             raise InputError(
-                f"tier {name!r} is not known, expected some of {', '.join(TIERS)}"
-                f"{near_matches(name, list(TIERS))}"
+                f"provider {name!r} is not known, expected some of {', '.join(PROVIDERS)}"
+                f"{near_matches(name, list(PROVIDERS))}"
             )
         order += known
     if "mirror" in order:
@@ -148,14 +152,14 @@ def check(name: str, directory: Path) -> None:
     """
     source, folder = source_named(name), directory / name
     record = read_record(folder)
-    tier = record.get("tier")
-    if tier not in source.tiers:
+    provider = record.get("provider")
+    if provider not in source.providers:
         raise InputError(
-            f"{folder / SOURCE_RECORD}: tier {tier!r}, expected one of {', '.join(source.tiers)}; "
+            f"{folder / SOURCE_RECORD}: provider {provider!r}, expected {' or '.join(source.providers)}; "
             f"fetch {name} again"
         )
     again = f"fetch {name} again"
-    for file, (_, sha256) in _verify(source, source.tiers[tier], folder, again).items():
+    for file, (_, sha256) in _verify(source, source.providers[provider], folder, again).items():
         recorded = record.get("files", {}).get(file, {}).get("sha256")
         if sha256 != recorded:
             raise InputError(
@@ -199,11 +203,11 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
     return revision in (None, read_record(folder).get("revision"))
 
 
-def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revision: str | None) -> Path:
+def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> Path:
     reasons: list[str] = []
-    advice = OTHER_TIERS
+    advice = OTHER_PROVIDERS
     for name in order:
-        if name not in source.tiers:
+        if name not in source.providers:
             continue
         try:
             return _fetch_from(name, source, folder, revision)
@@ -212,25 +216,23 @@ def _fetch_from_first(source: Source, order: list[TierName], folder: Path, revis
             advice = f"run `sentbench data convert {source.name}`, then fetch it"
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
-    found = "; ".join(reasons) or f"it exists in {', '.join(source.tiers)} only"
-    raise NotFetched(
-        f"source {source.name}: not in {', '.join(order)} ({found}), expected one tier that has it; {advice}"
-    )
+    found = "; ".join(reasons) or f"it exists in {', '.join(source.providers)} only"
+    raise NotFetched(f"source {source.name}: not in {', '.join(order)} ({found}); {advice}")
 
 
-def _fetch_from(name: TierName, source: Source, folder: Path, revision: str | None) -> Path:
-    tier = source.tiers[name]
+def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str | None) -> Path:
+    provider = source.providers[name]
     if name == "hub" and revision is None and source.name in LOCKS:
         revision = LOCKS[source.name].commit
     with new_folder(folder, layout_of(source, folder)) as part:
         try:
-            commit = _bring_and_make(name, tier, source, part, revision)
-            files = _verify(source, tier, part, _remedy(name))
+            commit = _bring_and_make(name, provider, source, part, revision)
+            files = _verify(source, provider, part, _remedy(name))
         except InputError as error:
-            raise NotFetched(f"source {source.name} from tier {name}: {error}") from None
+            raise NotFetched(f"source {source.name} from provider {name}: {error}") from None
         record = {
             "name": source.name,
-            "tier": name,
+            "provider": name,
             "text": source.text,
             "files": {file: {"rows": rows, "sha256": sha256} for file, (rows, sha256) in files.items()},
         }
@@ -241,22 +243,24 @@ def _fetch_from(name: TierName, source: Source, folder: Path, revision: str | No
 
 
 def _bring_and_make(
-    name: TierName, tier: Tier, source: Source, folder: Path, revision: str | None
+    name: ProviderName, provider: Provider, source: Source, folder: Path, revision: str | None
 ) -> str | None:
     """Fills a folder with the files of a source; returns their commit on the hub."""
-    if tier.make is None:
-        return bring(name, tier, source.files, folder, revision)
+    if provider.make is None:
+        return bring(name, provider, source.files, folder, revision)
     inputs = folder / ".inputs"
     inputs.mkdir()
-    commit = bring(name, tier, list(tier.inputs), inputs, revision)
-    for path, expected in tier.inputs.items():
+    commit = bring(name, provider, list(provider.inputs), inputs, revision)
+    for path, expected in provider.inputs.items():
         _verify_hash(inputs / path, sha256_of(inputs / path), expected, _remedy(name))
-    CONVERSIONS[tier.make](inputs, folder)
+    CONVERSIONS[provider.make](inputs, folder)
     shutil.rmtree(inputs)
     return commit
 
 
-def _verify(source: Source, tier: Tier, folder: Path, again: str) -> dict[str, tuple[int | None, str]]:
+def _verify(
+    source: Source, provider: Provider, folder: Path, again: str
+) -> dict[str, tuple[int | None, str]]:
     """Returns rows and sha256 of every file of the source. Errors: see `check`; they end with `again`."""
     verified = {}
     for file, rows in source.rows.items():
@@ -264,24 +268,24 @@ def _verify(source: Source, tier: Tier, folder: Path, again: str) -> dict[str, t
         if not path.is_file():
             raise InputError(f"{path}: no such file; {again}")
         if rows is not None:
-            expected = tier.rows.get(file, rows)
+            expected = provider.rows.get(file, rows)
             rows = sum(1 for _ in decoded_lines(path, source.encoding))
             if rows != expected:
                 raise InputError(f"{path}: ends after line {rows}, expected {expected} lines; {again}")
         sha256 = sha256_of(path)
-        _verify_hash(path, sha256, expected_hash(source, tier, file), again)
+        _verify_hash(path, sha256, expected_hash(source, provider, file), again)
         verified[file] = rows, sha256
     return verified
 
 
-def _remedy(name: TierName) -> str:
+def _remedy(name: ProviderName) -> str:
     return f"correct the sources table or {REPLACE[name]}"
 
 
-def expected_hash(source: Source, tier: Tier, file: str) -> str | None:
+def expected_hash(source: Source, provider: Provider, file: str) -> str | None:
     """Returns the sha256 that a file must have: by the sources table, else by the lock of the hub's files."""
-    locked = LOCKS[source.name].files if tier.repo and source.name in LOCKS else {}
-    return tier.sha256.get(file) or locked.get(file)
+    locked = LOCKS[source.name].files if provider.repo and source.name in LOCKS else {}
+    return provider.sha256.get(file) or locked.get(file)
 
 
 def _verify_hash(path: Path, found: str, expected: str | None, again: str) -> None:

@@ -33,10 +33,10 @@ def lock_sources(records: dict[str, dict[str, object]], path: Path = LOCK) -> No
     """
     locks = dict(read_locks(path))
     for name, record in records.items():
-        if record.get("tier") != "hub" or not record.get("revision"):
+        if record.get("provider") != "hub" or not record.get("revision"):
             raise InputError(
-                f"source {name}: from tier {record.get('tier')}, expected the hub with a commit; fetch it "
-                "with --tiers hub"
+                f"source {name}: from provider {record.get('provider')}, expected the hub with a commit; "
+                "fetch it with --providers hub"
             )
         files = record["files"]
         assert isinstance(files, dict)

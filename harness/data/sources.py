@@ -14,16 +14,16 @@ from harness.declarations import Declaration, Name, RelativePath, read_mapping, 
 from harness.errors import InputError, near_matches
 
 Kind = Literal[
-    "backbone", "vectors", "corpus", "rewriter", "lexicon", "sts", "classification", "nli", "reranking"
+    "backbone", "vectors", "corpus", "augmenter", "lexicon", "sts", "classification", "nli", "reranking"
 ]
-TierName = Literal["embedded", "system", "mirror", "hub"]
+ProviderName = Literal["embedded", "system", "mirror", "hub"]
 TextForm = Literal["senteval", "raw"]
 Conversion = Literal[
     "gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs", "pair-texts"
 ]
 
-TIERS: tuple[TierName, ...] = get_args(TierName)
-"""Every tier, in the order in which they are tried unless another order is given."""
+PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
+"""Every provider, in the order in which they are tried unless another order is given."""
 
 REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 """A commit of the hub, the name of a branch or tag, or a pull request."""
@@ -31,12 +31,12 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 DECLARATION = Path(__file__).with_name("sources.yaml")
 
 
-class Tier(Declaration):
+class Provider(Declaration):
     """One way to get a source; its files are named by paths below `folder`."""
 
     folder: str = Field("", description="where the files lie in the wheel, mirror, repository or archive")
     sha256: dict[str, str] = Field({}, description="hash of each delivered file, where it is known")
-    rows: dict[str, int] = Field({}, description="row counts that differ from the source's in this tier")
+    rows: dict[str, int] = Field({}, description="row counts that differ from the source's in this provider")
     make: Conversion | None = Field(None, description="conversion of `inputs` into the delivered files")
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
@@ -54,14 +54,14 @@ class Tier(Declaration):
     archive: str | None = Field(None, description="tar file in the repository that holds `folder`")
 
     @model_validator(mode="after")
-    def _inputs_belong_to_a_conversion(self) -> Tier:
+    def _inputs_belong_to_a_conversion(self) -> Provider:
         if bool(self.inputs) != (self.make is not None):
             raise ValueError("make and inputs go together, expected both or neither")
         return self
 
 
 class Source(Declaration):
-    """One folder of data: the same file names and row counts whatever tier it came from."""
+    """One folder of data: the same file names and row counts whatever provider it came from."""
 
     name: Name
     kind: Kind
@@ -73,15 +73,15 @@ class Source(Declaration):
     rows: dict[RelativePath, int | None] = Field(
         description="delivered file -> lines; null: not text, or not known"
     )
-    tiers: dict[TierName, Tier]
+    providers: dict[ProviderName, Provider]
 
     @model_validator(mode="after")
-    def _tiers_name_files_of_the_source(self) -> Source:
-        for name, tier in self.tiers.items():
-            unknown = (set(tier.sha256) | set(tier.rows)) - set(self.rows)
+    def _providers_name_files_of_the_source(self) -> Source:
+        for name, provider in self.providers.items():
+            unknown = (set(provider.sha256) | set(provider.rows)) - set(self.rows)
             if unknown:
                 raise ValueError(f"{self.name} {name}: {sorted(unknown)} not among its rows")
-            named = {"embedded": tier.wheel, "system": tier.package, "hub": tier.repo}
+            named = {"embedded": provider.wheel, "system": provider.package, "hub": provider.repo}
             if any((name == owner) != (value is not None) for owner, value in named.items()):
                 raise ValueError(
                     f"{self.name} {name}: expected wheel for embedded, package for system, repo for hub"

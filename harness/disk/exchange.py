@@ -1,6 +1,6 @@
-"""New outputs are written beside their paths and exchanged for the old ones together.
+"""New outputs are written next to their paths and exchanged for the old ones together.
 
-What is not yet, or no longer, an output lies in a hidden folder beside it, as NEW and OLD. The process that
+What is not yet, or no longer, an output is in a hidden folder next to it, as NEW and OLD. The process that
 works there holds a lock on the folder, which the system drops when the process ends, however it ends. So a
 folder without a lock was left by a killed process; the next command for that output restores or removes it.
 """
@@ -110,6 +110,6 @@ def _put_back(output: Path, new: Path) -> None:
             os.rename(old, output)
         except OSError as error:
             raise InputError(
-                f"{output}: could not be put back ({error.strerror}); what it held lies in {old}: "
+                f"{output}: could not be put back ({error.strerror}); what it held is in {old}: "
                 "move it back by hand"
             ) from None

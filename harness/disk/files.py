@@ -42,7 +42,7 @@ def disk_errors(folder: Path) -> Iterator[None]:
 def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
     """Returns the file of `folder` that `write` filled; `{}` in its name becomes its sha256.
 
-    It appears whole or not at all, equal bytes are one file, and what a killed process leaves lies outside
+    It appears whole or not at all, equal bytes are one file, and what a killed process leaves is outside
     the folder.
     """
     with temporary_beside(folder) as part:

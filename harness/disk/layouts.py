@@ -1,4 +1,4 @@
-"""What lies in each folder that this project writes; harness/disk/outputs.py replaces no other folder."""
+"""What is in each folder that this project writes; harness/disk/outputs.py replaces no other folder."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Layout(NamedTuple):
 
 
 def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
-    """Returns where an output folder really lies, behind symbolic links.
+    """Returns where an output folder really is, behind symbolic links.
 
     Nothing is changed but what a killed process left of an exchange, see `harness.disk.exchange`.
     room: the bytes that it is expected to take.
@@ -52,7 +52,7 @@ def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
 
 
 def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
-    """Returns where an output file really lies; a file that is there must be empty or have `keys` as JSON.
+    """Returns where an output file really is; a file that is there must be empty or have `keys` as JSON.
 
     Errors: InputError unless it can be written.
     """
@@ -74,7 +74,7 @@ def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
 
 @contextmanager
 def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
-    """Yields an empty folder beside `path` that is moved there when the block ends without an error."""
+    """Yields an empty folder next to `path` that is moved there when the block ends without an error."""
     with new_outputs({path: layout}) as parts:
         yield parts[path]
 
@@ -150,7 +150,7 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
         "your home": Path.home(),
     }.items():
         if output == kept or output in kept.parents:
-            what = name if output == kept else f"a folder that {name} lies in"
+            what = name if output == kept else f"a folder that {name} is in"
             raise InputError(f"{path}: is {what}, expected a folder for {layout.noun} alone; name a new one")
     if not output.is_dir():
         if os.path.lexists(output):
@@ -199,7 +199,7 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
 
 
 def _check_creatable(path: Path, output: Path, room: int) -> None:
-    """Makes and removes a folder beside the output, with the folders above it that are missing."""
+    """Makes and removes a folder next to the output, with the folders above it that are missing."""
     missing: list[Path] = []
     try:
         missing += (parent for parent in output.parents if not parent.exists())

@@ -1,4 +1,4 @@
-"""Reading what this project wrote: JSON objects with their checksum and that of the files beside them."""
+"""Reading what this project wrote: JSON objects with their checksum and that of the files next to them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
 
 
 def write_manifest(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a JSON object with its checksum and that of every file beside it and below."""
+    """Writes a JSON object with its checksum and that of every file next to it and below."""
     path.unlink(missing_ok=True)
     write_record(path, {**record, FILES: file_hashes(path.parent)})
 

@@ -1,6 +1,6 @@
 """Reading a YAML file: its content, or one line that says why it is not read.
 
-It refuses nesting that crashes the parser, aliases that expand without end, keys that stand twice, and
+It refuses nesting that crashes the parser, aliases that expand without end, keys that appear twice, and
 characters that change what a terminal or a page shows.
 """
 
@@ -116,12 +116,12 @@ def _scalar_fault(node: yaml.ScalarNode) -> tuple[yaml.Node, str] | None:
 
 
 def _repeated_key(node: yaml.Node) -> tuple[yaml.Node, str] | None:
-    """Returns the first key that stands twice in a mapping, None if there is none."""
+    """Returns the first key that appears twice in a mapping, None if there is none."""
     seen: set[tuple[str, str]] = set()
     for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
         if isinstance(key, yaml.ScalarNode):
             if (key.tag, key.value) in seen:
-                return key, f"key {key.value!r} stands twice, expected once; keep one"
+                return key, f"key {key.value!r} appears twice, expected once; keep one"
             seen.add((key.tag, key.value))
     return None
 

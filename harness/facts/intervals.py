@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scipy import stats
 
 from harness.facts import statistics
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 
 
 class Interval(NamedTuple):
@@ -37,13 +37,13 @@ def student(freedom: int, confidence: float) -> float:
     return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
-def half_width(values: Sequence[float], *, known: KnownSpread | None, confidence: float) -> float | None:
+def half_width(values: Sequence[float], *, known: KnownSd | None, confidence: float) -> float | None:
     """Returns half the width of the interval of our expected score; None if not known.
 
     Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees
-    of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's spread, t
-    with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study that does
-    not fit our runs never makes an interval narrower. A study of n = 0 has no error: the system is
+    of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's standard
+    deviation, t with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study
+    that does not fit our runs never makes an interval narrower. A study of n = 0 has no error: the system is
     deterministic.
     """
     count = len(values)
@@ -70,8 +70,9 @@ def prediction_interval(values: Sequence[float]) -> Interval | None:
     return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
 
 
-def percentile(draws: Sequence[Sequence[float]], printed: float, *, rounding: float = 0.0) -> Share:
-    """Returns the share of draws below a printed value, ties counted half, with the Clopper-Pearson interval.
+def percentile(draws: Sequence[Sequence[float]], reported: float, *, rounding: float = 0.0) -> Share:
+    """Returns the share of draws below a reported value, ties counted half, with the Clopper-Pearson
+    interval.
 
     A draw is one run, or several that count as one: then its part below the value counts. Runs within
     `rounding` of it are ties. The interval is that of the true share of draws below the value; with ties it
@@ -81,8 +82,8 @@ def percentile(draws: Sequence[Sequence[float]], printed: float, *, rounding: fl
     if not draws or not all(draws):
         raise ValueError("the place among no runs is not defined; expected at least one value in each draw")
     slack, count = rounding + 1e-9, len(draws)
-    below = math.fsum(sum(run < printed - slack for run in runs) / len(runs) for runs in draws)
-    not_above = math.fsum(sum(run <= printed + slack for run in runs) / len(runs) for runs in draws)
+    below = math.fsum(sum(run < reported - slack for run in runs) / len(runs) for runs in draws)
+    not_above = math.fsum(sum(run <= reported + slack for run in runs) / len(runs) for runs in draws)
     low = clopper_pearson(math.floor(below + 1e-9), count).low
     high = clopper_pearson(math.ceil(not_above - 1e-9), count).high
     return Share((below + not_above) / 2 / count, Interval(low, high))

@@ -15,21 +15,21 @@ from harness.errors import InputError, near_matches
 
 
 class Erratum(Declaration):
-    """A printed number that contradicts the rest of its row.
+    """A reported number that contradicts the rest of its row.
 
-    kind: `cell` if the right value is known: then we compare with it. `average` if the printed average is not
-    the mean of the printed cells and nothing says which is wrong: then we compare with the printed one.
+    kind: `cell` if the right value is known: then we compare with it. `average` if the reported average is
+    not the mean of the reported cells and nothing says which is wrong: then we compare with the reported one.
     """
 
     column: str
     kind: Literal["cell", "average"]
-    printed: float
+    reported: float
     recomputed: float
     reason: str
 
 
 class PublishedRow(Declaration):
-    """One printed row. `seeds` is the number behind each value, None if the paper does not say.
+    """One reported row. `seeds` is the number behind each value, None if the paper does not say.
 
     picked: how many runs a value was chosen from on the development set, None if the paper does not say.
     source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
@@ -57,10 +57,10 @@ class PublishedRow(Declaration):
 
 
 class PublishedTable(Declaration):
-    """One table or figure. Printed value = raw value x `scale`; `averages` names the columns that are means.
+    """One table or figure. Reported value = raw value x `scale`; `averages` names the columns that are means.
 
-    origin: `paper`, or where else the authors published it. `tolerance`: how far a printed average may be
-    from the mean of its printed cells before it counts as an erratum, in units of the last printed digit.
+    origin: `paper`, or where else the authors published it. `tolerance`: how far a reported average may be
+    from the mean of its reported cells before it counts as an erratum, in units of the last reported digit.
     """
 
     about: str
@@ -90,39 +90,39 @@ class PublishedTable(Declaration):
 
     def _check_errata(self, row: PublishedRow) -> None:
         for erratum in row.errata:
-            if erratum.column not in self.columns or self._cell(row, erratum.column) != erratum.printed:
-                raise ValueError(f"{row.key}: erratum of {erratum.column} does not name a printed value")
+            if erratum.column not in self.columns or self._cell(row, erratum.column) != erratum.reported:
+                raise ValueError(f"{row.key}: erratum of {erratum.column} does not name a reported value")
         declared = {erratum.column for erratum in row.errata if erratum.kind == "average"}
         unit = 10.0**-self.decimals
         for column, parts in self.averages.items():
-            printed, cells = self._cell(row, column), [self.compared(row, part) for part in parts]
+            reported, cells = self._cell(row, column), [self.compared(row, part) for part in parts]
             known = [cell for cell in cells if cell is not None]
-            if printed is None or len(known) != len(cells):
+            if reported is None or len(known) != len(cells):
                 continue
             expected = math.fsum(known) / len(known)
-            if (abs(printed - expected) > self.tolerance * unit + 1e-9) != (column in declared):
+            if (abs(reported - expected) > self.tolerance * unit + 1e-9) != (column in declared):
                 raise ValueError(
-                    f"{row.key}: {column} is printed as {printed}, its cells average {expected:.4f}"
+                    f"{row.key}: {column} is reported as {reported}, its cells average {expected:.4f}"
                 )
 
     def _cell(self, row: PublishedRow, column: str) -> float | None:
         return row.values[self.columns.index(column)]
 
     def compared(self, row: PublishedRow, column: str) -> float | None:
-        """Returns the value to compare with: the printed one, or the known right one of a misprinted cell."""
+        """Returns the value to compare with: the reported one, or the right one of a misprinted cell."""
         for erratum in row.errata:
             if erratum.column == column and erratum.kind == "cell":
                 return erratum.recomputed
         return self._cell(row, column)
 
     def remark(self, row: PublishedRow, column: str) -> str:
-        """Returns what a reader must know about one printed value, or nothing."""
+        """Returns what a reader must know about one reported value, or nothing."""
         texts = {
-            "cell": "printed {0:.{2}f}, read as {1:.{2}f}: {3}",
-            "average": "printed {0:.{2}f}, the printed cells average {1:.{2}f}: {3}",
+            "cell": "reported {0:.{2}f}, read as {1:.{2}f}: {3}",
+            "average": "reported {0:.{2}f}, the reported cells average {1:.{2}f}: {3}",
         }
         return "; ".join(
-            texts[erratum.kind].format(erratum.printed, erratum.recomputed, self.decimals, erratum.reason)
+            texts[erratum.kind].format(erratum.reported, erratum.recomputed, self.decimals, erratum.reason)
             for erratum in row.errata
             if erratum.column == column
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.facts.statistics import SMALL_SAMPLE, KnownSpread
+from harness.facts.statistics import SMALL_SAMPLE, KnownSd
 from harness.facts.verdicts import LOOKS, OPEN, Origin, p_values, verdicts_at_a_look
 
 DRAWS = 4000
@@ -38,16 +38,16 @@ def chance_of_verdict(
     look: int,
     *,
     origin: Origin,
-    known: KnownSpread | None = None,
+    known: KnownSd | None = None,
     rounding: float = 0.0,
 ) -> float | None:
     """Returns the probability that `look` seeds in all give a verdict, None without a standard deviation.
 
     difference: mean of our `seeds` runs minus the reported number; without runs the best guess, taken as
     true.
-    sd: of our runs. known: the spread of a larger study, which counts below `SMALL_SAMPLE` seeds. What
-    is not known is drawn: the variance from the scaled inverse chi-square law, the mean from the normal law,
-    then the runs that are still to make. Errors: ValueError unless look > seeds.
+    sd: of our runs. known: the standard deviation of a larger study, which counts below `SMALL_SAMPLE` seeds.
+    What is not known is drawn: the variance from the scaled inverse chi-square law, the mean from the normal
+    law, then the runs that are still to make. Errors: ValueError unless look > seeds.
     """
     if look <= seeds:
         raise ValueError(f"{seeds} seeds, look at {look}: expected a later look")

@@ -1,4 +1,4 @@
-"""Table specs: a table's rows and columns, which runs fill its cells, what the paper printed there."""
+"""Table specs: a table's rows and columns, which runs fill its cells, what the paper reported there."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RowSpec(Declaration):
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: position on a figure's axis.
-    no_verdict: why runs of ours do not judge the printed numbers where that is not the recipe's reason: they
+    no_verdict: why runs of ours do not judge the reported numbers where that is not the recipe's reason: they
     were measured otherwise than their neighbours; what others found is shown.
     """
 

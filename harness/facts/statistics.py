@@ -1,4 +1,4 @@
-"""What a handful of seeds says about a published number: spread, tests and power.
+"""What a handful of seeds says about a published number: standard deviation, tests and power.
 
 Values may be in any unit as long as one call keeps to it. Every function is pure; randomness is an argument.
 """
@@ -17,7 +17,7 @@ SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""
 
 
-class KnownSpread(NamedTuple):
+class KnownSd(NamedTuple):
     """A standard deviation between seeds by a study of n seeds; n 0 and sd 0 where no seed plays a part."""
 
     sd: float

@@ -22,7 +22,7 @@ from scipy import stats
 
 from harness.facts import statistics
 from harness.facts.intervals import Interval, half_width
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 
 MARGIN = 0.5
 """Points within which two scores count as the same."""
@@ -148,7 +148,7 @@ def p_values(
     seeds: int,
     *,
     origin: Origin,
-    known: KnownSpread | None = None,
+    known: KnownSd | None = None,
     rounding: float = 0.0,
 ) -> PValues:
     """Returns the p-values of the tests at one look, for one study or an array of them.
@@ -219,12 +219,13 @@ def judge(
     reported: float,
     *,
     origin: Origin,
-    known: KnownSpread | None = None,
+    known: KnownSd | None = None,
     rounding: float = 0.0,
 ) -> Judgement:
     """Returns what our seeds say of a reported number; the seeds up to the last look count, in their order.
 
-    known: the spread of a larger study, n = 0 for a deterministic system, of which one run is enough.
+    known: the standard deviation of a larger study, n = 0 for a deterministic system, of which one run is
+    enough.
     Errors: ValueError without values.
     """
     if not values:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from harness.launch.work import Work
+from harness.launch.job import Job
 
 SHELL_CHARACTERS = frozenset("|&;<>()$`\\\"'*?[]#~=%{}!\n")
 """What a shell may read as more than text."""
@@ -30,22 +30,22 @@ def words_of(command: str) -> list[str] | None:
     return None if SHELL_CHARACTERS & set(command) else shlex.split(command)
 
 
-def run_commands(work: Work, device: str, *, driver: int | None = None) -> int:
-    """Returns the exit code of the last command of a work that ran, minus the signal if one ended it.
+def run_commands(job: Job, device: str, *, scheduler: int | None = None) -> int:
+    """Returns the exit code of the last command of a job that ran, minus the signal if one ended it.
 
-    driver: what becomes readable when the driver has ended. This process and all of its group end then, so it
-    leads a group of its own.
+    scheduler: what becomes readable when the scheduler has ended. This process and all of its group end then,
+    so it leads a group of its own.
     """
-    with logged(work, device):
+    with logged(job, device):
         code = 0
-        for command in work.commands:
-            code = run_command(command, work.folder, {**os.environ, **work.environment}, driver)
+        for command in job.commands:
+            code = run_command(command, job.folder, {**os.environ, **job.environment}, scheduler)
             if code:
                 break
     return code
 
 
-def run_command(command: str, folder: Path, environment: dict[str, str], driver: int | None = None) -> int:
+def run_command(command: str, folder: Path, environment: dict[str, str], scheduler: int | None = None) -> int:
     """Returns the exit code of one command, minus the signal if one ended it; it ends with its parent."""
     words = words_of(command) or [os.environ.get("SHELL") or "/bin/sh", "-c", command]
     try:
@@ -54,9 +54,9 @@ def run_command(command: str, folder: Path, environment: dict[str, str], driver:
         print(f"{error.filename}: no such command", file=sys.stderr, flush=True)
         return NO_SUCH_COMMAND
     ended = os.pidfd_open(process.pid)
-    wait([ended] if driver is None else [ended, driver])
+    wait([ended] if scheduler is None else [ended, scheduler])
     os.close(ended)
-    if driver is not None and process.poll() is None:
+    if scheduler is not None and process.poll() is None:
         os.killpg(0, signal.SIGKILL)
     return process.wait()
 
@@ -67,13 +67,13 @@ def end_with_parent() -> None:
 
 
 @contextmanager
-def logged(work: Work, device: str) -> Iterator[None]:
-    """Appends what this process and its children print in the block to the log of a work."""
-    work.log.parent.mkdir(parents=True, exist_ok=True)
+def logged(job: Job, device: str) -> Iterator[None]:
+    """Appends what this process and its children print in the block to the log of a job."""
+    job.log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    with work.log.open("a", encoding="utf-8", buffering=1) as log:
+    with job.log.open("a", encoding="utf-8", buffering=1) as log:
         now = time.strftime("%Y-%m-%d %H:%M:%S")
-        log.write(f"== attempt {work.attempt} on {socket.gethostname()}, {device}, {now}\n")
+        log.write(f"== attempt {job.attempt} on {socket.gethostname()}, {device}, {now}\n")
         try:
             with redirected(log.fileno()):
                 yield

@@ -1,4 +1,4 @@
-"""Engines that need a package which is not installed by default."""
+"""Executors that need a package which is not installed by default."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def imported(name: str, *, extra: str) -> Any:
         return import_module(name)
     except ModuleNotFoundError:
         raise InputError(
-            f"{name} is not installed, expected it for this engine; run `{sys.executable} -m pip install "
+            f"{name} is not installed, expected it for this executor; run `{sys.executable} -m pip install "
             f"'.[{extra}]'` in the project's folder"
         ) from None

@@ -1,4 +1,4 @@
-"""Engine `local`: processes on this machine, forked from one that has imported torch and transformers."""
+"""Executor `local`: processes on this machine, forked from one that has imported torch and transformers."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
-from harness.launch.work import Ended, Work
+from harness.launch.job import Ended, Job
 from harness.launch.worker import GONE, PRELOADED, run_work
 from harness.process import set_portable, worker_environment
 
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
-"""Asking for a card without starting CUDA, which outlives no fork; no word on what killed workers held."""
+"""Asking for a GPU without starting CUDA, which outlives no fork; no word on what killed workers held."""
 GRACE = 5.0
 """Seconds between asking a process to end and killing it."""
 
 
-class LocalEngine:
-    """Works as processes of this machine, `slots` at once, each with its share of the cores."""
+class LocalExecutor:
+    """Jobs as processes of this machine, `slots` at once, each with its share of the cores."""
 
-    def __init__(self, slots: int, cards: Sequence[str] = (), preloaded: Sequence[str] = PRELOADED) -> None:
-        """cards: the graphics cards that the slots share in turn, as `visible_cards` names them.
+    def __init__(self, slots: int, gpus: Sequence[str] = (), preloaded: Sequence[str] = PRELOADED) -> None:
+        """gpus: the GPUs that the slots share in turn, as `visible_gpus` names them.
 
         preloaded: the modules that the server imports when the first work starts.
         """
         self.slots = slots
-        self._cards = cards
+        self._gpus = gpus
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([*preloaded, run_work.__module__])
         self._running: dict[str, BaseProcess] = {}
         self._seats: dict[str, int] = {}
         self._lost: list[Ended] = []
 
-    def submit(self, work: Work) -> None:
+    def submit(self, job: Job) -> None:
         """Starts a work in a process of its own; where a signal ended the server, `wait` says so."""
         seat = next(seat for seat in count() if seat not in self._seats.values())
-        device, environment = self._device(work, seat)
-        work = replace(work, environment={**work.environment, **environment})
-        process = self._context.Process(target=run_work, args=(work, device), name=work.stage)
+        device, environment = self._device(job, seat)
+        job = replace(job, environment={**job.environment, **environment})
+        process = self._context.Process(target=run_work, args=(job, device), name=job.stage)
         try:
             with server_for(self.slots):
                 process.start()
         except (EOFError, ConnectionError) as error:
             reason = f"the server of workers is gone ({error})"
-            self._lost.append(Ended(work.stage, None, reason))
+            self._lost.append(Ended(job.stage, None, reason))
             return
-        self._running[work.stage], self._seats[work.stage] = process, seat
+        self._running[job.stage], self._seats[job.stage] = process, seat
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Returns the works whose processes have ended; nothing that they started is left."""
+        """Returns the jobs whose processes have ended; nothing that they started is left."""
         if not self._lost:
             wait([process.sentinel for process in self._running.values()], timeout=seconds)
         lost, self._lost = self._lost, []
@@ -87,11 +87,11 @@ class LocalEngine:
             stage, None, "its process is gone" if code in (None, GONE) else f"ended by signal {-code}"
         )
 
-    def _device(self, work: Work, seat: int) -> tuple[str, dict[str, str]]:
-        if not self._cards:
+    def _device(self, job: Job, seat: int) -> tuple[str, dict[str, str]]:
+        if not self._gpus:
             return f"slot {seat}", {}
-        card = self._cards[seat % len(self._cards)] if work.wants_card else ""
-        return f"slot {seat}, card {card or 'none'}", {"CUDA_VISIBLE_DEVICES": card}
+        gpu = self._gpus[seat % len(self._gpus)] if job.wants_gpu else ""
+        return f"slot {seat}, GPU {gpu or 'none'}", {"CUDA_VISIBLE_DEVICES": gpu}
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def server_for(slots: int) -> Iterator[None]:
     """Starts the server of workers, where it does not run, with portable arithmetic.
 
     A command that needs native arithmetic starts again with its share of the cores, or OMP_NUM_THREADS.
-    The server ignores Ctrl-C from its first moment on; the driver ends what runs.
+    The server ignores Ctrl-C from its first moment on; the scheduler ends what runs.
     """
     before = dict(os.environ)
     share = max(1, len(os.sched_getaffinity(0)) // slots)
@@ -125,13 +125,13 @@ def signal_group(process: BaseProcess, number: signal.Signals) -> None:
             os.killpg(process.pid, number)
 
 
-def visible_cards() -> list[str]:
-    """Returns the cards that a process here may use, as CUDA_VISIBLE_DEVICES names them; starts no CUDA."""
+def visible_gpus() -> list[str]:
+    """Returns the GPUs that a process here may use, as CUDA_VISIBLE_DEVICES names them; starts no CUDA."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
-        return [card.strip() for card in visible.split(",") if card.strip()]
+        return [gpu.strip() for gpu in visible.split(",") if gpu.strip()]
     try:
         listed = subprocess.run(["nvidia-smi", "--list-gpus"], capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return []
-    return [str(card) for card in range(len(listed.stdout.splitlines()))] if listed.returncode == 0 else []
+    return [str(gpu) for gpu in range(len(listed.stdout.splitlines()))] if listed.returncode == 0 else []

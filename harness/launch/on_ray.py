@@ -1,4 +1,4 @@
-"""Engine `ray`: a task for each stage on a Ray cluster, or on this machine where no address is given."""
+"""Executor `ray`: a task for each stage on a Ray cluster, or on this machine where no address is given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from harness.errors import InputError
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
-from harness.launch.work import Ended, Work
+from harness.launch.job import Ended, Job
 from harness.process import worker_environment
 
 ROOT = Path(__file__).parents[2]
@@ -18,11 +18,11 @@ GRACE = 10.0
 """Seconds that cancelled tasks have to be gone."""
 
 
-class RayEngine:
-    """Works as Ray tasks; the project's folder lies under the same path on every node."""
+class RayExecutor:
+    """Jobs as Ray tasks; the project's folder is under the same path on every node."""
 
-    def __init__(self, address: str | None, jobs: int | None, cpus: float, cards: float | None) -> None:
-        """cpus, cards: what a stage takes of a node; a share of a card lets several stages share it.
+    def __init__(self, address: str | None, jobs: int | None, cpus: float, gpus: float | None) -> None:
+        """cpus, gpus: what a stage takes of a node; a share of a GPU lets several stages share it.
 
         Errors: InputError if Ray is not installed, the cluster cannot be reached, or no node is large enough.
         """
@@ -39,18 +39,18 @@ class RayEngine:
             raise InputError(
                 f"--address {address}: no Ray cluster answers, expected one; start it with `ray start --head`"
             ) from None
-        self._cpus, self._cards = cpus, cards_of(ray.nodes(), cpus, cards)
+        self._cpus, self._gpus = cpus, gpus_of(ray.nodes(), cpus, gpus)
         self.slots = jobs or max(1, int(ray.cluster_resources()["CPU"] // cpus))
         self._running: dict[str, Any] = {}
 
-    def submit(self, work: Work) -> None:
-        """Queues a work; a try that failed is the driver's to repeat, so that attempts are counted once."""
-        options = {"num_cpus": self._cpus, "num_gpus": self._cards if work.wants_card else 0}
-        task = self._ray.remote(run_on_node).options(name=work.stage, max_retries=0, **options)
-        self._running[work.stage] = task.remote(work, max(1, int(self._cpus)))
+    def submit(self, job: Job) -> None:
+        """Queues a job; a try that failed is the scheduler's to repeat, so that attempts are counted once."""
+        options = {"num_cpus": self._cpus, "num_gpus": self._gpus if job.wants_gpu else 0}
+        task = self._ray.remote(run_on_node).options(name=job.stage, max_retries=0, **options)
+        self._running[job.stage] = task.remote(job, max(1, int(self._cpus)))
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Returns the works whose tasks have ended, and those whose worker or node is gone."""
+        """Returns the jobs whose tasks have ended, and those whose worker or node is gone."""
         stages = {task: stage for stage, task in self._running.items()}
         ready, _ = self._ray.wait(list(stages), num_returns=len(stages), timeout=0)
         if not ready:
@@ -75,13 +75,13 @@ class RayEngine:
         return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
 
 
-def cards_of(nodes: list[dict[str, Any]], cpus: float, cards: float | None) -> float:
-    """Returns the cards that a stage takes: those asked for, else one where any node has one.
+def gpus_of(nodes: list[dict[str, Any]], cpus: float, gpus: float | None) -> float:
+    """Returns the GPUs that a stage takes: those asked for, else one where any node has one.
 
-    Errors: InputError if no node has the processors and cards that one stage takes.
+    Errors: InputError if no node has the processors and GPUs that one stage takes.
     """
     free = [node["Resources"] for node in nodes if node["Alive"]]
-    wanted = cards if cards is not None else float(any(node.get("GPU") for node in free))
+    wanted = gpus if gpus is not None else float(any(node.get("GPU") for node in free))
     if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= wanted for node in free):
         largest: dict[str, float] = max(
             free, key=lambda node: (node.get("GPU", 0), node.get("CPU", 0)), default={}
@@ -93,8 +93,8 @@ def cards_of(nodes: list[dict[str, Any]], cpus: float, cards: float | None) -> f
     return wanted
 
 
-def run_on_node(work: Work, threads: int) -> int:
-    """Returns the exit code of a work that this worker of Ray runs, minus the signal if one ended it.
+def run_on_node(job: Job, threads: int) -> int:
+    """Returns the exit code of a job that this worker of Ray runs, minus the signal if one ended it.
 
     What it starts ends with this worker, and this worker with its node: a node that is taken to be dead
     leaves no process of a stage that runs elsewhere by then.
@@ -103,13 +103,13 @@ def run_on_node(work: Work, threads: int) -> int:
 
     if os.getpgid(0) != os.getpid():
         os.setsid()
-    cards = ",".join(map(str, ray.get_gpu_ids()))
-    settings = {"CUDA_VISIBLE_DEVICES": cards, **worker_environment(threads)}
-    os.chdir(work.folder)
+    gpus = ",".join(map(str, ray.get_gpu_ids()))
+    settings = {"CUDA_VISIBLE_DEVICES": gpus, **worker_environment(threads)}
+    os.chdir(job.folder)
     node = os.pidfd_open(os.getppid())
     try:
-        work = replace(work, environment={**settings, **work.environment})
+        job = replace(job, environment={**settings, **job.environment})
         where = f"Ray node {ray.get_runtime_context().get_node_id()[:8]}"
-        return run_commands(work, f"{where}, card {cards or 'none'}", driver=node)
+        return run_commands(job, f"{where}, GPU {gpus or 'none'}", scheduler=node)
     finally:
         os.close(node)

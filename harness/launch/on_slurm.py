@@ -1,6 +1,6 @@
-"""Engine `slurm`: a job for each stage through submitit, those that start together as one array.
+"""Executor `slurm`: a job for each stage through submitit, those that start together as one array.
 
-Jobs outlive the driver. Their numbers are kept in a file, so that the next launch waits for a job that is
+Jobs outlive the scheduler. Their numbers are kept in a file, so that the next launch waits for a job that is
 there and does not start a second process of its stage.
 """
 
@@ -22,7 +22,7 @@ from harness.disk.files import write_json
 from harness.errors import InputError
 from harness.launch.commands import run_commands
 from harness.launch.extras import imported
-from harness.launch.work import Ended, Work
+from harness.launch.job import Ended, Job
 from harness.paths import cache
 from harness.process import worker_environment
 
@@ -31,18 +31,16 @@ PERIOD = 2.0
 GRACE = 60.0
 """Seconds that cancelled jobs have to be gone."""
 MOST = 1000
-"""Works that are handed to Slurm at once, where no number is given: a usual limit of an array."""
+"""Jobs that are handed to Slurm at once, where no number is given: a usual limit of an array."""
 
 
-class SlurmEngine:
-    """Works as Slurm jobs; the project's folder lies under the same path on every node."""
+class SlurmExecutor:
+    """Jobs of a launch as Slurm jobs; the project's folder is under the same path on every node."""
 
-    def __init__(
-        self, options: Mapping[str, str], jobs: int | None, cpus: float, cards: float | None
-    ) -> None:
-        """options: of sbatch by name, `time` in minutes. cpus, cards: what a stage takes of a node.
+    def __init__(self, options: Mapping[str, str], jobs: int | None, cpus: float, gpus: float | None) -> None:
+        """options: of sbatch by name, `time` in minutes. cpus, gpus: what a stage takes of a node.
 
-        cards: None for one where the partition has GPUs and the options ask for none themselves.
+        gpus: None for one where the partition has GPUs and the options ask for none themselves.
         Errors: InputError if submitit is not installed, this is no Slurm cluster, or Slurm refuses the jobs.
         """
         self._submitit = submitit = imported("submitit", extra="launch-slurm")
@@ -53,29 +51,29 @@ class SlurmEngine:
         self.slots = jobs or MOST
         self._folder = cache() / "launch" / "slurm"
         self._kept = read_jobs(self._record)
-        self._queued: list[Work] = []
+        self._queued: list[Job] = []
         self._running: dict[str, Any] = {}
         try:
             self._executors = {
-                wants_card: submitit.AutoExecutor(folder=self._folder, cluster="slurm")
-                for wants_card in (True, False)
+                wants_gpu: submitit.AutoExecutor(folder=self._folder, cluster="slurm")
+                for wants_gpu in (True, False)
             }
         except RuntimeError as error:
             raise InputError(
                 f"--on slurm: {' '.join(str(error).split())}; run it on a node of a cluster"
             ) from None
         submitit.SlurmJob.watcher = slurm_queue.Queue()
-        if cards is None:
+        if gpus is None:
             partition = options.get("partition") or os.environ.get("SBATCH_PARTITION")
             asked = any("gpu" in name or name == "gres" for name in options)
-            cards = float(not asked and slurm_queue.has_gpus(partition))
-        for wants_card, executor in self._executors.items():
-            executor.update_parameters(**parameters(options, cpus, cards if wants_card else 0, self.slots))
+            gpus = float(not asked and slurm_queue.has_gpus(partition))
+        for wants_gpu, executor in self._executors.items():
+            executor.update_parameters(**parameters(options, cpus, gpus if wants_gpu else 0, self.slots))
             slurm_queue.check_request(executor._executor._make_submission_file_text("true", "check"))
 
-    def submit(self, work: Work) -> None:
-        """Queues a work for the next array."""
-        self._queued.append(work)
+    def submit(self, job: Job) -> None:
+        """Queues a job for the next array."""
+        self._queued.append(job)
 
     def adopt(self, stage: str, inputs: str) -> bool:
         """Returns whether a job of an earlier launch runs this stage, or has run it, on the same inputs.
@@ -85,19 +83,19 @@ class SlurmEngine:
         kept = self._kept.get(stage)
         if kept is None:
             return False
-        job = self._submitit.SlurmJob(folder=self._folder, job_id=kept["job"])
+        slurm_job = self._submitit.SlurmJob(folder=self._folder, job_id=kept["job"])
         if kept["inputs"] != inputs:
-            self._cancel({stage: job})
+            self._cancel({stage: slurm_job})
             return False
-        self._running[stage] = job
+        self._running[stage] = slurm_job
         return True
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Hands over what is queued; returns the works whose jobs have ended, or were refused."""
+        """Hands over what is queued; returns the jobs whose Slurm jobs have ended, or were refused."""
         refused = self._hand_over()
         deadline = time.monotonic() + seconds
         while True:
-            done = [stage for stage, job in self._running.items() if job.done()]
+            done = [stage for stage, slurm_job in self._running.items() if slurm_job.done()]
             if done or refused or time.monotonic() >= deadline:
                 return [*refused, *map(self._end, done)]
             time.sleep(min(PERIOD, max(0.0, deadline - time.monotonic())))
@@ -115,46 +113,46 @@ class SlurmEngine:
     def _hand_over(self) -> list[Ended]:
         """Submits what is queued; returns what Slurm refuses, for example because too much is queued."""
         refused = []
-        for wants_card, executor in self._executors.items():
-            works = [work for work in self._queued if work.wants_card is wants_card]
-            if not works:
+        for wants_gpu, executor in self._executors.items():
+            waiting = [job for job in self._queued if job.wants_gpu is wants_gpu]
+            if not waiting:
                 continue
             try:
                 with redirect_stderr(StringIO()), executor.batch():
-                    jobs = [executor.submit(run_in_job, work) for work in works]
+                    jobs = [executor.submit(run_in_job, job) for job in waiting]
             except (
                 self._submitit.core.utils.FailedJobError,
                 self._submitit.core.utils.FailedSubmissionError,
             ) as error:
                 reason = f"Slurm refuses its job: {str(error).splitlines()[-1]}"
-                refused += [Ended(work.stage, None, reason) for work in works]
+                refused += [Ended(job.stage, None, reason) for job in waiting]
                 continue
-            for work, job in zip(works, jobs, strict=True):
-                self._running[work.stage] = job
-                self._kept[work.stage] = {"job": job.job_id, "inputs": work.inputs}
+            for job, slurm_job in zip(waiting, jobs, strict=True):
+                self._running[job.stage] = slurm_job
+                self._kept[job.stage] = {"job": slurm_job.job_id, "inputs": job.inputs}
             write_json(self._record, self._kept)
         self._queued.clear()
         return refused
 
     def _end(self, stage: str) -> Ended:
-        job = self._running.pop(stage)
+        slurm_job = self._running.pop(stage)
         self._forget(stage)
-        state = str(job.state)
-        if state != "COMPLETED" and not job.paths.result_pickle.exists():
-            return Ended(stage, None, f"Slurm job {job.job_id}: {state}")
+        state = str(slurm_job.state)
+        if state != "COMPLETED" and not slurm_job.paths.result_pickle.exists():
+            return Ended(stage, None, f"Slurm job {slurm_job.job_id}: {state}")
         try:
-            code = job.result()
+            code = slurm_job.result()
         except self._submitit.core.utils.UncompletedJobError:
-            return Ended(stage, None, f"Slurm job {job.job_id}: {state}, without a result")
+            return Ended(stage, None, f"Slurm job {slurm_job.job_id}: {state}, without a result")
         return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
 
     def _cancel(self, jobs: Mapping[str, Any]) -> None:
         if jobs:
-            self._slurm.cancel(job.job_id for job in jobs.values())
+            self._slurm.cancel(slurm_job.job_id for slurm_job in jobs.values())
         deadline = time.monotonic() + GRACE
         left = dict(jobs)
         while left and time.monotonic() < deadline:
-            for stage in [stage for stage, job in left.items() if job.done(force_check=True)]:
+            for stage in [stage for stage, slurm_job in left.items() if slurm_job.done(force_check=True)]:
                 del left[stage]
                 self._forget(stage)
             if left:
@@ -165,19 +163,19 @@ class SlurmEngine:
         write_json(self._record, self._kept)
 
 
-def parameters(options: Mapping[str, str], cpus: float, cards: float, slots: int) -> dict[str, Any]:
+def parameters(options: Mapping[str, str], cpus: float, gpus: float, slots: int) -> dict[str, Any]:
     """Returns what submitit asks of Slurm; InputError if a number is not whole, for Slurm gives none."""
-    if cpus != int(cpus) or cards != int(cards):
+    if cpus != int(cpus) or gpus != int(gpus):
         raise InputError(
-            f"a stage takes {cpus:g} CPUs and {cards:g} GPUs, Slurm gives whole ones; to share a card run "
+            f"a stage takes {cpus:g} CPUs and {gpus:g} GPUs, Slurm gives whole ones; to share a GPU run "
             "Ray inside one allocation, as README.md shows"
         )
     minutes = options.get("time", "60")
     if not minutes.isdecimal():
         raise InputError(f"--slurm time={minutes}: expected whole minutes; write for example time=240")
     found: dict[str, Any] = {"name": "sentbench", "timeout_min": int(minutes), "cpus_per_task": int(cpus)}
-    if cards:
-        found["gpus_per_node"] = int(cards)
+    if gpus:
+        found["gpus_per_node"] = int(gpus)
     found["slurm_array_parallelism"] = slots
     found["slurm_srun_args"] = [f"--cpus-per-task={int(cpus)}"]  # since 22.05 a step does not inherit it
     found["slurm_additional_parameters"] = {name: options[name] for name in options if name != "time"}
@@ -191,7 +189,8 @@ def read_jobs(record: Path) -> dict[str, dict[str, str]]:
     try:
         kept = json.loads(record.read_text(encoding="utf-8"))
         return {
-            str(stage): {name: str(job[name]) for name in ("job", "inputs")} for stage, job in kept.items()
+            str(stage): {name: str(slurm_job[name]) for name in ("job", "inputs")}
+            for stage, slurm_job in kept.items()
         }
     except (ValueError, AttributeError, KeyError, TypeError):
         raise InputError(
@@ -210,9 +209,9 @@ def read_options(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def run_in_job(work: Work) -> int:
-    """Returns the exit code of a work that this job runs, minus the signal if one ended it."""
-    settings = worker_environment(os.environ.get("SLURM_CPUS_PER_TASK", 1)) | dict(work.environment)
-    os.chdir(work.folder)
+def run_in_job(job: Job) -> int:
+    """Returns the exit code of a job that this Slurm job runs, minus the signal if one ended it."""
+    settings = worker_environment(os.environ.get("SLURM_CPUS_PER_TASK", 1)) | dict(job.environment)
+    os.chdir(job.folder)
     number = os.environ.get("SLURM_JOB_ID", "?")
-    return run_commands(replace(work, environment=settings), f"Slurm job {number}")
+    return run_commands(replace(job, environment=settings), f"Slurm job {number}")

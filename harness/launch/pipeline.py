@@ -1,7 +1,7 @@
 """The pipeline's stages as DVC knows them: what has changed, what the run cache has, what goes into dvc.lock.
 
 All use of DVC's internals is in this file. The steps are those of DVC's own `Stage.reproduce` and
-`Stage.run`, split at the command, which an engine runs: so a stage that was launched is recorded as `dvc
+`Stage.run`, split at the command, which an executor runs: so a stage that was launched is recorded as `dvc
 repro` records it.
 """
 

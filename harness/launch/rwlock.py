@@ -14,7 +14,7 @@ CLOCKS = 2.0
 
 
 def check_rwlock(folder: Path) -> None:
-    """Removes what ended processes left in DVC's file `rwlock`, which lies in `folder` beside its lock.
+    """Removes what ended processes left in DVC's file `rwlock`, which is in `folder` next to its lock.
 
     DVC knows a process by its number alone, so that another program with the same number would block for
     good. A process that began after the file was written is another one.

@@ -1,7 +1,7 @@
 """The process of one stage on this machine, forked from a server that has imported torch and transformers.
 
-It ends with the driver: a command of this project is this process, which the kernel kills with its server,
-and the server ends when the driver has; any other command is a child that this process watches over.
+It ends with the scheduler: a command of this project is this process, which the kernel kills with its server,
+and the server ends when the scheduler has; any other command is a child that this process watches over.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing import parent_process
 
 from harness.launch.commands import end_with_parent, logged, run_commands, words_of
-from harness.launch.work import Work
+from harness.launch.job import Job
 
 OURS = "sentbench"
 GONE = 255
@@ -38,31 +38,31 @@ def is_ours(commands: Sequence[str]) -> bool:
     return len(commands) == 1 and (words_of(commands[0]) or [""])[0] == OURS
 
 
-def run_work(work: Work, device: str) -> None:
-    """Runs the commands of a work and ends this process as the last one that ran has ended.
+def run_work(job: Job, device: str) -> None:
+    """Runs the commands of a job and ends this process as the last one that ran has ended.
 
     device: what the work computes on, for its log.
     """
     os.setsid()
-    os.chdir(work.folder)
-    driver = parent_process()
-    if is_ours(work.commands):
+    os.chdir(job.folder)
+    scheduler = parent_process()
+    if is_ours(job.commands):
         end_with_parent()
-        if driver and not driver.is_alive():
+        if scheduler and not scheduler.is_alive():
             sys.exit(1)
-        os.environ.update(work.environment)
+        os.environ.update(job.environment)
         from harness.cli import INTERRUPTED
 
         try:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that Python cleans up
-            with logged(work, device):
-                code = run_in_process(work.commands[0])
+            with logged(job, device):
+                code = run_in_process(job.commands[0])
         except KeyboardInterrupt:
             code = INTERRUPTED
         if code == INTERRUPTED:
             sys.exit(GONE)
     else:
-        code = run_commands(work, device, driver=driver.sentinel if driver else None)
+        code = run_commands(job, device, scheduler=scheduler.sentinel if scheduler else None)
     if code < 0:
         with suppress(OSError):  # SIGKILL has no handler
             signal.signal(-code, signal.SIG_DFL)

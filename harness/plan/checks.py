@@ -21,7 +21,7 @@ def check_runs(params: Params) -> None:
 
     Errors: InputError that names the run, for a setting, a task, a parent, a corpus or a backbone that its
     training or evaluation would refuse; for a teacher whose pooling nothing states; for a source that none of
-    the plan's tiers has.
+    the plan's providers has.
     """
     seen: set[str] = set()
     for run in params.runs.values():
@@ -32,10 +32,10 @@ def check_runs(params: Params) -> None:
         if teacher.pooling is None:
             _check_pooling_is_stated(params, teacher.encoder, where=f"teacher {name}")
     for name in params.sources:
-        if not set(source_named(name).tiers) & set(params.tiers):
+        if not set(source_named(name).providers) & set(params.providers):
             raise InputError(
-                f"source {name}: comes from {', '.join(source_named(name).tiers)}, expected one of the "
-                f"plan's tiers {', '.join(params.tiers)}; add a tier to the recipe or name other data"
+                f"source {name}: comes from {', '.join(source_named(name).providers)}, expected one of the "
+                f"plan's providers {', '.join(params.providers)}; add one to the recipe or name other data"
             )
 
 
@@ -46,11 +46,11 @@ def _check_run(params: Params, run: Run) -> None:
     where = f"run {run.id}"
     if settings.steps != 0 and not method.is_trained():
         raise InputError(f"{where}: {run.method} is not trained, expected no step; set `steps: 0`")
-    build_tasks(run.tasks, text=run.text, tiers=params.tiers)
+    build_tasks(run.tasks, text=run.text, providers=params.providers)
     _check_backbone(params, run, method.word_vectors, where)
     _check_pooling(params, run, where)
     _check_parent(params, run, config.parent_kind, where)
-    _check_corpus(params, run, config.rewrites, where)
+    _check_corpus(params, run, config.augmentations, where)
 
 
 def _check_backbone(params: Params, run: Run, word_vectors: str, where: str) -> None:
@@ -105,8 +105,8 @@ def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
         )
 
 
-def _check_corpus(params: Params, run: Run, rewrites: int, where: str) -> None:
-    """Raises InputError for a source that is no corpus, and for one with fewer rewrites than are read."""
+def _check_corpus(params: Params, run: Run, augmentations: int, where: str) -> None:
+    """Raises InputError for a source that is no corpus or has fewer augmentations than are read."""
     name, derived = Path(run.corpus).name, Path(run.corpus).parent == CORPORA
     source = None if derived else source_named(name)
     if source is not None and source.kind != "corpus":
@@ -117,10 +117,10 @@ def _check_corpus(params: Params, run: Run, rewrites: int, where: str) -> None:
         found = 0
     else:
         return  # how many columns a fetched table has is known when it is there
-    if found < rewrites:
+    if found < augmentations:
         raise InputError(
-            f"{where}: corpus {name} has {found or 'no'} rewrites, {run.method} reads {rewrites} of every "
-            "sentence; name a corpus with as many or correct the config"
+            f"{where}: corpus {name} has {found or 'no'} augmentations, {run.method} reads {augmentations} "
+            "of every sentence; name a corpus with as many or correct the config"
         )
 
 

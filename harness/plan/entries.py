@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from harness.data.sources import TierName
+from harness.data.sources import ProviderName
 from harness.declarations import Declaration, Name, RelativePath, folder_in, read_declaration, validated
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
@@ -130,16 +130,16 @@ class Backbone(Declaration):
 
 
 class Corpus(Declaration):
-    """How corpora/NAME is made: rewrites of a corpus, each a view beside its sentences."""
+    """How corpora/NAME is made: augmentations of a corpus, each a view next to its sentences."""
 
-    origin: CorpusFolder = Field(description="folder of the corpus that is rewritten")
+    origin: CorpusFolder = Field(description="folder of the corpus that is augmented")
     tool: CorpusFolder = Field(
         description="folder of the model, lexicon or corpus that the views use; else the origin"
     )
     seed: int = Field(ge=0)
     rows: int | None = Field(ge=1, description="this many rows, evenly spread over the origin; null: all")
     arithmetic: Arithmetic = "native"
-    views: list[dict[str, Any]] = Field(min_length=1, description="see harness/rewriting/views.py")
+    views: list[dict[str, Any]] = Field(min_length=1, description="see harness/augmentation/views.py")
 
 
 class Teacher(Declaration):
@@ -176,7 +176,7 @@ class Params(Declaration):
     """The whole of params.yaml."""
 
     plan: list[str] = Field(min_length=1)
-    tiers: list[TierName]
+    providers: list[ProviderName]
     sources: dict[Name, Source]
     backbones: dict[Name, Backbone]
     corpora: dict[Name, Corpus]
@@ -276,9 +276,9 @@ def read_params(path: Path = PARAMS) -> Params:
 
 
 def read_plan() -> Params:
-    """Returns the plan; from here on data come from the plan's tiers and no other."""
+    """Returns the plan; from here on data come from the plan's providers and no other."""
     params = read_params()
-    os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
+    os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
     return params
 
 

@@ -174,7 +174,7 @@ class Estimate:
     def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
         """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""
         if (tasks, text) not in self._counted:
-            sources = sources_of(tasks, text=text, tiers=self.params.tiers)
+            sources = sources_of(tasks, text=text, providers=self.params.providers)
             self._counted[tasks, text] = 2 * sum(lines_of(source) for source in sources)
         return self._counted[tasks, text]
 

@@ -19,7 +19,7 @@ from harness.process import Arithmetic
 def with_needs(
     runs: dict[str, Run],
     names: list[str],
-    tiers: list[str],
+    providers: list[str],
     declared: Mapping[str, DeclaredBackbone],
     derived: Mapping[str, DeclaredCorpus],
 ) -> Params:
@@ -36,7 +36,7 @@ def with_needs(
     corpora: dict[str, Any] = {}
     for run in runs.values():
         add_corpus(corpora, run.corpus, derived, run.arithmetic)
-    reads = _reads_of(runs.values(), tiers)
+    reads = _reads_of(runs.values(), providers)
     folders = {entry["origin"] for entry in backbones.values()} | {run.corpus for run in runs.values()}
     folders |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
     sources = {Path(folder).name for folder in folders if Path(folder).parent == paths.DATA}
@@ -44,7 +44,7 @@ def with_needs(
     return Params.model_validate(
         {
             "plan": names,
-            "tiers": tiers,
+            "providers": providers,
             "sources": {name: {"entry": _entry_hash(name)} for name in sorted(sources)},
             "backbones": backbones,
             "corpora": corpora,
@@ -55,7 +55,7 @@ def with_needs(
     )
 
 
-def narrowed(runs: Mapping[str, Run], shown: Iterable[str], tiers: Sequence[str]) -> dict[str, Run]:
+def narrowed(runs: Mapping[str, Run], shown: Iterable[str], providers: Sequence[str]) -> dict[str, Run]:
     """Returns the runs with only those tasks whose data the tasks `shown` or selection read.
 
     So a plan of tables asks for no data that none of their columns shows. A run keeps its tasks where none
@@ -66,12 +66,14 @@ def narrowed(runs: Mapping[str, Run], shown: Iterable[str], tiers: Sequence[str]
     found: dict[str, Run] = {}
     wanted = [*shown, *SELECTION]
     for key, run in runs.items():
-        needed = set(sources_of(wanted, text=run.text, tiers=tiers))
+        needed = set(sources_of(wanted, text=run.text, providers=providers))
         tasks: list[str] = []
         for name in run.tasks:
             parts = members(name)
             kept = [
-                part for part in parts if needed.issuperset(sources_of([part], text=run.text, tiers=tiers))
+                part
+                for part in parts
+                if needed.issuperset(sources_of([part], text=run.text, providers=providers))
             ]
             tasks += [name] if len(kept) == len(parts) else kept
         found[key] = run.model_copy(update={"tasks": tasks or run.tasks})
@@ -99,14 +101,14 @@ def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) 
     return teachers
 
 
-def _reads_of(runs: Iterable[Run], tiers: Sequence[str]) -> dict[str, list[str]]:
+def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[str]]:
     """Returns reader -> the sources it reads, sorted: selection and evaluation for each form of text."""
     from harness.tasks.registry import SELECTION, sources_of
 
     reads: dict[str, set[str]] = {}
     for run in runs:
         for reader, tasks in (("selection", SELECTION), ("evaluation", run.tasks)):
-            found = sources_of(tasks, text=run.text, tiers=tiers)
+            found = sources_of(tasks, text=run.text, providers=providers)
             reads.setdefault(f"{reader}-{run.text}", set()).update(found)
     return {reader: sorted(found) for reader, found in sorted(reads.items())}
 
@@ -140,7 +142,7 @@ def _add_backbone(
 
 
 def corpus_folder(name: str, derived: Mapping[str, DeclaredCorpus]) -> str:
-    """Returns where a corpus lies: corpora/NAME if recipes declare it as derived, else data/NAME."""
+    """Returns where a corpus is: corpora/NAME if recipes declare it as derived, else data/NAME."""
     return f"{paths.CORPORA}/{name}" if name in derived else f"{paths.DATA}/{name}"
 
 
@@ -156,7 +158,7 @@ def add_corpus(
 
     arithmetic: of the run that reads it; a corpus that any portable run reads is portable.
     """
-    from harness.rewriting.views import needs_tool, read_views
+    from harness.augmentation.views import needs_tool, read_views
 
     name = Path(path).name
     added = corpora.get(name, {}).get("arithmetic")

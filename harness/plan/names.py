@@ -9,18 +9,18 @@ from harness.errors import InputError, near_matches
 from harness.facts.run_choice import RunChoice
 from harness.facts.spec import load_specs
 from harness.paths import TABLES, declared
-from harness.plan.ladder import MARK, PREFIX, find_ladder
+from harness.plan.ablations import MARK, PREFIX, find_ablation
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
-"""Recipes that do not read from this tier are no part of `all`: they show no paper's setting."""
+"""Recipes that do not read from this provider are no part of `all`: they show no paper's setting."""
 
 Tables = Mapping[str, Collection[RunChoice]]
 """Key of a table or figure -> the runs that its cells show."""
 
 
 def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[str, str]:
-    """Returns the recipe that declares each of the systems; the step of a ladder has that of its system."""
+    """Returns the recipe that declares each system; the step of an ablation has that of its system."""
     owners = {system: name for name, recipe in recipes.items() for system in recipe.systems}
     declaring = {system: owners.get(system.partition(MARK)[0]) for system in systems}
     return {system: name for system, name in declaring.items() if name is not None}
@@ -28,7 +28,7 @@ def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[st
 
 def is_full_scale(recipe: Recipe) -> bool:
     """Returns whether a recipe shows a paper's setting."""
-    return FULL_SCALE in recipe.tiers
+    return FULL_SCALE in recipe.providers
 
 
 def any_small_scale(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> bool:
@@ -78,7 +78,7 @@ def select(
 ) -> dict[str, System]:
     """Returns the union of the systems that plan names ask for, each with the backbones wanted.
 
-    A name is a recipe, `recipe/group`, `recipe/id`, `paper/table2`, `paper/fig3`, `ladder/id`, or `all`. A
+    A name is a recipe, `recipe/group`, `recipe/id`, `paper/table2`, `paper/fig3`, `ablation/id`, or `all`. A
     table takes of each system only the backbones that it shows.
     Errors: InputError for a name that is none of these, with near matches, and for a table without runs.
     """
@@ -96,7 +96,7 @@ def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str
         full = [recipe for recipe in recipes.values() if is_full_scale(recipe)]
         return {system: entry for recipe in full for system, entry in recipe.systems.items()}
     if recipe_name == PREFIX and part:
-        return find_ladder(part, declared_systems(recipes))
+        return find_ablation(part, declared_systems(recipes))
     if name in recipes:
         return recipes[name].systems
     recipe = recipes.get(recipe_name)

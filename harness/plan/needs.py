@@ -1,4 +1,4 @@
-"""What a plan needs of a machine beside what `data fetch` brings: packages, folders, disk, a card."""
+"""What a plan needs of a machine besides what `data fetch` brings: packages, folders, disk, a card."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.augmentation.loading import SENTENCE_PIECES
 from harness.data.hub import WEIGHTS, known_commit
-from harness.data.sources import SOURCES, Source, Tier
-from harness.data.tiers import PickleOnly, below, converted_weights, is_converted
+from harness.data.providers import PickleOnly, below, converted_weights, is_converted
+from harness.data.sources import SOURCES, Provider, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate
 from harness.plan.step_times import Cost
-from harness.rewriting.loading import SENTENCE_PIECES
 
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")
 COPIES_OF_A_RESUME_POINT = 6
@@ -47,15 +47,15 @@ def needs_of(params: Params, estimate: Estimate) -> list[Need]:
         *_folders(params),
         *_conversions(params),
         _disk(params, estimate),
-        *_card(params, estimate),
+        *_gpu(params, estimate),
     ]
 
 
 def _packages(params: Params) -> Iterator[Need]:
-    rewriters = [name for name in params.sources if _has_sentence_pieces(SOURCES[name])]
-    if rewriters:
+    augmenters = [name for name in params.sources if _has_sentence_pieces(SOURCES[name])]
+    if augmenters:
         for package in SENTENCE_PIECES:
-            yield _package(package, f"the tokenizers of {', '.join(rewriters)}", f"pip install {package}")
+            yield _package(package, f"the tokenizers of {', '.join(augmenters)}", f"pip install {package}")
     if any(
         run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()
     ):
@@ -78,8 +78,8 @@ def _folders(params: Params) -> Iterator[Need]:
     """Yields a need for each source that no download brings, unless it was fetched before."""
     for name in params.sources:
         source = SOURCES[name]
-        tiers = {tier for tier in source.tiers if tier in params.tiers}
-        if not tiers & {"embedded", "hub"}:
+        providers = {provider for provider in source.providers if provider in params.providers}
+        if not providers & {"embedded", "hub"}:
             place = _place_of(source)
             provide = "; or ".join(_provided(source))
             yield Need(f"{name}, a source of no hub", place is not None, place or "not found", provide)
@@ -88,19 +88,19 @@ def _folders(params: Params) -> Iterator[Need]:
 def _conversions(params: Params) -> Iterator[Need]:
     """Yields a need for each source whose weights the hub has as a pickle only."""
     for name in params.sources:
-        tier = SOURCES[name].tiers.get("hub")
-        if tier and tier.obtain and "hub" in params.tiers:
-            place = _place_of(SOURCES[name]) or _weights_of(tier)
-            yield Need(f"{name}, a pickle on the hub", bool(place), place or "not converted", tier.obtain)
+        provider = SOURCES[name].providers.get("hub")
+        if provider and provider.obtain and "hub" in params.providers:
+            place = _place_of(SOURCES[name]) or _weights_of(provider)
+            yield Need(f"{name}, a pickle on the hub", bool(place), place or "not converted", provider.obtain)
 
 
-def _weights_of(tier: Tier) -> str | None:
+def _weights_of(provider: Provider) -> str | None:
     """Returns where safetensors of a source lie: in a local copy of the hub, or made here of a pickle."""
-    copy = Path(os.environ.get("SENTBENCH_HUB") or "", str(tier.repo), below(tier, WEIGHTS))
-    commit = known_commit(str(tier.repo), tier.repo_type, str(tier.revision))
+    copy = Path(os.environ.get("SENTBENCH_HUB") or "", str(provider.repo), below(provider, WEIGHTS))
+    commit = known_commit(str(provider.repo), provider.repo_type, str(provider.revision))
     try:
-        if commit and is_converted(tier, commit):
-            return str(converted_weights(tier, commit))
+        if commit and is_converted(provider, commit):
+            return str(converted_weights(provider, commit))
     except PickleOnly:
         return None
     return str(copy) if copy.is_file() else None
@@ -110,20 +110,20 @@ def _place_of(source: Source) -> str | None:
     """Returns the folder that has all files of a source: fetched, of the system, or of the mirror."""
     fetched = [root / source.name for root in data_roots() if (root / source.name / SOURCE_RECORD).is_file()]
     folders = [*fetched]
-    if "system" in source.tiers:
-        folders.append(Path(source.tiers["system"].folder))
+    if "system" in source.providers:
+        folders.append(Path(source.providers["system"].folder))
     mirror = os.environ.get("SENTBENCH_MIRROR")
-    if mirror and "mirror" in source.tiers:
-        folders.append(Path(mirror) / source.tiers["mirror"].folder)
+    if mirror and "mirror" in source.providers:
+        folders.append(Path(mirror) / source.providers["mirror"].folder)
     return next((str(place) for place in folders if all((place / f).is_file() for f in source.files)), None)
 
 
 def _provided(source: Source) -> Iterator[str]:
-    for tier in source.tiers.values():
-        if tier.package:
-            yield f"apt-get install {tier.package}"
-        elif tier.obtain:
-            yield tier.obtain
+    for provider in source.providers.values():
+        if provider.package:
+            yield f"apt-get install {provider.package}"
+        elif provider.obtain:
+            yield provider.obtain
 
 
 def _disk(params: Params, estimate: Estimate) -> Need:
@@ -137,8 +137,8 @@ def _disk(params: Params, estimate: Estimate) -> Need:
     return Need("disk", free >= wanted, found, "free some, or plan fewer runs with --seeds or --backbone")
 
 
-def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
-    """Yields the need of a card where a CPU would take days."""
+def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
+    """Yields the need of a GPU where a CPU would take days."""
     total = Cost.total(estimate.run(run) or Cost() for run in params.runs.values())
     if total.cpu_hours < PATIENCE_HOURS:
         return
@@ -146,10 +146,10 @@ def _card(params: Params, estimate: Estimate) -> Iterator[Need]:
     import torch
 
     least = f"at least {wanted / GIGABYTE:,.0f} GB estimated for the largest run"
-    provide = "run the plan on a machine with such a card, or fewer of its systems with --backbone"
+    provide = "run the plan on a machine with such a GPU, or fewer of its systems with --backbone"
     if not torch.cuda.is_available():
         found = f"no CUDA device ({total.cpu_hours:,.0f} CPU hours without one), {least}"
-        yield Need("card", False, found, provide)
+        yield Need("gpu", False, found, provide)
         return
     name, memory = torch.cuda.get_device_name(), torch.cuda.get_device_properties(0).total_memory
-    yield Need("card", memory >= wanted, f"{name} with {memory / GIGABYTE:,.0f} GB, {least}", provide)
+    yield Need("gpu", memory >= wanted, f"{name} with {memory / GIGABYTE:,.0f} GB, {least}", provide)

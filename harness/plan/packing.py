@@ -1,4 +1,4 @@
-"""How many runs share a card, and how long runs take side by side."""
+"""How many runs share a GPU, and how long runs take side by side."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from harness.paths import COSTS
 
 USABLE = 0.9
-"""The share of a card's memory that runs may fill together."""
+"""The share of a GPU's memory that runs may fill together."""
 CONTEXT = 600 * 2**20
-"""Bytes that each process takes of a card beside what it allocates: an assumption, not measured here."""
-NOT_MEASURED = "runs a card: 1, for no training of this plan was measured on a GPU"
+"""Bytes that each process takes of a GPU besides what it allocates: an assumption, not measured here."""
+NOT_MEASURED = "runs a GPU: 1, for no training of this plan was measured on a GPU"
 
 
-def runs_a_card(keys: Iterable[str], folder: Path = COSTS) -> int | None:
-    """Returns how many of the largest of these runs fit on the card that they were trained on.
+def runs_a_gpu(keys: Iterable[str], folder: Path = COSTS) -> int | None:
+    """Returns how many of the largest of these runs fit on the GPU that they were trained on.
 
-    None if no training of them was measured on a card: `sentbench train` notes its peak there.
+    None if no training of them was measured on a GPU: `sentbench train` notes its peak there.
     """
     fitting = []
     for key in keys:
@@ -31,11 +31,11 @@ def runs_a_card(keys: Iterable[str], folder: Path = COSTS) -> int | None:
 
 def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
     """Returns the line of a plan that says how many runs share a card."""
-    number = runs_a_card(keys, folder)
+    number = runs_a_gpu(keys, folder)
     if number is None:
         return NOT_MEASURED
     share = int(100 / number) / 100
-    return f"runs a card: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
+    return f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
 
 
 def hours_at_once(hours: Sequence[float], slots: int) -> float:

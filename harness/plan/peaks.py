@@ -1,4 +1,4 @@
-"""Peak memory of a training step on a card: counted and tracked, kept by what it depends on."""
+"""Peak memory of a training step on a GPU: counted and tracked, kept by what it depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How many seeds a comparison needs: two-sided Welch tests, planned from the spread of seeds on record."""
+"""How many seeds a comparison needs: two-sided Welch tests, planned from the standard deviation of seeds on
+record.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import NamedTuple
 
 from harness.facts import statistics
 from harness.facts.evidence.ledger import load_ledger
-from harness.facts.evidence.others import backbone_spread
+from harness.facts.evidence.others import backbone_sd
 from harness.facts.published import load_published
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from harness.plan.entries import Params
 from harness.results.schema import ResultFile, ScoreRecord
@@ -30,14 +32,15 @@ class Pool(NamedTuple):
 
 
 def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -> str:
-    """Returns a table of the seeds that each system needs beside another one, for a difference of `delta`.
+    """Returns a table of the seeds that each system needs compared with another one, for a difference of
+    `delta`.
 
     scores: folder of the result files. A system that is not trained keeps its one seed.
     """
     backbones = {run.backbone_name for run in params.runs.values()}
     results = read_results(scores.glob("*.json"), kept=lambda run, score: _of_a_test_set(score))
     own = seed_scores(results)
-    pools = pooled_spreads(own, studied_spreads(backbones))
+    pools = pooled_spreads(own, studied_sds(backbones))
     seeds: dict[tuple[str, str], int] = {}
     for run in params.runs.values():
         seeds[run.id, run.backbone_name] = seeds.get((run.id, run.backbone_name), 0) + 1
@@ -59,10 +62,12 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     return "\n".join([*lines, "`--seeds N` plans N seeds for every trained system"])
 
 
-def studied_spreads(backbones: Iterable[str]) -> dict[str, KnownSpread]:
-    """Returns the spread of the mean of the STS sets in the largest study of each backbone that has one."""
+def studied_sds(backbones: Iterable[str]) -> dict[str, KnownSd]:
+    """Returns the standard deviation of the mean of the STS sets in the largest study of each backbone that
+    has one.
+    """
     ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
-    found = {backbone: backbone_spread(ledger, backbone, "Avg") for backbone in sorted(backbones)}
+    found = {backbone: backbone_sd(ledger, backbone, "Avg") for backbone in sorted(backbones)}
     return {backbone: spread for backbone, spread in found.items() if spread is not None}
 
 
@@ -99,12 +104,12 @@ def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
 
 
 def pooled_spreads(
-    scores: Mapping[tuple[str, str], Sequence[float]], known: Mapping[str, KnownSpread]
+    scores: Mapping[tuple[str, str], Sequence[float]], known: Mapping[str, KnownSd]
 ) -> dict[str, Pool]:
     """Returns the sd between seeds by backbone, pooled over its systems with two seeds or more.
 
-    scores: as `seed_scores`. known: the spread that a larger study gives, by backbone. Backbones that were
-    not run, or that show less with fewer than `SMALL_SAMPLE` seeds, have it.
+    scores: as `seed_scores`. known: the standard deviation that a larger study gives, by backbone. Backbones
+    that were not run, or that show less with fewer than `SMALL_SAMPLE` seeds, have it.
     """
     values: dict[str, dict[str, Sequence[float]]] = {}
     for (system, backbone), found in scores.items():

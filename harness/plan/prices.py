@@ -29,7 +29,7 @@ def seed_prices(
     homes = {
         system: name
         for name, recipe in recipes.items()
-        if FULL_SCALE in recipe.tiers
+        if FULL_SCALE in recipe.providers
         for system in recipe.systems
         if systems is None or system in systems
     }

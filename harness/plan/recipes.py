@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.data.sources import TIERS, TierName
+from harness.data.sources import PROVIDERS, ProviderName
 from harness.declarations import (
     Declaration,
     Name,
@@ -43,7 +43,7 @@ class Parent(Declaration):
         kinds = [self.teacher is not None, self.run is not None or self.backbone is not None]
         if sum(kinds) != 1 or (self.seed is not None and self.run is None):
             raise ValueError(
-                "expected one of the keys teacher, run (with backbone or seed beside it), backbone"
+                "expected one of the keys teacher, run (with backbone or seed next to it), backbone"
             )
         return self
 
@@ -52,8 +52,8 @@ class System(Declaration):
     """One system of a recipe with its blocks merged; its runs differ in backbone and seed.
 
     id: its name everywhere. variant: its label for a reader. preset: which of its recipe's presets it uses.
-    parent: what training reads beside the corpus. start: whose weights training starts from, where that is
-    not the plain backbone. no_verdict: why its runs say nothing about a printed number, for their corpus or
+    parent: what training reads besides the corpus. start: whose weights training starts from, where that is
+    not the plain backbone. no_verdict: why its runs say nothing about a reported number, for their corpus or
     settings are not those of the paper; it is no part of a run.
     """
 
@@ -97,7 +97,7 @@ class Recipe(Declaration):
 
     name: Name
     presets: list[Name]
-    tiers: list[TierName]
+    providers: list[ProviderName]
     systems: dict[Name, System]
     groups: dict[Name, list[Name]]
 
@@ -107,7 +107,7 @@ class RecipeFile(Declaration):
 
     name: Name
     presets: list[Name] = Field(default_factory=list)
-    tiers: list[TierName] = Field(default=list(TIERS), min_length=1)
+    providers: list[ProviderName] = Field(default=list(PROVIDERS), min_length=1)
     blocks: Blocks = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(min_length=1)
     groups: dict[Name, list[Name]] = Field(default_factory=dict)
@@ -216,12 +216,12 @@ def _read_recipe(path: Path, shared: Blocks) -> Recipe:
     systems: dict[str, System] = {}
     for system in _systems_of(written, {**shared, **written.blocks}, path):
         if system.id in systems:
-            raise InputError(f"{path}: run id {system.id!r} stands twice, expected unique ids; rename one")
+            raise InputError(f"{path}: run id {system.id!r} appears twice, expected unique ids; rename one")
         systems[system.id] = system
     return Recipe(
         name=written.name,
         presets=written.presets,
-        tiers=written.tiers,
+        providers=written.providers,
         systems=systems,
         groups=written.groups,
     )

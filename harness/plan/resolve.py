@@ -10,14 +10,14 @@ from typing import Any
 import yaml
 
 from harness import paths
-from harness.data.sources import TIERS
+from harness.data.sources import PROVIDERS
 from harness.declarations import validated
 from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
+from harness.plan.ablations import PREFIX
 from harness.plan.entries import Params, Run, check_chain
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
-from harness.plan.ladder import PREFIX
 from harness.plan.names import Tables, select, tables_among
 from harness.plan.recipes import (
     Parent,
@@ -71,13 +71,13 @@ def resolve(
                         runs.add(system, backbone, seed)
         return runs.found
 
-    found, tiers = runs_of(chosen), _tiers(recipes, names)
+    found, providers = runs_of(chosen), _providers(recipes, names)
     keys = tables_among(recipes, names, columns or ())
     shown = [task for key in keys.values() for task in (columns or {})[key]]
     if shown:
         others = [name for name in names if name not in keys]
-        found = narrowed(found, shown, tiers) | runs_of(select(recipes, others, tables))
-    return with_needs(found, list(names), tiers, load_backbones(folder), derived)
+        found = narrowed(found, shown, providers) | runs_of(select(recipes, others, tables))
+    return with_needs(found, list(names), providers, load_backbones(folder), derived)
 
 
 def check_backbones(chosen: Mapping[str, System], wanted: Sequence[str] | None, names: Sequence[str]) -> None:
@@ -169,17 +169,17 @@ class Runs:
         return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, own, users=users)}"
 
 
-def _tiers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
-    """Returns the tiers that any of the named recipes reads from; all of them for a name of no recipe."""
-    allowed = {tier for name in names for tier in _tiers_of(recipes, name)}
-    return [tier for tier in TIERS if tier in allowed]
+def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
+    """Returns the providers that any of the named recipes reads from; all of them for a name of no recipe."""
+    allowed = {provider for name in names for provider in _providers_of(recipes, name)}
+    return [provider for provider in PROVIDERS if provider in allowed]
 
 
-def _tiers_of(recipes: Mapping[str, Recipe], name: str) -> Sequence[str]:
+def _providers_of(recipes: Mapping[str, Recipe], name: str) -> Sequence[str]:
     owner, _, part = name.partition("/")
     if owner == PREFIX:
-        return next((recipe.tiers for recipe in recipes.values() if part in recipe.systems), TIERS)
-    return recipes[owner].tiers if owner in recipes else TIERS
+        return next((recipe.providers for recipe in recipes.values() if part in recipe.systems), PROVIDERS)
+    return recipes[owner].providers if owner in recipes else PROVIDERS
 
 
 def _check_method(name: str) -> None:

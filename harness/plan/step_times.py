@@ -59,8 +59,8 @@ class Shape(Declaration):
         return 2.0 * sentences * length * self.layers * (weights + attention)
 
 
-class Card(Declaration):
-    """A graphics card that is assumed where none was measured: its data sheet and the share it reaches."""
+class AssumedGpu(Declaration):
+    """A GPU that is assumed where none was measured: its data sheet and the share it reaches."""
 
     name: str
     operations_per_second: dict[Precision, float]
@@ -113,7 +113,7 @@ class StepTimes(Declaration):
     """The file step-times.yaml."""
 
     shapes: dict[str, Shape]
-    card: Card
+    gpu: AssumedGpu
     measured: list[StepTime]
 
     def relative(self, run: Run, device: Device) -> float | None:
@@ -129,7 +129,7 @@ class StepTimes(Declaration):
         return row.seconds / baselines[row.setting]
 
     def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
-        """Returns a device's rate: measured on the backbone nearest in size, else the card's assumed one.
+        """Returns a device's rate: measured on the backbone nearest in size, else the GPU's assumed one.
 
         Errors: InputError if no CPU was measured.
         """
@@ -146,11 +146,11 @@ class StepTimes(Declaration):
                 f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU, expected one; "
                 "run `python -m benchmarks.steps --write`"
             )
-        peak, share = self.card.operations_per_second[precision], self.card.share[precision]
+        peak, share = self.gpu.operations_per_second[precision], self.gpu.share[precision]
         return Rate(
             peak * share,
             f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
-            f"of one {self.card.name}",
+            f"of one {self.gpu.name}",
         )
 
 

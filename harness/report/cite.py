@@ -45,23 +45,23 @@ def advice_on(found: Verification, bibtex: str) -> Advice:
     more, else the reported one. A reported number stays if it replicates or independent runs agree. Without
     random draws one run of ours is enough.
     """
-    printed = found.printed
+    reported = found.reported
     runs = {None: "number of runs not stated", 1: "one run"}.get(
-        printed.seeds, f"mean of {printed.seeds} runs"
+        reported.seeds, f"mean of {reported.seeds} runs"
     )
-    reported = Value("reported", printed.value, None, f"reported by {printed.by} ({runs})")
+    stated = Value("reported", reported.value, None, f"reported by {reported.by} ({runs})")
     sources = found.others.independent.sources
     independent = _mean("independent", tuple(sources.values()), f"mean of {len(sources)} independent sources")
     ours = _mean("ours", found.values, f"mean of {len(found.values)} runs of this project")
-    values = tuple(value for value in (reported, independent, ours) if value is not None)
+    values = tuple(value for value in (stated, independent, ours) if value is not None)
     settled = found.ours is not None and found.ours.verdict != "inconclusive"
     if found.verdict in ("replicates", "independent runs agree"):
-        return Advice(found, reported, values, f"verdict: {found.verdict}", bibtex)
+        return Advice(found, stated, values, f"verdict: {found.verdict}", bibtex)
     if ours is not None and (settled or len(found.values) >= LOOKS[0]):
         return Advice(found, ours, values, f"verdict on the reported number: {found.verdict}", bibtex)
     if independent is not None and len(sources) >= FEW_SOURCES:
         return Advice(found, independent, values, f"verdict: {found.verdict}", bibtex)
-    return Advice(found, reported, values, f"nothing better is known: {found.verdict}", bibtex)
+    return Advice(found, stated, values, f"nothing better is known: {found.verdict}", bibtex)
 
 
 def _mean(kind: str, values: tuple[float, ...], how: str) -> Value | None:
@@ -89,12 +89,12 @@ def advice_for(
     quoted: Counter[tuple[str, str, float]] = Counter()
     wanted = f"{system}@{backbone}".lower()
     for _, _, known in verifications(tables):
-        printed = known.printed
-        if (printed.system or printed.row).lower() == wanted and printed.column.lower() == column.lower():
-            quoted[printed.fact] += 1
-            best = facts.setdefault(printed.fact, known)
+        reported = known.reported
+        if (reported.system or reported.row).lower() == wanted and reported.column.lower() == column.lower():
+            quoted[reported.fact] += 1
+            best = facts.setdefault(reported.fact, known)
             if len(known.values) > len(best.values):
-                facts[printed.fact] = known
+                facts[reported.fact] = known
     return [
         advice_on(facts[fact], _bibtex(facts[fact], published, works)) for fact, _ in quoted.most_common()
     ]
@@ -102,8 +102,8 @@ def advice_for(
 
 def _bibtex(found: Verification, published: Published, works: Mapping[str, Work]) -> str:
     """Returns the entry of the paper that reported the number, or of the work that it quotes."""
-    paper = published.papers[found.printed.table.split("/")[0]]
-    work = published.row(found.printed.table, found.printed.row).work
+    paper = published.papers[found.reported.table.split("/")[0]]
+    work = published.row(found.reported.table, found.reported.row).work
     if work is not None and work in works:
         return work_entry(work, works[work])
     return paper_entry(
@@ -118,9 +118,9 @@ def _bibtex(found: Verification, published: Published, works: Mapping[str, Work]
 
 def to_text(advice: Advice, project: str) -> str:
     """Returns the advice as lines for a terminal; project: the entry of this project."""
-    printed = advice.found.printed
+    reported = advice.found.reported
     lines = [
-        f"{printed.system or printed.row}  {printed.column} in points, as in {printed.table}",
+        f"{reported.system or reported.row}  {reported.column} in points, as in {reported.table}",
         f"cite        {advice.recommended}",
         f"because     {advice.why}",
         *(f"{value.kind:<11} {value}" for value in advice.values),

@@ -15,7 +15,7 @@ class Contributed:
     """What others contributed of one number, as far as it was checked equally far: never part of ours.
 
     values: scores in points of the runs, in their order. by: who ran them. judgement: what these
-    values alone say, None for scores that were not checked, and where nothing is printed.
+    values alone say, None for scores that were not checked, and where nothing is reported.
     """
 
     level: Level

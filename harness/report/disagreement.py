@@ -1,7 +1,7 @@
 """Sentence pairs on which a system disagrees with the gold scores, or two systems with each other.
 
 Cosines and gold scores have no common unit, and a rank correlation asks for ranks alone. So everything here
-is a rank: the share of the set's other pairs that stand below, ties in the middle, from 0 to 1.
+is a rank: the share of the set's other pairs that appear below, ties in the middle, from 0 to 1.
 """
 
 from __future__ import annotations

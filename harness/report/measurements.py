@@ -83,7 +83,7 @@ class BenchmarkResult(Declaration):
 
     @property
     def has_remark(self) -> bool:
-        """Whether there is something to say beside the figures."""
+        """Whether there is something to say next to the figures."""
         return bool(self.agreement or self.note or self.met is False)
 
     def lines(self) -> list[str]:

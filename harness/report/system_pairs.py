@@ -42,7 +42,7 @@ class TaskName(NamedTuple):
 class SystemScores:
     """The headline scores of one system on one backbone by task and seed, raw units.
 
-    exact: no run of it took a training step, so that its scores have no spread between seeds.
+    exact: no run of it took a training step, so that its scores have no standard deviation between seeds.
     """
 
     key: str

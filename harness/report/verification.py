@@ -8,10 +8,10 @@ from typing import Any
 
 from harness.facts import statistics
 from harness.facts.draws import OURS, Draw, drawn
-from harness.facts.evidence.others import RELATIONS, Others, Pool, PrintedNumber, Relation
+from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.settling import look_worth_its_runs
-from harness.facts.statistics import BestByDev, KnownSpread
+from harness.facts.statistics import BestByDev, KnownSd
 from harness.facts.verdicts import (
     LOOKS,
     Judgement,
@@ -64,7 +64,7 @@ class Verification:
     not replicate".
     """
 
-    printed: PrintedNumber
+    reported: ReportedNumber
     values: tuple[float, ...]
     others: Others
     ours: Judgement | None
@@ -78,64 +78,64 @@ class Verification:
 
 
 def verify(
-    printed: PrintedNumber,
+    reported: ReportedNumber,
     others: Others,
     *,
     values: Sequence[float] = (),
     dev: Sequence[float] = (),
-    known: KnownSpread | None = None,
-    planned: KnownSpread | None = None,
+    known: KnownSd | None = None,
+    planned: KnownSd | None = None,
     price: Price = NO_PRICE,
 ) -> Verification:
     """Returns what is known of a reported number.
 
-    values: our seeds in points; dev: their development scores, empty if not recorded. known: the spread
-    that a larger study of the system gives, n = 0 for a deterministic one. planned: the spread to plan seeds
-    by where nothing else is known; it decides no verdict. A number reported as a mean of seeds is no single
-    draw and gets no `draw`; one with a verdict by our runs gets no plan.
+    values: our seeds in points; dev: their development scores, empty if not recorded. known: the standard
+    deviation that a larger study of the system gives, n = 0 for a deterministic one. planned: the standard
+    deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported as a mean
+    of seeds is no single draw and gets no `draw`; one with a verdict by our runs gets no plan.
     """
     ours = None
     if values:
         ours = judge(
             values,
-            printed.value,
-            origin=printed.origin,
+            reported.value,
+            origin=reported.origin,
             known=known,
-            rounding=printed.rounding,
+            rounding=reported.rounding,
         )
     independent = others.independent
     answer = by_others(
         independent.sources,
-        printed.value,
+        reported.value,
         same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
         searched=others.searched,
-        rounding=printed.rounding,
+        rounding=reported.rounding,
     )
-    single = printed.seeds is None or printed.seeds == 1
+    single = reported.seeds is None or reported.seeds == 1
     runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
     selected = None
     if single and values and len(dev) == len(values):
-        selected = statistics.best_by_dev(values, dev, len(values), printed.value)
+        selected = statistics.best_by_dev(values, dev, len(values), reported.value)
     settled = ours is not None and ours.verdict != "inconclusive"
     return Verification(
-        printed=printed,
+        reported=reported,
         values=tuple(values),
         others=others,
         ours=ours,
-        draw=drawn(runs, printed.value, rounding=printed.rounding) if single and runs else None,
+        draw=drawn(runs, reported.value, rounding=reported.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
-        plan=None if settled else _plan(printed, values, answer, known, planned, price),
+        plan=None if settled else _plan(reported, values, answer, known, planned, price),
     )
 
 
 def _plan(
-    printed: PrintedNumber,
+    reported: ReportedNumber,
     values: Sequence[float],
     others: OthersAnswer,
-    known: KnownSpread | None,
-    planned: KnownSpread | None,
+    known: KnownSd | None,
+    planned: KnownSd | None,
     price: Price,
 ) -> Plan:
     """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
@@ -146,12 +146,12 @@ def _plan(
             None, None, None, "", f"no verdict after {LOOKS[-1]} seeds, and no further look is planned"
         )
     look, chance = look_worth_its_runs(
-        statistics.mean(values) - printed.value if values else others.difference or 0.0,
+        statistics.mean(values) - reported.value if values else others.difference or 0.0,
         statistics.sample_sd(values),
         len(values),
-        origin=printed.origin,
+        origin=reported.origin,
         known=known or planned,
-        rounding=printed.rounding,
+        rounding=reported.rounding,
     )
     why = ""
     if chance is None:
@@ -175,16 +175,16 @@ def _costed(seeds: int, run: int, price: Price) -> Plan:
 
 def to_json(found: Verification) -> dict[str, Any]:
     """Returns the verification as plain values, numbers in points, for `--json`."""
-    printed, plan = found.printed, found.plan
+    reported, plan = found.reported, found.plan
     return {
         "reported": {
-            "table": printed.table,
-            "row": printed.row,
-            "column": printed.column,
-            "value": printed.value,
-            "seeds": printed.seeds,
-            "picked": printed.picked,
-            "by": printed.by,
+            "table": reported.table,
+            "row": reported.row,
+            "column": reported.column,
+            "value": reported.value,
+            "seeds": reported.seeds,
+            "picked": reported.picked,
+            "by": reported.by,
         },
         "verdict": found.verdict,
         "among_many": found.among_many,
@@ -221,11 +221,11 @@ def _pool_json(pool: Pool) -> dict[str, Any]:
 
 def to_text(found: Verification) -> str:
     """Returns the verification as lines for a terminal."""
-    printed = found.printed
-    seeds = {None: "seeds not stated", 1: "one run"}.get(printed.seeds, f"mean of {printed.seeds} seeds")
+    reported = found.reported
+    seeds = {None: "seeds not stated", 1: "one run"}.get(reported.seeds, f"mean of {reported.seeds} seeds")
     lines = [
-        f"{printed.table}  {printed.row}  {printed.column}",
-        f"reported   {printed.value:.2f} ({seeds}, by {printed.by})",
+        f"{reported.table}  {reported.row}  {reported.column}",
+        f"reported   {reported.value:.2f} ({seeds}, by {reported.by})",
         f"verdict    {found.verdict}" + (f" ({MANY})" if found.among_many else ""),
         f"our seeds  {seeds_text(found.values, found.ours)}",
         *(f"contributed {contributed_text(group)}" for group in found.contributed),

@@ -2,7 +2,7 @@
 
 If a run trains no step or has the committed weights, only the arithmetic of its evaluation can differ, which
 moves a correlation by less than ROUNDING. Training amplifies a changed last digit until the run differs as
-much as another seed does: a score of such a run agrees if it lies in the band of the committed seeds
+much as another seed does: a score of such a run agrees if it is in the band of the committed seeds
 (`harness.results.bands`).
 """
 

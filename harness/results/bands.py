@@ -1,6 +1,6 @@
 """Bands: the scores that one system may have on one task, computed from results that are known to be good.
 
-A band is the mean over the seeds plus and minus the larger of SPREADS sample standard deviations and FLOOR
+A band is the mean over the seeds plus and minus the larger of SDS sample standard deviations and FLOOR
 points; one seed has FLOOR alone. A score above its band fails like one below: both show that a change moved a
 number. With at most 26 seeds none of the scores that a band is computed from can lie outside it.
 """
@@ -15,7 +15,7 @@ import pandas as pd
 from harness.results.schema import ResultFile
 from harness.results.store import to_frame
 
-SPREADS = 5.0
+SDS = 5.0
 FLOOR = 0.5
 GROUP = ["id", "backbone", "task", "metric", "setting", "selection"]
 WATCHED = {"metric": ["spearman", "accuracy", "map"], "setting": ["all"]}
@@ -45,7 +45,7 @@ def bands_of(results: Iterable[ResultFile]) -> Bands:
     for key, values in groups:
         points = 100 * values
         spread = float(points.std(ddof=1)) if len(points) > 1 else 0.0
-        reach = max(SPREADS * spread, FLOOR)
+        reach = max(SDS * spread, FLOOR)
         found[key] = Band(round(float(points.mean()) - reach, 3), round(float(points.mean()) + reach, 3))
     return found
 

@@ -98,7 +98,7 @@ class Acceptance(Declaration):
 
 
 class Contribution(NamedTuple):
-    """One contributed result, where it lies, who ran it, and how far it was checked."""
+    """One contributed result, where it is, who ran it, and how far it was checked."""
 
     path: Path
     contributor: Contributor

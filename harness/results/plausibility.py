@@ -26,8 +26,8 @@ EQUAL = 1e-6
 PATCHWORK, NEAR = 0.5, 0.05
 """Share of scores that may be near one of the other seeds' (honest ones: at most 0.21), and how near, in
 standard deviations between these seeds; the more seeds, the nearer it has to be."""
-SPREADS, LEAST_REACH, WIDE = 8.0, 0.05, 0.15
-"""How far a score may be from the mean of our seeds: twice its band, SPREADS standard deviations pooled over
+SDS, LEAST_REACH, WIDE = 8.0, 0.05, 0.15
+"""How far a score may be from the mean of our seeds: twice its band, SDS standard deviations pooled over
 the scores of its metric, since those of one score from three seeds say little, and LEAST_REACH at least.
 Without two seeds of ours, WIDE is how far it may be beyond all that is known of its name."""
 COMPARABLE = ("spearman", "pearson", "accuracy", "map", "mrr")
@@ -77,12 +77,12 @@ def ranges_of(
     result: ResultFile,
     ours: Sequence[ResultFile],
     bands: Mapping[tuple[str, ...], tuple[float, float]],
-    printed: Mapping[tuple[str, str], Range],
+    reported: Mapping[tuple[str, str], Range],
 ) -> dict[ScoreName, Range]:
     """Returns the expected ranges of a result's scores, where a range is known.
 
     ours: the results of this project; bands: theirs, as `harness.results.bands` computes them, in points.
-    printed: what papers print of a task and metric, lowest and highest.
+    reported: what papers print of a task and metric, lowest and highest.
     """
     system = result.run.id, result.run.backbone
     seeds: dict[ScoreName, list[float]] = {}
@@ -97,12 +97,12 @@ def ranges_of(
     for name in map(name_of, result.scores):
         if name.metric not in COMPARABLE:
             continue
-        known = [*everything.get(name, ()), *printed.get((name.task, name.metric), ())]
+        known = [*everything.get(name, ()), *reported.get((name.task, name.metric), ())]
         values, band = seeds.get(name, ()), bands.get((*system, *name))
         if band is not None or len(values) > 1:
             middle = float(np.mean(values))
             banded = 0.0 if band is None else (band[1] - band[0]) / 100
-            reach = max(banded, SPREADS * spreads.get(name.metric, 0.0), LEAST_REACH)
+            reach = max(banded, SDS * spreads.get(name.metric, 0.0), LEAST_REACH)
             found[name] = Range(middle - reach, middle + reach)
         elif known:
             found[name] = Range(min(known) - WIDE, max(known) + WIDE)

@@ -32,7 +32,7 @@ def execute(arguments: argparse.Namespace) -> None:
 def make_backbone(params: Params, name: str) -> Path:
     """Writes backbones/NAME: a fetched model as it is, the first layers of another, one over word vectors.
 
-    All but a fetched model have a record beside them with the hash of each file.
+    All but a fetched model have a record next to them with the hash of each file.
     """
     if name not in params.backbones:
         raise InputError(

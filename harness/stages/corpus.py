@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.augmentation.views import View, needs_tool, read_views
 from harness.disk.files import sha256_of_folder
 from harness.disk.inputs import check_inputs
 from harness.disk.layouts import CORPUS
@@ -21,7 +22,6 @@ from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params, read_params
 from harness.process import add_device_option, compute_with, device_for, resolve_device
-from harness.rewriting.views import View, needs_tool, read_views
 
 if TYPE_CHECKING:
     from harness.compute.corpus import Derived

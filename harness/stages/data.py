@@ -14,8 +14,8 @@ from harness.data.download import (
     check_revision,
     copy_fetched,
     fetch,
+    provider_order,
     read_record,
-    tier_order,
 )
 from harness.data.hub import not_asked_again
 from harness.data.sources import source_named
@@ -26,7 +26,7 @@ def fetch_sources(
     names: Sequence[str],
     *,
     directory: Path,
-    tiers: Sequence[str] | None,
+    providers: Sequence[str] | None,
     revision: str | None = None,
     copies: Path | None = None,
 ) -> None:
@@ -37,13 +37,13 @@ def fetch_sources(
     """
     for name in names:
         source_named(name)
-    tier_order(tiers)
+    provider_order(providers)
     check_revision(revision)
     missing: dict[str, NotFetched] = {}
     with not_asked_again():
         for name in _with_bar(names):
             try:
-                folder = fetch(name, directory, tiers=tiers, revision=revision)
+                folder = fetch(name, directory, providers=providers, revision=revision)
             except NotFetched as error:
                 missing[name] = error
                 continue
@@ -66,11 +66,11 @@ def check_sources(names: Sequence[str], *, directory: Path) -> None:
 
 
 def describe(folder: Path) -> str:
-    """Returns the line of a fetched source: name, tier, lines of text, bytes."""
+    """Returns the line of a fetched source: name, provider, lines of text, bytes."""
     record = read_record(folder)
     rows = sum(file["rows"] or 0 for file in record["files"].values())
     size = sum((folder / file).stat().st_size for file in record["files"])
-    return f"{record['name']:<24} {record['tier']:<9} {rows:>9,} rows {size:>14,} bytes"
+    return f"{record['name']:<24} {record['provider']:<9} {rows:>9,} rows {size:>14,} bytes"
 
 
 def _with_bar(names: Sequence[str]) -> Iterable[str]:

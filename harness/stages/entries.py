@@ -43,9 +43,11 @@ def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
 
 
 def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:
-    """Returns part -> key -> entry. A source's entry knows the tiers, which decide where it comes from."""
-    parts = params.model_dump(mode="json", exclude={"plan", "tiers"})
-    parts["sources"] = {key: {**entry, "tiers": params.tiers} for key, entry in parts["sources"].items()}
+    """Returns part -> key -> entry. A source's entry knows the providers, which decide its origin."""
+    parts = params.model_dump(mode="json", exclude={"plan", "providers"})
+    parts["sources"] = {
+        key: {**entry, "providers": params.providers} for key, entry in parts["sources"].items()
+    }
     parts["evaluation"] = {
         key: {name: run[name] for name in EVALUATION} for key, run in parts["runs"].items()
     }

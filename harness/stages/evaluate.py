@@ -98,7 +98,7 @@ def embedded(
 ) -> AbstractContextManager[EmbeddingStore]:
     """Returns the store of a folder's encoder with the vector of every text that the tasks need.
 
-    It lies in `keep`, or in a temporary folder; `kept_shards` has vectors of earlier evaluations.
+    It is in `keep`, or in a temporary folder; `kept_shards` has vectors of earlier evaluations.
     See `harness.compute.evaluate.embedded`.
     """
     device = resolve_device(device)

@@ -41,7 +41,7 @@ def repeat_run(params: Params, key: str, *, device: str) -> ResultFile:
             raise InputError(
                 f"{needed}: no such folder, {key} needs it; make it with `dvc repro` of its plan"
             )
-    os.environ["SENTBENCH_TIERS"] = ",".join(params.tiers)
+    os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
     with project_of_links(params):
         folder = train(params, key, Path("repeated") / key, device=device, resume=False)
         return read_result(evaluate_run(params, key, folder, device=device))

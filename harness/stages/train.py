@@ -24,9 +24,9 @@ from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECO
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
     add_device_option,
-    card_versions,
     compute_with,
     device_for,
+    gpu_versions,
     in_effect,
     quiet,
     resolve_device,
@@ -101,7 +101,7 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
             "train_seconds": round(time.monotonic() - started, 1),
             "steps": trainer.record.step,
             "device": device,
-            **card_memory(device),
+            **gpu_memory(device),
         }
         write_record(parts[cost_file], cost)
     shutil.rmtree(state, ignore_errors=True)
@@ -115,8 +115,8 @@ def choose_products() -> None:
     use_for_training("torch" if in_effect() == "native" and kept_products() == "torch" else "onednn")
 
 
-def card_memory(device: str) -> dict[str, int]:
-    """Returns the most bytes that this process has held of its card, and the card's bytes; {} on a CPU."""
+def gpu_memory(device: str) -> dict[str, int]:
+    """Returns the most bytes that this process has held of its GPU, and the GPU's bytes; {} on a CPU."""
     import torch
 
     if device == "cpu":
@@ -184,7 +184,7 @@ def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device
         "arithmetic": arithmetic_used(device),
         "precision": trainer.config.precision,
         "text": run.text,
-        "versions": library_versions() | card_versions(device),
+        "versions": library_versions() | gpu_versions(device),
         "config": run.config,
         "train": run.train,
         "selection": {

@@ -49,7 +49,7 @@ class Factory(Protocol):
 class Declaration:
     """One task, known before its data or its code is loaded.
 
-    `source` is a key of harness/data/sources.yaml, or a function of text form and tiers that returns one.
+    `source` is a key of harness/data/sources.yaml, or a function of text form and providers that returns one.
     `suite` is the group of tasks that it belongs to, None for a task that only runs by its own name.
     `arguments`: the name takes arguments, as in `NAME:key=number`, which the factory receives.
     """
@@ -60,6 +60,6 @@ class Declaration:
     suite: str | None = None
     arguments: bool = False
 
-    def source_for(self, text: str, tiers: Sequence[str] | None) -> str:
-        """Returns the source that the task reads in this text form, with data from these tiers."""
-        return self.source if isinstance(self.source, str) else self.source(text, tiers)
+    def source_for(self, text: str, providers: Sequence[str] | None) -> str:
+        """Returns the source that the task reads in this text form, with data from these providers."""
+        return self.source if isinstance(self.source, str) else self.source(text, providers)

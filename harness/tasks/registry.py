@@ -48,12 +48,12 @@ SUITES = suites_of(TASKS.values())
 """Suite -> its tasks; `sts` is the seven columns that every paper averages."""
 
 
-def build_tasks(names: Sequence[str], *, text: str, tiers: Sequence[str] | None = None) -> list[Task]:
+def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[Task]:
     """Returns the tasks of names and suites in the order given, each once; nothing is read or fetched yet.
 
     A name may carry arguments after colons: `STS12-hard-length:positive=4:negative=3:longer=5:closer=2`.
-    `tiers` is the order of data tiers (default: as `harness.data.download.tier_order` has it), which decides
-    between sources with the same pairs.
+    `providers` is the order of data providers (default: as `harness.data.download.provider_order` has it),
+    which decides between sources with the same pairs.
     Errors: InputError for an unknown name or text form, or arguments that the task does not take.
     """
     tasks = []
@@ -61,16 +61,16 @@ def build_tasks(names: Sequence[str], *, text: str, tiers: Sequence[str] | None 
         task = _declared(name)
         arguments = name.split(":")[1:]
         options = {"arguments": arguments} if task.arguments else {}
-        tasks.append(task.factory(text, task.source_for(text, tiers), **options))
+        tasks.append(task.factory(text, task.source_for(text, providers), **options))
     return tasks
 
 
-def sources_of(names: Sequence[str], *, text: str, tiers: Sequence[str] | None = None) -> list[str]:
+def sources_of(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[str]:
     """Returns the names of the sources that these tasks read, sorted; no task is built, no source fetched.
 
     Errors: those of `build_tasks`, but for the arguments of a name.
     """
-    return sorted({_declared(name).source_for(text, tiers) for name in _expanded(names, text)})
+    return sorted({_declared(name).source_for(text, providers) for name in _expanded(names, text)})
 
 
 def declaring_modules(names: Sequence[str]) -> list[str]:

@@ -30,5 +30,5 @@ class BertFlowConfig(MethodConfig):
     )
 
     @property
-    def rewrites(self) -> int:
+    def augmentations(self) -> int:
         return 1 if self.sides == "pairs" else 0

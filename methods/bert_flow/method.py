@@ -11,7 +11,7 @@ from methods.bert_flow.objective import bits_per_dimension
 from methods.core.coupling_flow import CouplingFlow, FlowSettings
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 
 
 class BertFlow(Method):
@@ -27,7 +27,7 @@ class BertFlow(Method):
         self.encoder.output = CouplingFlow(FlowSettings(width=self.encoder.width, **settings))
         self.fixed_modes = {"encoder.backbone": config.encoder_dropout}
         if config.sides == "pairs":
-            self.columns = (TEXT, FIRST_REWRITE)
+            self.columns = (TEXT, FIRST_AUGMENTATION)
 
     @property
     def flow(self) -> CouplingFlow:

@@ -46,7 +46,7 @@ class CKD(TeacherQueueMethod):
         return teacher.dim
 
     def map_student(self, networks: Networks) -> None:
-        """Makes the student; a layer that is not exported stands beside the encoder, not in it."""
+        """Makes the student; a layer that is not exported is next to the encoder, not in it."""
         if self.config.student_vector == "pooler":
             self.encoder = pooler_encoder(networks)
         self.projection: nn.Module = nn.Identity()

@@ -24,7 +24,7 @@ def contrastive_distillation(
     if students.shape != teachers.shape or queue.shape[1:] != teachers.shape[1:]:
         shapes = f"{tuple(students.shape)}, {tuple(teachers.shape)}, {tuple(queue.shape)}"
         raise ValueError(f"students, teachers, queue have shapes {shapes}, expected [B, t], [B, t], [M, t]")
-    # the scale stands on the student's side, through which its gradient comes
+    # the scale appears on the student's side, through which its gradient comes
     with torch.autocast(students.device.type, enabled=False):
         scaled = unit(students) * scale
     return pick_among_keys(scaled, [queue, teachers] if len(queue) else [teachers], temperature=1.0)

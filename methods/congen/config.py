@@ -13,7 +13,7 @@ class ConGenConfig(TeacherQueueConfig):
     """Settings of one ConGen run."""
 
     student_view: int = Field(
-        ge=0, description="text of the generalise term: 0 the sentence, p its p-th rewrite in the corpus"
+        ge=0, description="text of the generalise term: 0 the sentence, p its p-th augmentation in the corpus"
     )
     teacher_temperature: float = Field(gt=0, description="tau_T of the teacher's distribution")
     student_temperature: float = Field(gt=0, description="tau_S of the student's distributions")
@@ -25,6 +25,6 @@ class ConGenConfig(TeacherQueueConfig):
     )
 
     @property
-    def rewrites(self) -> int:
+    def augmentations(self) -> int:
         """The higher number of the teacher's and the student's text."""
         return max(self.teacher_view, self.student_view)

@@ -26,7 +26,7 @@ def plan_batches(
 ) -> list[np.ndarray]:
     """Returns index arrays that partition the sequences, longest first.
 
-    A batch holds at most `token_budget` positions (a longer sequence stands alone) and at most the share
+    A batch holds at most `token_budget` positions (a longer sequence appears alone) and at most the share
     `max_padding` of them is padding. It ends where lengths change once it fills FULL_ENOUGH of the budget.
     Shapes: lengths [N] in tokens, each at least 1; the arrays together hold 0..N-1 once.
     """

@@ -46,14 +46,14 @@ def positions_by_index(rows: Sequence[Row]) -> np.ndarray:
 
 
 def texts_of(rows: Sequence[Row], column: Column) -> list[str]:
-    """Returns one text of every row: the sentence itself for column 0, its p-th rewrite for column p.
+    """Returns one text of every row: the sentence itself for column 0, its p-th augmentation for column p.
 
-    Errors: InputError if a row has fewer rewrites.
+    Errors: InputError if a row has fewer augmentations.
     """
-    short = next((row for row in rows if len(row.rewrites) < column), None)
+    short = next((row for row in rows if len(row.augmentations) < column), None)
     if short is not None:
         raise InputError(
-            f"row {short.index} of the corpus has {len(short.rewrites) or 'no'} rewrites, expected at "
-            f"least {column} in every row; name a corpus with as many in the recipe"
+            f"row {short.index} of the corpus has {len(short.augmentations) or 'no'} augmentations, expected "
+            f"at least {column} in every row; name a corpus with as many in the recipe"
         )
     return [row.columns[column] for row in rows]

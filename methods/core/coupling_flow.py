@@ -18,7 +18,7 @@ from methods.core.errors import InputError
 from methods.core.model_files import in_one_line, no_larger_than, read_json, read_tensors
 
 SCALE_FACTOR = 3.0
-INITIAL_SPREAD = 0.05
+INITIAL_SD = 0.05
 """Standard deviation of the new weights of a coupling's inner layers; its last layer starts at zero."""
 
 SMALLEST_DEVIATION = 1e-6
@@ -28,7 +28,7 @@ Permutation = Literal["reversal", "random"]
 
 
 class FlowSettings(BaseModel):
-    """The sizes of a flow; its folder keeps them beside the weights."""
+    """The sizes of a flow; its folder keeps them next to the weights."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
@@ -73,7 +73,7 @@ class Coupling(nn.Module):
         self.last = nn.Linear(hidden, half)
         self.last_scale = nn.Parameter(torch.zeros(half))
         for layer in (self.first, self.second):
-            nn.init.normal_(layer.weight, std=INITIAL_SPREAD)
+            nn.init.normal_(layer.weight, std=INITIAL_SD)
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)
 

@@ -31,7 +31,7 @@ PIECE = 4096
 """Keys whose scores oneDNN returns at once; it cannot write them in place, so each is copied."""
 
 TARGET_ROWS = 8
-"""Rows whose target distribution is formed beside their scores before it takes their place."""
+"""Rows whose target distribution is formed next to their scores before it takes their place."""
 
 
 class Match(NamedTuple):

@@ -35,7 +35,7 @@ SHARD = 65_536
 TOKENIZED_TOGETHER = 8192
 
 PACKED_INPUTS = {"inputs_embeds", "position_ids", "embedding_factors"}
-"""What may stand beside tokens where padding is not computed."""
+"""What may be next to tokens where padding is not computed."""
 
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
@@ -190,7 +190,7 @@ class SentenceEncoder(nn.Module):
         """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
 
         `batch_size` sets the token budget of one batch: batch_size times 32 positions. Texts are tokenised
-        and sorted in shards, so that beside texts and vectors the memory needed hardly grows with N.
+        and sorted in shards, so that besides texts and vectors the memory needed hardly grows with N.
         """
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)

@@ -1,6 +1,6 @@
 """Files that are written whole or not at all, and the one format of their checksums.
 
-A checksum lies in a JSON object: `digest` is the sha256 of its other entries, and `files`, where there are
+A checksum is in a JSON object: `digest` is the sha256 of its other entries, and `files`, where there are
 any, has the sha256 of each file by its path below the object's folder.
 """
 
@@ -40,7 +40,7 @@ def temporary_beside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yields a temporary file beside `path` that replaces `path` when the block ends without an error."""
+    """Yields a temporary file next to `path` that replaces `path` when the block ends without an error."""
     with temporary_beside(path) as part:
         yield part
         part.chmod(0o644)

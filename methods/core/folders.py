@@ -68,7 +68,7 @@ def load_tokenizer(folder: Path) -> Any:
     ]
     if not present:
         raise InputError(
-            f"{folder}: no tokenizer.json, expected the tokenizer beside the model "
+            f"{folder}: no tokenizer.json, expected the tokenizer next to the model "
             f"({', or '.join(TOKENIZER_FILES)}); add it"
         )
     # RoBERTa's mask takes in the space before it; the one that transformers 5 makes does not.

@@ -1,4 +1,4 @@
-"""Layers that stand on the pooled vector during training and are dropped at export."""
+"""Layers that appear on the pooled vector during training and are dropped at export."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.fast.linear import linear
 
-INITIAL_SPREAD = 0.02
+INITIAL_SD = 0.02
 """Standard deviation of new weights, as BERT initialises its own."""
 
 TrainingHead = Annotated[
@@ -28,7 +28,7 @@ class TanhHead(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.dense = nn.Linear(width, width)
-        nn.init.normal_(self.dense.weight, std=INITIAL_SPREAD)
+        nn.init.normal_(self.dense.weight, std=INITIAL_SD)
         nn.init.zeros_(self.dense.bias)
 
     def forward(self, pooled: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ class BatchNormHead(nn.Sequential):
         layers: list[nn.Module] = []
         for number, (narrow, wide) in enumerate(pairwise(widths), start=1):
             dense = nn.Linear(narrow, wide, bias=first_bias and number == 1)
-            nn.init.normal_(dense.weight, std=INITIAL_SPREAD)
+            nn.init.normal_(dense.weight, std=INITIAL_SD)
             if dense.bias is not None:
                 nn.init.zeros_(dense.bias)
             last = number == len(widths) - 1

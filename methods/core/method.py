@@ -33,8 +33,8 @@ class MethodConfig(Settings):
         return None
 
     @property
-    def rewrites(self) -> int:
-        """How many rewrites of each sentence the corpus must have."""
+    def augmentations(self) -> int:
+        """How many augmentations of each sentence the corpus must have."""
         return 0
 
 

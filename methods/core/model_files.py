@@ -71,7 +71,7 @@ def read_json(path: Path, kind: type = dict) -> Any:
 def module_list(path: Path) -> list[dict[str, Any]]:
     """Returns the modules in a list of them, each with `type` and `path`, a folder below that of the list.
 
-    Errors: InputError if a module is of another package, or its folder lies elsewhere.
+    Errors: InputError if a module is of another package, or its folder is elsewhere.
     """
     modules = read_json(path, list)
     for module in modules:
@@ -88,7 +88,7 @@ def module_list(path: Path) -> list[dict[str, Any]]:
 
 
 def folder_within(path: Path, name: Any) -> Path:
-    """Returns the folder that a file names. Errors: InputError unless it lies in the folder of the file."""
+    """Returns the folder that a file names. Errors: InputError unless it is in the folder of the file."""
     place = PurePosixPath(name if isinstance(name, str) else "..")
     if place.is_absolute() or ".." in place.parts or "\0" in str(place):
         raise InputError(f"{path}: names the folder {name!r}, expected one inside the model folder")
@@ -221,7 +221,7 @@ def _stored(folder: Path) -> tuple[int, int]:
     shapes: list[list[int]] = []
     for name in names:
         if not name.endswith(".safetensors") or "/" in name or not (folder / name).is_file():
-            raise InputError(f"{folder / INDEX}: names {name!r}, expected a .safetensors file beside it")
+            raise InputError(f"{folder / INDEX}: names {name!r}, expected a .safetensors file next to it")
         try:
             with safe_open(folder / name, framework="pt") as file:
                 slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118

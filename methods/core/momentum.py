@@ -17,15 +17,15 @@ def frozen_copy(network: Network) -> Network:
 
 
 @torch.no_grad()
-def reset_weights(network: nn.Module, *, spread: float) -> None:
+def reset_weights(network: nn.Module, *, sd: float) -> None:
     """Redraws all weights in place as BERT initialises them: a network without pre-training.
 
-    Linear and embedding weights are normal with standard deviation `spread`, a padding row and biases are
+    Linear and embedding weights are normal with standard deviation `sd`, a padding row and biases are
     zero, layer norms the identity.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
-            part.weight.normal_(std=spread)
+            part.weight.normal_(std=sd)
         if isinstance(part, nn.Linear) and part.bias is not None:
             part.bias.zero_()
         if isinstance(part, nn.Embedding) and part.padding_idx is not None:

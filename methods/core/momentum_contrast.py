@@ -11,7 +11,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from methods.core.heads import INITIAL_SPREAD, TrainingHead, training_head
+from methods.core.heads import INITIAL_SD, TrainingHead, training_head
 from methods.core.losses import info_nce
 from methods.core.method import Method, MethodConfig
 from methods.core.momentum import ema_update, frozen_copy, reset_weights
@@ -54,7 +54,7 @@ class MomentumContrast(Method):
         self.key_head = frozen_copy(self.head)
         self.key_encoder = networks.new_encoder().requires_grad_(False)
         if config.momentum_start == "random":
-            reset_weights(self.key_encoder.backbone, spread=INITIAL_SPREAD)
+            reset_weights(self.key_encoder.backbone, sd=INITIAL_SD)
         self.queue = BatchQueue(config.queue_size, width) if config.queue_size else None
         self.fixed_modes = {"key_encoder": config.key_dropout, "key_head": config.key_dropout}
 

@@ -5,7 +5,7 @@ tensors, the log so far and the best encoder. These are written before that rena
 removed after it. Whatever a killed training left beyond its last record is cut off or written again.
 
 A state is copied at one moment and written in a thread, so training does not wait for the disk. The best
-encoder lies in a folder of its own and is written when there is a better one.
+encoder is in a folder of its own and is written when there is a better one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TrainingFolder:
     _pending: tuple[Future[None], dict[str, str]] | None = field(default=None, init=False)
 
     def restore(self, device: str) -> dict[str, Any] | None:
-        """Returns the content of the last `commit`, None where there was none; removes what lies beyond it.
+        """Returns the content of the last `commit`, None where there was none; removes what is beyond it.
 
         Errors: InputError if the state cannot be read or has other settings, or if a file is not as it was at
         that commit. Nothing is removed then.

@@ -31,10 +31,10 @@ class TeacherQueueConfig(MethodConfig):
     """Settings of a student that is compared with a queue of its teacher's vectors."""
 
     teacher_view: int = Field(
-        ge=0, description="text the teacher reads: 0 the sentence, p its p-th rewrite in the corpus"
+        ge=0, description="text the teacher reads: 0 the sentence, p its p-th augmentation in the corpus"
     )
     mapping: TeacherMapping = Field(description="layer from student to teacher width")
-    queue_size: int = Field(ge=0, description="M, teacher vectors kept beside the batch; 0: no queue")
+    queue_size: int = Field(ge=0, description="M, teacher vectors kept next to the batch; 0: no queue")
     queue_start: Literal["corpus", "random", "empty"] = Field(
         description="corpus: vectors of held-out sentences; random: random directions; empty: it grows"
     )
@@ -61,7 +61,7 @@ class TeacherQueueConfig(MethodConfig):
         return "teacher"
 
     @property
-    def rewrites(self) -> int:
+    def augmentations(self) -> int:
         """The number of the teacher's text."""
         return self.teacher_view
 

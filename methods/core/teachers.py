@@ -1,6 +1,6 @@
 """A teacher's vectors of a corpus: computed once, kept as a folder, looked up by row and column.
 
-Legend: N rows, C columns of the corpus (the sentence and its rewrites), t teacher width.
+Legend: N rows, C columns of the corpus (the sentence and its augmentations), t teacher width.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: 
     """Computes a teacher's vectors of a corpus once: `vectors.npy` [N, C, t] fp32 and `teacher.json`.
 
     `texts.npy` [N, C] keeps a digest of each text, so that vectors are never read for another one.
-    Errors: InputError if the rows differ in their number of rewrites.
+    Errors: InputError if the rows differ in their number of augmentations.
     """
     columns = len(rows[0].columns)
     if any(len(row.columns) != columns for row in rows):
         raise InputError(
-            "the rows of a corpus differ in their number of rewrites, expected as many in each; "
+            "the rows of a corpus differ in their number of augmentations, expected as many in each; "
             "write the corpus again"
         )
     kept, digests = (

@@ -71,7 +71,7 @@ class Trainer:
     evaluate: maps the encoder that the method has watched to numbers for the log; its entry `score` selects
     the best step, of which the exported encoder is kept.
     directory: holds the resume state, the log and the folders `best` and `last`.
-    seconds_between: at least this many pass between two resume points, beside that after the last step.
+    seconds_between: at least this many pass between two resume points, besides that after the last step.
     """
 
     method: Method
@@ -148,7 +148,7 @@ class Trainer:
                 yield step, to_device(batch, self.device)
 
     def _train_step(self, step: int, batch: Batch) -> _Begun:
-        """Does the step, or asks a card to do it, and returns its line of the log."""
+        """Does the step, or asks a GPU to do it, and returns its line of the log."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
         rate = set_rate(self.optimizer, self.config, step=step, factor=self._factor(step))
@@ -180,7 +180,7 @@ class Trainer:
     def _finish_step(self) -> None:
         """Evaluates where that is due, logs, and makes all of it a resume point where one is due.
 
-        The numbers of a step on a card are read after the next step has begun, so that the card need not
+        The numbers of a step on a GPU are read after the next step has begun, so that the GPU need not
         wait, but before an evaluation or a resume point.
 
         Nothing that the step decides is left for after the commit: a training killed here goes on as if it

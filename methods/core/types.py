@@ -22,25 +22,25 @@ Batch = dict[str, Any]
 """What one step reads, by names that the method gives: `Tokens`, a tensor, or a group of such."""
 
 Column = int
-"""Which text of a row: TEXT is the sentence itself, p its p-th rewrite, as in recipes/corpora.yaml."""
+"""Which text of a row: TEXT is the sentence itself, p its p-th augmentation, as in recipes/corpora.yaml."""
 
-TEXT, FIRST_REWRITE = 0, 1
+TEXT, FIRST_AUGMENTATION = 0, 1
 
 
 class Row(NamedTuple):
-    """One training example: a sentence and what rewriting made of it.
+    """One training example: a sentence and what augmentation made of it.
 
     `index` is the row's number in the whole corpus and the key of everything that is kept per row.
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which no one calls on a row
     text: str
-    rewrites: tuple[str, ...] = ()
+    augmentations: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All texts of the row, by column."""
-        return (self.text, *self.rewrites)
+        return (self.text, *self.augmentations)
 
 
 class Loss(NamedTuple):

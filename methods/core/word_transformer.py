@@ -20,7 +20,7 @@ from methods.core.word_average import WordAverageEncoder
 PAD, UNKNOWN, FIRST, LAST = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 SPECIAL = (PAD, UNKNOWN, FIRST, LAST, "[MASK]")
 """Tokens before the words; their vectors start as zero."""
-POSITION_SPREAD = 0.02
+POSITION_SD = 0.02
 """Standard deviation of position embeddings, as BERT draws them."""
 
 
@@ -59,7 +59,7 @@ def word_transformer(
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
         max_position_embeddings=positions,
-        initializer_range=POSITION_SPREAD,
+        initializer_range=POSITION_SD,
         pad_token_id=SPECIAL.index(PAD),
     )
     torch.manual_seed(torch_seed(seed, INITIALISE))

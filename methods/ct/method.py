@@ -69,7 +69,7 @@ class CT(Method):
         return (self.encoder, self.second) if self.config.exported == "better" else (self.second,)
 
     def exported(self) -> Encoder:
-        """Returns the second network; `candidates` has the first beside it where dev decides."""
+        """Returns the second network; `candidates` has the first next to it where dev decides."""
         return self.second
 
 

@@ -1,4 +1,4 @@
-"""The second network of DiffCSE, which reads a rewrite beside the sentence's vector.
+"""The second network of DiffCSE, which reads a rewrite next to the sentence's vector.
 
 Legend: R rows, L tokens, d width.
 """
@@ -19,8 +19,8 @@ from methods.core.types import Tokens
 class Discriminator(nn.Module):
     """A copy of the backbone with two classes at every position: original or replaced.
 
-    The sentence's vector stands at the first position, in place of what the embedding layer gave there: after
-    its layer norm and dropout, so without position, at its own length and whole.
+    The sentence's vector appears at the first position, in place of what the embedding layer gave there:
+    after its layer norm and dropout, so without position, at its own length and whole.
     """
 
     def __init__(self, encoder: SentenceEncoder) -> None:

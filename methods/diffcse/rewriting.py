@@ -41,7 +41,7 @@ def pieces(scores: Tensor, *, sample: bool) -> Tensor:
     """Returns one piece of every position: the most probable, or one drawn; [R, L, V] to [R, L].
 
     Of waiting times with rates p_i the first is the i-th with probability p_i: a draw without a wait for the
-    card, which torch's own makes to check the probabilities. The draws are the same.
+    GPU, which torch's own makes to check the probabilities. The draws are the same.
     """
     if not sample:
         return scores.argmax(dim=-1)

@@ -11,14 +11,14 @@ from methods.core.losses import unit_squared_error
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.teacher_mapping import add_mapping
-from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.distill.config import DistillConfig
 
 
 class Distill(Method):
     """Mean squared distance between the unit vectors of student and teacher, text by text.
 
-    The texts are the rewrites of a corpus that carries any, else its sentences.
+    The texts are the augmentations of a corpus that carries any, else its sentences.
     """
 
     Config = DistillConfig
@@ -32,8 +32,10 @@ class Distill(Method):
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Opens the teacher's vectors, which were computed once for the corpus, and tokenises every view."""
         self.vectors.open(rows)
-        rewrites = min((len(row.rewrites) for row in rows), default=0)
-        self.columns = range(FIRST_REWRITE, FIRST_REWRITE + rewrites) if rewrites else (TEXT,)
+        augmentations = min((len(row.augmentations) for row in rows), default=0)
+        self.columns = (
+            range(FIRST_AUGMENTATION, FIRST_AUGMENTATION + augmentations) if augmentations else (TEXT,)
+        )
         return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:

@@ -27,7 +27,7 @@ class PCLConfig(MethodConfig):
         "(then no setting of the peer or of the divergences has an effect)"
     )
     peer_head: Literal["pooler-shared-mlp", "new-pooler-shared-mlp", "cls-shared-mlp", "cls-own-mlp"] = Field(
-        description="what stands on the peer's pooled vector: the checkpoint's pooler or a new one before "
+        description="what appears on the peer's pooled vector: the checkpoint's pooler or a new one before "
         "the main head, the main head alone, or a head of its own"
     )
     peer_attention_mask: bool = Field(description="off: the peer attends to padding")

@@ -80,7 +80,7 @@ def group_term(logits: Tensor, *, positives: int) -> Tensor:
     Source: PCL's released code only. The softmax probabilities enter the logistic function once more, as if
     they were logits; to first order the value is log 2 + (1/2 - P)/M, where P is the mass on the positives.
     Shapes: logits [B, M], the first `positives` columns are the group; returns the mean over B M entries.
-    Facts: least when all mass lies evenly on the positives, largest when it lies on one negative.
+    Facts: least when all mass lies evenly on the positives, largest when it is on one negative.
     """
     target = torch.zeros_like(logits)
     target[:, :positives] = 1.0

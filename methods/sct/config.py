@@ -52,7 +52,7 @@ class SCTConfig(MethodConfig):
     views: list[int] = Field(
         min_length=2,
         max_length=2,
-        description="texts of a row that are its two views: 0 the sentence, p its p-th rewrite",
+        description="texts of a row that are its two views: 0 the sentence, p its p-th augmentation",
     )
     online_temperature: float = Field(gt=0, description="tau of the trained side, divides the cosine")
     reference_temperature: float = Field(gt=0, description="tau of the target distributions")
@@ -69,7 +69,9 @@ class SCTConfig(MethodConfig):
         if self.self_supervision is None and self.distillation is None:
             raise InputError("neither self_supervision nor distillation is set, expected at least one")
         if min(self.views) < 0:
-            raise InputError(f"views {self.views}, expected 0 for the sentence or p for its p-th rewrite")
+            raise InputError(
+                f"views {self.views}, expected 0 for the sentence or p for its p-th augmentation"
+            )
         return self
 
     @property
@@ -78,6 +80,6 @@ class SCTConfig(MethodConfig):
         return "teacher" if self.distillation else None
 
     @property
-    def rewrites(self) -> int:
+    def augmentations(self) -> int:
         """The higher number of the two views."""
         return max(self.views)

@@ -12,7 +12,7 @@ from methods.core.fast.linear import linear
 class Projector(nn.Sequential):
     """Blocks in series, each one dense layer up to `factor` times the width, ReLU, one dense layer back.
 
-    Source: SCT section 2.1 (three "layers", w = 10): each is a block of two, and nothing stands between
+    Source: SCT section 2.1 (three "layers", w = 10): each is a block of two, and nothing is between
     blocks, as in the released code. Three blocks of factor 10 have 60 d^2 + 33 d weights.
     """
 

@@ -55,5 +55,5 @@ class SGOptConfig(MethodConfig):
         return self.objective in ("opt2", "opt1", "sg")
 
     @property
-    def rewrites(self) -> int:
+    def augmentations(self) -> int:
         return 1 if self.objective == "back-translation" else 0

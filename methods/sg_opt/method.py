@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from methods.core.heads import INITIAL_SPREAD
+from methods.core.heads import INITIAL_SD
 from methods.core.layers import LayerMeans, freeze_embeddings
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
-from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.sg_opt import objective
 from methods.sg_opt.config import SGOptConfig
 
@@ -32,12 +32,12 @@ class SGOpt(Method):
             freeze_embeddings(self.encoder)
         self.head = wide_head(self.encoder.width, config.head_width)
         if config.objective == "back-translation":
-            self.columns = (TEXT, FIRST_REWRITE)
+            self.columns = (TEXT, FIRST_AUGMENTATION)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens `anchor` [B, L]; with back-translations `pair` [2B, L], texts before them.
 
-        Where one layer is drawn for each sentence, its number `layer` [B] stands beside.
+        Where one layer is drawn for each sentence, its number `layer` [B] is next to.
         """
         if self.config.objective == "back-translation":
             return {"pair": self.encoder.pad(self.token_ids(rows))}
@@ -89,6 +89,6 @@ def wide_head(width: int, wide: int) -> nn.Sequential:
     """
     first, second = nn.Linear(width, wide), nn.Linear(wide, wide)
     for layer in (first, second):
-        nn.init.normal_(layer.weight, std=INITIAL_SPREAD)
+        nn.init.normal_(layer.weight, std=INITIAL_SD)
         nn.init.zeros_(layer.bias)
     return nn.Sequential(first, nn.GELU(), second, nn.GELU())

@@ -16,7 +16,7 @@ class SimCSEConfig(MethodConfig):
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     objective: Literal["info-nce", "nt-xent"] = Field(description="one-sided, or symmetric as in UNA's rows")
     positive: Literal["dropout", "paraphrase"] = Field(
-        description="the same text under another dropout mask, or its first rewrite in the corpus"
+        description="the same text under another dropout mask, or its first augmentation in the corpus"
     )
     head: TrainingHead
     dropout: float | None = Field(
@@ -24,6 +24,6 @@ class SimCSEConfig(MethodConfig):
     )
 
     @property
-    def rewrites(self) -> int:
-        """One where the first rewrite is the positive."""
+    def augmentations(self) -> int:
+        """One where the first augmentation is the positive."""
         return 1 if self.positive == "paraphrase" else 0

@@ -12,7 +12,7 @@ from methods.core.dropout import set_dropout
 from methods.core.heads import training_head
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.simcse.config import SimCSEConfig
 from methods.simcse.objective import OBJECTIVES
 
@@ -29,10 +29,12 @@ class SimCSE(Method):
             set_dropout(self.encoder, config.dropout)
         self.head = training_head(config.head, self.encoder.width)
         if config.positive == "paraphrase":
-            self.columns = (TEXT, FIRST_REWRITE)
+            self.columns = (TEXT, FIRST_AUGMENTATION)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns `anchor` [B, L]; where rewrites are the positives `pair` [2B, L], texts before rewrites."""
+        """Returns `anchor` [B, L]; where augmentations are the positives `pair` [2B, L], texts before
+        augmentations.
+        """
         if self.config.positive == "dropout":
             return super().collate(rows, step=step, rng=rng)
         return {"pair": self.encoder.pad(self.token_ids(rows))}

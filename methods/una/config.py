@@ -16,7 +16,7 @@ class UNAConfig(MethodConfig):
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     head: TrainingHead
     positive: Literal["dropout", "paraphrase"] = Field(
-        description="the positive: the sentence again, or the first rewrite that the corpus carries"
+        description="the positive: the sentence again, or the first augmentation that the corpus carries"
     )
     period: int = Field(
         ge=0, description="alpha: steps 0, alpha, 2 alpha... carry corrupted copies; 0: no step does"
@@ -50,6 +50,6 @@ class UNAConfig(MethodConfig):
     )
 
     @property
-    def rewrites(self) -> int:
-        """One where the first rewrite is the positive."""
+    def augmentations(self) -> int:
+        """One where the first augmentation is the positive."""
         return 1 if self.positive == "paraphrase" else 0

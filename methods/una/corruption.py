@@ -46,7 +46,7 @@ class Corruption(NamedTuple):
 def take(sentences: Sentences, indices: np.ndarray) -> Positions:
     """Returns the word positions of some sentences of a corpus, in the order of `indices` [B].
 
-    Facts: a sentence's scores are the same, to the last bit, whatever batch it stands in.
+    Facts: a sentence's scores are the same, to the last bit, whatever batch it appears in.
     """
     starts = sentences.ends.take(indices)
     lengths = sentences.ends.take(indices + 1) - starts

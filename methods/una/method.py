@@ -15,7 +15,7 @@ from methods.core.heads import training_head
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_REWRITE, TEXT, Batch, Loss, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.una.config import UNAConfig
 from methods.una.negatives import Negatives
 from methods.una.objective import column_loss, pair_loss
@@ -30,7 +30,7 @@ class UNA(Method):
     def __init__(self, config: UNAConfig, networks: Networks) -> None:
         super().__init__(config, networks)
         self.head = training_head(config.head, self.encoder.width)
-        self.columns = (TEXT, TEXT if config.positive == "dropout" else FIRST_REWRITE)
+        self.columns = (TEXT, TEXT if config.positive == "dropout" else FIRST_AUGMENTATION)
         self.negatives: Negatives | None = None
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:

@@ -34,7 +34,7 @@ class Negatives:
     def __init__(self, rows: Sequence[Row], config: UNAConfig) -> None:
         self.config = config
         further = (
-            chain.from_iterable(row.rewrites for row in rows)
+            chain.from_iterable(row.augmentations for row in rows)
             if config.statistics == "corpus-and-paraphrases"
             else ()
         )

@@ -16,7 +16,7 @@ SEVERAL = -1
 class PrefixSums(NamedTuple):
     """The sums of the first 0, 1, ..., V weights, divided into K buckets of equal width.
 
-    Shapes: sums [V + 1], guide [K + 1] int32: the one term that a bucket lies in, or SEVERAL.
+    Shapes: sums [V + 1], guide [K + 1] int32: the one term that a bucket is in, or SEVERAL.
     """
 
     sums: np.ndarray
@@ -46,5 +46,5 @@ def prefix_sums(weights: np.ndarray) -> PrefixSums:
 
 
 def bucket_of(targets: np.ndarray, total: float, size: int) -> np.ndarray:
-    """Returns the number of the bucket that a target lies in, `size` for the total itself."""
+    """Returns the number of the bucket that a target is in, `size` for the total itself."""
     return (targets * (size / total)).astype(np.intp)

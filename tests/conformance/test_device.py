@@ -1,4 +1,4 @@
-"""Every method and what evaluates it on a simulated card: equal to the CPU, with next to no waits."""
+"""Every method and what evaluates it on a simulated GPU: equal to the CPU, with next to no waits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.harness.tasks.layouts import LAYOUTS, declared_task
 from tests.support import tiny
 from tests.support.on_device import Steps, killed_and_resumed, steps_on, without_dropout
 from tests.support.samples import Ground, make, samples_of
-from tests.support.simulated_device import DEVICE, Card, TwoDevicesError, simulated_device
+from tests.support.simulated_device import DEVICE, Gpu, TwoDevicesError, simulated_device
 from tests.support.tiny import Sample
 
 WAITS_OF_A_STEP = 1
@@ -60,7 +60,7 @@ NONDETERMINISTIC = {
     "scatter_reduce": "scatter_reduce",
     "resize_": "resize_",
 }
-"""What torch documents to have no deterministic form on a card, and how its operators' names begin. Of the
+"""What torch documents to have no deterministic form on a GPU, and how its operators' names begin. Of the
 negative log-likelihood that holds for images alone."""
 
 
@@ -78,32 +78,30 @@ RESUMED = [
 """All samples; those that the default run leaves out are marked as slow."""
 
 
-def both(
-    first: Method, second: Method, rows: list[Row], precision: str = "fp32"
-) -> tuple[Steps, Steps, Card]:
-    """Returns the same steps of two equal methods, on the CPU and on a simulated card."""
+def both(first: Method, second: Method, rows: list[Row], precision: str = "fp32") -> tuple[Steps, Steps, Gpu]:
+    """Returns the same steps of two equal methods, on the CPU and on a simulated GPU."""
     first_rows, second_rows = list(first.prepare(rows)), list(second.prepare(rows))
     with without_dropout():
         on_cpu = steps_on("cpu", first, first_rows, precision=precision)
-        with simulated_device() as card:
-            on_card = steps_on(DEVICE, second, second_rows, card.waits.total, precision=precision)
-    return on_cpu, on_card, card
+        with simulated_device() as gpu:
+            on_gpu = steps_on(DEVICE, second, second_rows, gpu.waits.total, precision=precision)
+    return on_cpu, on_gpu, gpu
 
 
 @pytest.mark.parametrize("sample", COMPARED)
-def test_steps_on_a_card_equal_those_on_the_cpu_without_waits(
+def test_steps_on_a_gpu_equal_those_on_the_cpu_without_waits(
     sample: Sample, ground: Callable[[Sample], Ground]
 ) -> None:
-    """A frozen network moves to the card in the first step; from the second on the budget holds."""
+    """A frozen network moves to the GPU in the first step; from the second on the budget holds."""
     base = ground(sample)
-    on_cpu, on_card, card = both(make(sample, base), make(sample, base), base.rows)
-    assert on_card.waits[1] <= WAITS_OF_A_STEP, card.waits
-    np.testing.assert_allclose(on_card.losses, on_cpu.losses, rtol=1e-4, atol=1e-5)
-    assert on_card.gradients.keys() == on_cpu.gradients.keys()
+    on_cpu, on_gpu, gpu = both(make(sample, base), make(sample, base), base.rows)
+    assert on_gpu.waits[1] <= WAITS_OF_A_STEP, gpu.waits
+    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-4, atol=1e-5)
+    assert on_gpu.gradients.keys() == on_cpu.gradients.keys()
     largest = max(float(gradient.abs().max()) for gradient in on_cpu.gradients.values())
     for name, gradient in on_cpu.gradients.items():
-        torch.testing.assert_close(on_card.gradients[name], gradient, rtol=1e-3, atol=1e-4 * largest)
-    names = {name.removeprefix("aten::") for name in card.operators}
+        torch.testing.assert_close(on_gpu.gradients[name], gradient, rtol=1e-3, atol=1e-4 * largest)
+    names = {name.removeprefix("aten::") for name in gpu.operators}
     assert not [name for name in names if name.startswith(tuple(NONDETERMINISTIC.values()))]
 
 
@@ -114,9 +112,9 @@ def test_the_table_of_nondeterministic_operators_has_all_that_torch_documents() 
     assert listed == set(NONDETERMINISTIC)
 
 
-@pytest.mark.filterwarnings("ignore:.*to a meta parameter:UserWarning")  # `meta` is the simulated card
+@pytest.mark.filterwarnings("ignore:.*to a meta parameter:UserWarning")  # `meta` is the simulated GPU
 @pytest.mark.parametrize("sample", RESUMED)
-def test_a_training_on_a_card_is_killed_and_resumed_to_the_same_bytes(
+def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
     sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
     base = ground(sample)
@@ -128,18 +126,18 @@ def test_a_training_on_a_card_is_killed_and_resumed_to_the_same_bytes(
     assert "\n" not in str(caught.value)
 
 
-def test_vectors_of_an_encoder_on_a_card_are_those_of_the_cpu(ground: Callable[[Sample], Ground]) -> None:
+def test_vectors_of_an_encoder_on_a_gpu_are_those_of_the_cpu(ground: Callable[[Sample], Ground]) -> None:
     base = ground(samples_of("simcse")[0])
     encoder = tiny.sentence_encoder(base.backbone)
     texts = [row.text for row in base.rows]
     expected = encoder.encode(texts)
-    with simulated_device() as card:
+    with simulated_device() as gpu:
         found = encoder.to(DEVICE).encode(texts)
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert all(reason.startswith("copy") for reason in card.waits)
+    assert all(reason.startswith("copy") for reason in gpu.waits)
 
 
-def test_classifiers_on_a_card_are_those_of_the_cpu() -> None:
+def test_classifiers_on_a_gpu_are_those_of_the_cpu() -> None:
     rng = np.random.default_rng(2)
     matrix, labels = torch.from_numpy(rng.normal(size=(40, 6)).astype(np.float32)), rng.integers(0, 2, 40)
     folds = [Fold(np.arange(30), np.arange(30, 40)), Fold(np.arange(10, 40), np.arange(10))]
@@ -155,10 +153,10 @@ def test_classifiers_on_a_card_are_those_of_the_cpu() -> None:
         np.testing.assert_array_equal(correct(DEVICE), expected)
 
 
-def test_evaluation_tasks_on_a_card_score_as_on_the_cpu_and_an_export_keeps_the_vectors(
+def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_vectors(
     ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
-    """Transfer fits its classifiers on the card; STS and geometry read the vectors that the card encoded."""
+    """Transfer fits its classifiers on the GPU; STS and geometry read the vectors that the GPU encoded."""
     encoder = tiny.sentence_encoder(ground(samples_of("simcse")[0]).backbone)
     LAYOUTS["MR"](tmp_path)
     quick, texts = replace(SENTEVAL, folds=2, grid=(1e-2,)), [row.text for row in tiny.rows()]
@@ -207,7 +205,7 @@ class ForgetsItsBuffer(SimCSE):
 
 
 @pytest.mark.parametrize("broken", [StrayTensor, ReadsEachRow, ForgetsItsBuffer])
-def test_a_fault_that_only_a_card_shows_is_found(
+def test_a_fault_that_only_a_gpu_shows_is_found(
     broken: type[SimCSE], ground: Callable[[Sample], Ground]
 ) -> None:
     sample = samples_of("simcse")[0]

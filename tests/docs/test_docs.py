@@ -152,7 +152,7 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
     assert all(not cell.get("outputs") for cell in cells)
     write_stsb(tmp_path / "data/stsb")
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     known: dict[str, Any] = {}

@@ -185,7 +185,7 @@ def _weight(name: str, change: Callable[[torch.Tensor], torch.Tensor | None]) ->
 
 
 def foreign_faults() -> Iterator[Fault]:
-    """Yields folders that bring code, or have a library read what lies outside of them."""
+    """Yields folders that bring code, or have a library read what is outside of them."""
     outside = Path(__file__).parent
     code = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model", "AutoTokenizer": ["evil.T", None]}
     for base, name in (

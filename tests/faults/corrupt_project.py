@@ -244,8 +244,10 @@ def _params(folder: Path) -> dict[str, Any]:
     runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
     runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
     runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
-    rewrites = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
-    params["corpora"] = {"views": {**rewrites, "origin": "data/words", "tool": "data/words", "rows": None}}
+    augmentations = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
+    params["corpora"] = {
+        "views": {**augmentations, "origin": "data/words", "tool": "data/words", "rows": None}
+    }
     params["teachers"] = {
         TEACHER: {
             "encoder": "backbones/minilm-l2",

@@ -20,7 +20,7 @@ PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
 def write_project(folder: Path) -> Path:
     """Writes plan, code, STS-B of eight pairs a split, a corpus and a backbone; returns the folder.
 
-    A small leaderboard lies beside it and is linked from it, so that copies of the project are quick.
+    A small leaderboard is next to it and is linked from it, so that copies of the project are quick.
     """
     folder.mkdir(parents=True)
     for room in ("harness", "methods", "recipes"):
@@ -57,7 +57,9 @@ def write_stsb(folder: Path) -> None:
 def write_source_record(folder: Path) -> None:
     """Writes the source.json of a fetched source: the hash of every file that is there."""
     files = {path.name: {"rows": None, "sha256": sha256_of(path)} for path in sorted(folder.iterdir())}
-    (folder / "source.json").write_text(json.dumps({"name": folder.name, "tier": "mirror", "files": files}))
+    (folder / "source.json").write_text(
+        json.dumps({"name": folder.name, "provider": "mirror", "files": files})
+    )
 
 
 def copy_project(original: Path, folder: Path) -> Path:

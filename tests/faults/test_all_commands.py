@@ -98,7 +98,7 @@ def desk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Desk:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setattr("harness.commands.mteb.hub_answers", lambda: False)
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
     monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])  # they train

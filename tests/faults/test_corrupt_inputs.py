@@ -4,7 +4,7 @@ Where nobody has a hash, a bit that is turned over may give another valid file, 
 plan, a recipe, any encoder folder of the user's own. There a command may succeed with what the file now says,
 but no other error may come, and a file that cannot be what it was is refused. So it is with a source's
 record: what it says of others is checked, and any other bit of it gives at most another hash of the folder.
-All else that this project writes has a digest, in the file or in a record beside it. `dvc.lock` is DVC's; no
+All else that this project writes has a digest, in the file or in a record next to it. `dvc.lock` is DVC's; no
 command reads it.
 """
 
@@ -81,7 +81,7 @@ def results(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("SENTBENCH_TIERS", "embedded")
+        patched.setenv("SENTBENCH_PROVIDERS", "embedded")
         return write_everything(tmp_path_factory.mktemp("original") / "project")
 
 
@@ -89,7 +89,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workshop(
     original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Workshop:
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     source = made_up_source({"mirror": {}})
     monkeypatch.setitem(SOURCES, "tiny", source)
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B

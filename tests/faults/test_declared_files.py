@@ -50,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("dvc.yaml", "README.md"):
         shutil.copy(ROOT / name, folder)
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)
     monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])
     monkeypatch.setattr("harness.stages.report.render_pages", lambda content: {})

@@ -35,7 +35,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
     """A folder with data, after one evaluation, which imports what every other one needs."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
     assert main(command("plain", tiny.write_backbone(tmp_path / "bert"))) == 0

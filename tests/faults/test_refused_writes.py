@@ -53,7 +53,7 @@ CASES = {
     ),
     "report": Case(["report"], before=(TRAIN, EVALUATE)),
     "report again": Case(["report"], before=(TRAIN, EVALUATE, ["report"]), share=60),
-    "data fetch": Case(["data", "fetch", "tiny", "--tiers", "mirror"]),
+    "data fetch": Case(["data", "fetch", "tiny", "--providers", "mirror"]),
 }
 
 
@@ -78,7 +78,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder in which the commands run; a mirror with a small corpus lies beside it."""
+    """The folder in which the commands run; a mirror with a small corpus is next to it."""
     (tmp_path / "mirror/words").mkdir(parents=True)
     (tmp_path / "mirror/words/words.txt").write_text("a dog runs\n" * 300)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))

@@ -24,7 +24,7 @@ TRAIN = ["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]
 EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
 REPORT = ["report"]
 PUBLISH = ["publish", RUN, "--out", "card"]
-FETCH = ["data", "fetch", "tiny", "--tiers", "mirror"]
+FETCH = ["data", "fetch", "tiny", "--providers", "mirror"]
 WAIT = 120
 FORK = multiprocessing.get_context("fork")
 
@@ -37,7 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
     source = made_up_source({"mirror": {}})
     monkeypatch.setitem(SOURCES, "tiny", source)
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     write_project(tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
     assert main(TRAIN) == 0

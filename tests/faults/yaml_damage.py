@@ -87,7 +87,7 @@ def places(content: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def at(content: Any, place: tuple[Any, ...]) -> Any:
-    """Returns what stands at a place."""
+    """Returns what appears at a place."""
     for key in place:
         content = content[key]
     return content

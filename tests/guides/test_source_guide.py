@@ -21,14 +21,14 @@ toy-reviews:
   rows:
     rt-polarity.pos: 2
     rt-polarity.neg: {rows}
-  tiers:
+  providers:
     mirror:
       folder: toy
       sha256:
         rt-polarity.pos: {positive}
         rt-polarity.neg: {negative}
 """
-FETCH = ("data", "fetch", "toy-reviews", "--tiers", "mirror")
+FETCH = ("data", "fetch", "toy-reviews", "--providers", "mirror")
 READ = """
 from pathlib import Path
 from harness.data.classification import read_mr

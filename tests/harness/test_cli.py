@@ -29,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for package in ("methods", "harness"):
         (tmp_path / package).symlink_to(ROOT / package)
     monkeypatch.setenv(
-        "SENTBENCH_TIERS", "embedded"
+        "SENTBENCH_PROVIDERS", "embedded"
     )  # a command sets it from the plan; undone after the test
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
@@ -103,7 +103,7 @@ def test_bad_input_is_one_line_and_code_2(
         (lambda p: p["runs"][RUN].update(lr=1), "unknown key runs."),
         (lambda p: p["runs"][RUN].update(seed="0"), f'runs.{RUN}.seed is "0"'),
         (lambda p: p["runs"][RUN].pop("method"), "method is missing"),
-        (lambda p: p.update(tiers=["cloud"]), "tiers"),
+        (lambda p: p.update(providers=["cloud"]), "providers"),
     ],
 )
 def test_a_plan_that_is_off_is_one_line(

@@ -47,9 +47,9 @@ def complaint(path: Path, content: str | bytes) -> str:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("rate: 1.0\nrate: 2.0\n", ": line 2: key 'rate' stands twice"),
-        ("rate: 1.0\ninner:\n  a: 1.0\n  b: 2.0\n  'a': 3.0\n", ": line 5: key 'a' stands twice"),
-        ("- {rate: 1.0, rate: 2.0}\n", ": line 1: key 'rate' stands twice"),
+        ("rate: 1.0\nrate: 2.0\n", ": line 2: key 'rate' appears twice"),
+        ("rate: 1.0\ninner:\n  a: 1.0\n  b: 2.0\n  'a': 3.0\n", ": line 5: key 'a' appears twice"),
+        ("- {rate: 1.0, rate: 2.0}\n", ": line 1: key 'rate' appears twice"),
         (b"rate: \xff\n", ": byte 6 is not UTF-8"),
         ("rate: [\n", ": line 2: not YAML"),
         ("rate: 1.0\n\tx: 2\n", ": line 2: not YAML"),
@@ -77,7 +77,7 @@ def test_a_merged_key_may_be_given_again_but_an_own_one_not(tmp_path: Path) -> N
     path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {<<: *a}\n")
     assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 1, "y": 2}}
     path.write_text("a: &a {x: 1}\nb: {<<: *a, x: 3, x: 4}\n")
-    with pytest.raises(InputError, match="line 2: key 'x' stands twice"):
+    with pytest.raises(InputError, match="line 2: key 'x' appears twice"):
         read_yaml(path)
 
 

@@ -16,7 +16,7 @@ TREE = {
     "own/start.py": "import json\nfrom own.room import part\nfrom own.room.lazy import late\n",
     "own/room/__init__.py": "from .init import LIMIT\n",
     "own/room/init.py": "LIMIT = 1\n",
-    "own/room/part.py": "from . import beside as b\nfrom ..top import v, other\n",
+    "own/room/part.py": "from . import next to as b\nfrom ..top import v, other\n",
     "own/room/beside.py": "import own.deep.inner\n",
     "own/room/lazy.py": "def late():\n    if True:\n        from own.late import work\n        work()\n",
     "own/late.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from own.types_only import T\n",

@@ -109,7 +109,7 @@ def check_walked() -> None:
 
 def test_every_full_scale_recipe_has_a_walk() -> None:
     assert set(WALKS) == {
-        name for name, recipe in load_recipes(ROOT / "recipes").items() if "hub" in recipe.tiers
+        name for name, recipe in load_recipes(ROOT / "recipes").items() if "hub" in recipe.providers
     }
 
 
@@ -118,7 +118,7 @@ def test_a_checkpoint_with_a_pickle_alone_is_named_converted_and_trained(
 ) -> None:
     walk("sct/sct-simcse --backbone bert-mini")
     assert (
-        "but pytorch_model.bin), expected one tier that has it; run `sentbench data convert bert-mini`"
+        "but pytorch_model.bin), expected one provider that has it; run `sentbench data convert bert-mini`"
         in capsys.readouterr().err
     )
     check_walked()

@@ -35,7 +35,7 @@ ROOMS = {
     "harness/disk/*": "evaluate/* corpus",
     "harness/paths": "evaluate/*",
     "harness/results/*": "evaluate/*",
-    "harness/rewriting/*": "corpus",
+    "harness/augmentation/*": "corpus",
     "harness/tasks/*": "train/* evaluate/*",
 }
 """Module or room -> the most that a changed line may make stale, the report left out; the longest counts."""
@@ -61,7 +61,7 @@ MODULES = {
     "harness/compute/encoders": "",
     "harness/results/store": "evaluate/*",
     "harness/results/contributions": "",
-    "harness/rewriting/edits": "corpus",
+    "harness/augmentation/edits": "corpus",
     # Tasks and what reads their data; selection needs STS-B.
     "harness/tasks/selection": "train/*",
     "harness/tasks/stsb": "train/* evaluate/sts evaluate/geometry",
@@ -72,7 +72,7 @@ MODULES = {
     "harness/data/reranking": "evaluate/reranking",
     "harness/data/wordnet": "corpus",
     # The bytes that these bring are hashed instead.
-    **dict.fromkeys((f"harness/data/{name}" for name in ("download", "hub", "tiers", "sources")), ""),
+    **dict.fromkeys((f"harness/data/{name}" for name in ("download", "hub", "providers", "sources")), ""),
     **dict.fromkeys(("harness/disk/locks", "harness/disk/layouts", "harness/disk/inputs"), ""),
 }
 """Modules of each kind -> exactly what a changed line makes stale, the report left out."""

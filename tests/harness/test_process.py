@@ -92,7 +92,7 @@ def test_a_run_is_trained_with_the_arithmetic_of_its_plan(run: str, expected: st
 from harness.plan import entries
 from types import SimpleNamespace
 run = SimpleNamespace(arithmetic={run!r})
-entries.read_params = lambda *a: SimpleNamespace(tiers=[], run=lambda key: run)
+entries.read_params = lambda *a: SimpleNamespace(providers=[], run=lambda key: run)
 from harness.cli import main""",
     )
     plain = {name: value for name, value in os.environ.items() if name not in (*PORTABLE, REPLACED)}
@@ -220,8 +220,8 @@ def test_an_allocator_without_glibcs_settings_is_left_alone(monkeypatch: pytest.
 
 
 @pytest.fixture
-def a_card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Lets torch report a card, and gives its settings back afterwards."""
+def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Lets torch report a GPU, and gives its settings back afterwards."""
     import torch
 
     properties = SimpleNamespace(name="NVIDIA A10", major=8, minor=6)
@@ -238,7 +238,7 @@ def a_card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("wanted", ["cuda", "auto"])
 @pytest.mark.usefixtures("a_card")
-def test_on_a_card_operators_are_deterministic_and_products_are_not_rounded_to_tf32(wanted: str) -> None:
+def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf32(wanted: str) -> None:
     import torch
 
     assert process.resolve_device(wanted) == "cuda"
@@ -249,7 +249,7 @@ def test_on_a_card_operators_are_deterministic_and_products_are_not_rounded_to_t
 
 
 @pytest.mark.usefixtures("a_card")
-def test_a_cpu_beside_a_card_keeps_its_settings() -> None:
+def test_a_cpu_beside_a_gpu_keeps_its_settings() -> None:
     import torch
 
     assert process.resolve_device("cpu") == "cpu"
@@ -259,7 +259,7 @@ def test_a_cpu_beside_a_card_keeps_its_settings() -> None:
 
 @pytest.mark.usefixtures("a_card")
 @pytest.mark.parametrize(("printed", "driver"), [("570.86.15\n570.86.15\n", "570.86.15"), (None, "unknown")])
-def test_a_result_names_the_card_and_its_software(
+def test_a_result_names_the_gpu_and_its_software(
     printed: str | None, driver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(command: list[str], **_: object) -> SimpleNamespace:
@@ -268,9 +268,9 @@ def test_a_result_names_the_card_and_its_software(
         return SimpleNamespace(stdout=printed)
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert process.card_versions("cpu") == {}
-    assert process.card_versions("cuda") == {
-        "card": "NVIDIA A10",
+    assert process.gpu_versions("cpu") == {}
+    assert process.gpu_versions("cuda") == {
+        "gpu": "NVIDIA A10",
         "compute capability": "8.6",
         "driver": driver,
         "CUDA": "12.8",

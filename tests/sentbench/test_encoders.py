@@ -22,7 +22,7 @@ TEXTS = ["a man runs", "the dog sleeps", "a man runs"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a tiny encoder; STS-B of eight pairs a split is among the data."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     write_stsb(tmp_path / "data/stsb")
     tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
     return tmp_path / "encoder"

@@ -37,7 +37,7 @@ def test_results_without_a_folder_are_those_of_the_checkout(monkeypatch: pytest.
     assert sentbench.results()["key"].nunique() == len(list((ROOT / "reports/scores").glob("*.json")))
 
 
-def test_published_numbers_are_those_printed() -> None:
+def test_published_numbers_are_those_reported() -> None:
     frame = sentbench.published("pcl/table2")
     assert tuple(frame.columns) == PUBLISHED_COLUMNS
     row = frame[(frame["system"] == "simcse") & (frame["backbone"] == "bert-base-uncased")]
@@ -51,7 +51,7 @@ def test_published_numbers_are_those_printed() -> None:
 
 def test_verify_finds_what_the_command_finds() -> None:
     (found,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
-    assert (found.printed.value, found.verdict, found.values) == (76.14, "authors only", ())
+    assert (found.reported.value, found.verdict, found.values) == (76.14, "authors only", ())
     assert sentbench.describe(found).splitlines()[1].startswith("reported   76.14")
     assert len(sentbench.verify("pcl/table2", "SimCSE", "Avg")) == 3
     with pytest.raises(sentbench.InputError, match="has no row 'UNO'"):

@@ -126,7 +126,7 @@ def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empt
     """
     done = run(installed, empty, "-c", textwrap.dedent(program))
     assert done.returncode == 0, done.stderr
-    place, scores, answer, printed = json.loads(done.stdout)
+    place, scores, answer, reported = json.loads(done.stdout)
     assert Path(place).is_relative_to(installed)
     assert (scores, answer) == (2, "authors only")
-    assert printed > 100
+    assert reported > 100

@@ -39,7 +39,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(written: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder; it is no checkout."""
     monkeypatch.setenv("SENTBENCH_DATA", str(written / "data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(written)
     return written
 
@@ -260,7 +260,7 @@ def test_a_wrong_argument_is_an_input_error_in_one_line(folder: Path, name: str)
         WRONG_CALLS[name]()
     message = str(told.value)
     assert len(message.splitlines()) == 1
-    assert message.encode()  # can be printed
+    assert message.encode()  # can be reported
 
 
 @pytest.mark.parametrize(

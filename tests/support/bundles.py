@@ -129,7 +129,7 @@ CHECKOUT = Checkout(
     expected=expected,
     identity=identity,
     code={"simcse": {CODE}},
-    ranges=partial(ranges_of, ours=OURS, bands={}, printed={}),
+    ranges=partial(ranges_of, ours=OURS, bands={}, reported={}),
     rescore=rescore,
     present=OURS,
 )
@@ -168,7 +168,7 @@ def bundle_of(out: Path, *results: ResultFile, vectors: bool = True) -> Path:
 Contents = dict[str, bytes]
 
 
-def rewritten(bundle: Path, change: Callable[[Contents], None], *, honest: bool = True) -> Path:
+def augmented(bundle: Path, change: Callable[[Contents], None], *, honest: bool = True) -> Path:
     """Returns the bundle with changed members; if `honest` its manifest states their bytes."""
     with zipfile.ZipFile(bundle) as archive:
         contents = {name: archive.read(name) for name in archive.namelist()}

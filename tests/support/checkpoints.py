@@ -1,7 +1,7 @@
 """Tiny networks with random weights in the layouts in which the hub has the real ones.
 
 BERT as Google stores it: names begin with `bert.`, layer norms have gamma and beta, and the heads of
-pre-training stand beside the network. RoBERTa: names begin with `roberta.`, a head for its language model, no
+pre-training are next to the network. RoBERTa: names begin with `roberta.`, a head for its language model, no
 pooler.
 SimCSE: no prefix; its RoBERTa has vocab.json and merges.txt and no tokenizer.json.
 """

@@ -1,4 +1,4 @@
-"""Steps and trainings of a sample on any device, for tests on the simulated card and checks on a real one."""
+"""Steps and trainings of a sample on any device, for tests on the simulated GPU and checks on a real one."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Grounds:
     """Every backbone and parent that a sample may name, written once below a folder."""
 
     def __init__(self, top: Path) -> None:
-        self.rows = tiny.rows(rewrites=2)
+        self.rows = tiny.rows(augmentations=2)
         self.backbones = {"bert": tiny.write_backbone(top / "bert"), "words": _write_words(top / "words")}
         self.parents = {
             kind: tiny.write_parent(top / str(kind), kind, self.rows)

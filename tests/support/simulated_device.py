@@ -1,8 +1,8 @@
-"""A simulated card: tensors that report another device, compute on the CPU, and count the host's waits.
+"""A simulated GPU: tensors that report another device, compute on the CPU, and count the host's waits.
 
 The reported device is `meta`: a CPU build of torch can switch to it, which it cannot for `cuda`. Inside of
-`simulated_device` factories, copies and operators behave as on a card: tensors of two devices in one operator
-are an error, and whatever makes the host wait for the card is counted with the line that asked for it.
+`simulated_device` factories, copies and operators behave as on a GPU: tensors of two devices in one operator
+are an error, and whatever makes the host wait for the GPU is counted with the line that asked for it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class TwoDevicesError(RuntimeError):
 
 
 @dataclass
-class Card:
-    """What was asked of the simulated card: waits by line of code, and operators that read real numbers."""
+class Gpu:
+    """What was asked of the simulated GPU: waits by line of code, and operators that read real numbers."""
 
     waits: Counter[str] = field(default_factory=Counter)
     operators: set[str] = field(default_factory=set)
@@ -58,15 +58,15 @@ class Card:
         self.waits[f"{reason} at {_line()}"] += 1
 
 
-class OnCard(torch.Tensor):
-    """A tensor on the simulated card; `held` is the tensor that it computes with."""
+class OnGpu(torch.Tensor):
+    """A tensor on the simulated GPU; `held` is the tensor that it computes with."""
 
     held: torch.Tensor
-    card: Card
+    gpu: Gpu
 
     @staticmethod
-    def __new__(cls, held: torch.Tensor, card: Card) -> OnCard:
-        made: OnCard = torch.Tensor._make_wrapper_subclass(
+    def __new__(cls, held: torch.Tensor, gpu: Gpu) -> OnGpu:
+        made: OnGpu = torch.Tensor._make_wrapper_subclass(
             cls,
             held.size(),
             strides=held.stride(),
@@ -74,40 +74,40 @@ class OnCard(torch.Tensor):
             dtype=held.dtype,
             device=DEVICE,
         )
-        made.held, made.card = held, card
+        made.held, made.gpu = held, gpu
         return made
 
     def __repr__(self, **_: Any) -> str:
-        return f"OnCard({self.held})"
+        return f"OnGpu({self.held})"
 
     def tolist(self) -> Any:
-        self.card.wait("tolist")
+        self.gpu.wait("tolist")
         return self.held.detach().tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        raise TypeError("a tensor on a card is no NumPy array; copy it to the host first")
+        raise TypeError("a tensor on a GPU is no NumPy array; copy it to the host first")
 
     def new_tensor(self, data: Any, **settings: Any) -> torch.Tensor:  # type: ignore[override]
         return torch.tensor(data, **{"dtype": self.dtype, "device": DEVICE, **settings})
 
     @classmethod
     def __torch_dispatch__(cls, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _run(_card_of((args, kwargs)), operator, args, kwargs or {})
+        return _run(_gpu_of((args, kwargs)), operator, args, kwargs or {})
 
 
 class _Everywhere(TorchDispatchMode):
-    """Sees the operators without a tensor of the card too: factories and copies to it."""
+    """Sees the operators without a tensor of the GPU too: factories and copies to it."""
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, gpu: Gpu) -> None:
         super().__init__()
-        self.card = card
+        self.gpu = gpu
 
     def __torch_dispatch__(self, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _run(self.card, operator, args, kwargs or {})
+        return _run(self.gpu, operator, args, kwargs or {})
 
 
 class _HalfPrecision(TorchFunctionMode):
-    """Autocast to bf16 on the card, as torch's lists for CUDA have it for what this project calls."""
+    """Autocast to bf16 on the GPU, as torch's lists for CUDA have it for what this project calls."""
 
     half: ClassVar = {"linear", "matmul", "__matmul__", "mm", "bmm", "addmm", "baddbmm", "einsum", ATTENTION}
     full: ClassVar = {
@@ -124,7 +124,7 @@ class _HalfPrecision(TorchFunctionMode):
         wanted = torch.bfloat16 if name in self.half else torch.float32
 
         def cast(value: torch.Tensor) -> torch.Tensor:
-            casts = isinstance(value, OnCard) and value.is_floating_point() and value.dtype != wanted
+            casts = isinstance(value, OnGpu) and value.is_floating_point() and value.dtype != wanted
             return value.to(wanted) if casts else value
 
         if self.switch[0] and name in self.half | self.full:
@@ -133,9 +133,9 @@ class _HalfPrecision(TorchFunctionMode):
 
 
 @contextmanager
-def simulated_device() -> Iterator[Card]:
-    """Lets `device="meta"` be a card while the context lasts, and yields what is asked of it."""
-    card = Card()
+def simulated_device() -> Iterator[Gpu]:
+    """Lets `device="meta"` be a GPU while the context lasts, and yields what is asked of it."""
+    gpu = Gpu()
     autocast, enabled, dtype = torch.autocast, torch.is_autocast_enabled, torch.get_autocast_dtype
     half = [False]
 
@@ -167,17 +167,17 @@ def simulated_device() -> Iterator[Card]:
             mock.patch(
                 "torch.optim.optimizer._get_fused_kernels_supported_devices", return_value=["cpu", DEVICE]
             ),
-            mock.patch("torch.tensor", _from_data(card, torch.tensor)),
-            mock.patch("torch.as_tensor", _from_data(card, torch.as_tensor)),
-            _Everywhere(card),
+            mock.patch("torch.tensor", _from_data(gpu, torch.tensor)),
+            mock.patch("torch.as_tensor", _from_data(gpu, torch.as_tensor)),
+            _Everywhere(gpu),
         ):
-            yield card
+            yield gpu
     finally:
         torch.__future__.set_swap_module_params_on_conversion(swapped)
 
 
-def _from_data(card: Card, made_by: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """Returns torch's function that makes a tensor of numbers: a card gets a copy, with a wait."""
+def _from_data(gpu: Gpu, made_by: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Returns torch's function that makes a tensor of numbers: a GPU gets a copy, with a wait."""
 
     def made(data: Any, *, device: Any = None, **settings: Any) -> torch.Tensor:
         if device is None or torch.device(device).type != DEVICE:
@@ -188,64 +188,64 @@ def _from_data(card: Card, made_by: Callable[..., torch.Tensor]) -> Callable[...
 
 
 def on_host(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns the CPU tensor that one on the simulated card computes with; others as they are."""
-    return tensor.held if isinstance(tensor, OnCard) else tensor
+    """Returns the CPU tensor that one on the simulated GPU computes with; others as they are."""
+    return tensor.held if isinstance(tensor, OnGpu) else tensor
 
 
-def _run(card: Card, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _run(gpu: Gpu, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     name = operator._schema.name
-    there: list[OnCard] = []
+    there: list[OnGpu] = []
     here: list[torch.Tensor] = []
 
     def noted(value: torch.Tensor) -> torch.Tensor:
-        there.append(value) if isinstance(value, OnCard) else here.append(value)
+        there.append(value) if isinstance(value, OnGpu) else here.append(value)
         return on_host(value)
 
     given, kwargs = _each(noted, args), _each(noted, kwargs)
     wanted = kwargs.get("device")
     result_there = bool(there) if wanted is None else torch.device(wanted).type == DEVICE
     if any(value.is_floating_point() for value in there):
-        card.operators.add(name)
+        gpu.operators.add(name)
     if name == "aten::_to_copy":
         if bool(there) != result_there and not kwargs.get("non_blocking"):
-            card.wait("copy")
+            gpu.wait("copy")
         kwargs = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
     elif name == "aten::copy_":
-        if isinstance(args[0], OnCard) != isinstance(args[1], OnCard) and not (args[2:] or (False,))[0]:
-            card.wait("copy")
+        if isinstance(args[0], OnGpu) != isinstance(args[1], OnGpu) and not (args[2:] or (False,))[0]:
+            gpu.wait("copy")
     elif wanted is not None:
         kwargs = {**kwargs, "device": torch.device("cpu")}
     elif there:
-        _check_one_device(card, name, there, here)
+        _check_one_device(gpu, name, there, here)
     if there and name in READS:
-        card.wait(name)
+        gpu.wait(name)
     if there and name in INDEXING and any(_is_mask(value) for value in args[1]):
-        card.wait("boolean index")
+        gpu.wait("boolean index")
     made = operator(*given, **kwargs)
     if not result_there and name != "aten::copy_":
         return made
     known = {id(value.held): value for value in there} | {id(value): value for value in here}
 
     def wrapped(value: torch.Tensor) -> torch.Tensor:
-        return known[id(value)] if id(value) in known else OnCard(value, card)
+        return known[id(value)] if id(value) in known else OnGpu(value, gpu)
 
     return _each(wrapped, made)
 
 
-def _check_one_device(card: Card, name: str, there: list[OnCard], here: list[torch.Tensor]) -> None:
+def _check_one_device(gpu: Gpu, name: str, there: list[OnGpu], here: list[torch.Tensor]) -> None:
     """Refuses tensors of two devices, but for single numbers, which torch passes by value, and indices."""
     stray = [value for value in here if value.dim() > 0 or name in ("aten::cat", "aten::stack")]
     if stray and name not in INDEXING:
         raise TwoDevicesError(f"{name} at {_line()} got tensors of two devices")
     if stray:
-        card.wait("index from the host")
+        gpu.wait("index from the host")
 
 
-def _card_of(values: Any) -> Card:
-    """Returns the card of the first tensor on one."""
-    cards: list[Card] = []
-    _each(lambda value: cards.append(value.card) if isinstance(value, OnCard) else None, values)
-    return cards[0]
+def _gpu_of(values: Any) -> Gpu:
+    """Returns the GPU of the first tensor on one."""
+    gpus: list[Gpu] = []
+    _each(lambda value: gpus.append(value.gpu) if isinstance(value, OnGpu) else None, values)
+    return gpus[0]
 
 
 def _each(change: Callable[[torch.Tensor], Any], value: Any) -> Any:

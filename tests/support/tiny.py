@@ -159,13 +159,13 @@ def write_backbone(
     return folder
 
 
-def rows(count: int = 24, *, rewrites: int = 0, seed: int = 1) -> list[Row]:
-    """Returns sentences of 2 to 9 known words, each with shuffled copies as rewrites."""
+def rows(count: int = 24, *, augmentations: int = 0, seed: int = 1) -> list[Row]:
+    """Returns sentences of 2 to 9 known words, each with shuffled copies as augmentations."""
     rng = np.random.default_rng(seed)
     made = []
     for index in range(count):
         words = list(rng.choice(WORDS, size=rng.integers(2, 10)))
-        others = tuple(" ".join(rng.permutation(words)) for _ in range(rewrites))
+        others = tuple(" ".join(rng.permutation(words)) for _ in range(augmentations))
         made.append(Row(index, " ".join(words), others))
     return made
 

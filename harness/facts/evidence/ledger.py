@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.declarations import list_declarations, read_declaration
 from harness.errors import InputError
-from harness.facts.evidence.model import Printed, Scope, Score, Study, StudyFile, Summary, check_score
+from harness.facts.evidence.model import Reported, Scope, Score, Study, StudyFile, Summary, check_score
 from harness.facts.published import Published, known_name
 
 SCOPE_FILE = "scope.yaml"
@@ -34,8 +34,8 @@ class Ledger:
         """Returns who measured: the name in the study, the group that owns its source, or the source."""
         return study.by or self._group("sources", study.source) or study.source
 
-    def printed_by(self, paper: str, work: str | None) -> str:
-        """Returns who stands behind a printed value: of the paper, or of the work it cites."""
+    def reported_by(self, paper: str, work: str | None) -> str:
+        """Returns who stands behind a reported value: of the paper, or of the work it cites."""
         if work is not None:
             return self._group("works", work) or work
         return self._group("papers", paper) or paper
@@ -52,7 +52,8 @@ class Ledger:
 def load_ledger(folder: Path, published: Published) -> Ledger:
     """Returns the ledger of a folder; `published` holds the numbers that studies name by their table.
 
-    Errors: InputError if a file is not as declared, a printed number is not there, or a number stands twice.
+    Errors: InputError if a file is not as declared, a reported number is not there, or a number appears
+    twice.
     """
     scope = read_declaration(folder / SCOPE_FILE, Scope)
     studies: list[Study] = []
@@ -63,7 +64,7 @@ def load_ledger(folder: Path, published: Published) -> Ledger:
         for index, study in enumerate(read_declaration(path, StudyFile).studies):
             where.append(f"{path}: studies.{index}")
             try:
-                studies.append(_with_printed(study, published))
+                studies.append(_with_reported(study, published))
             except (InputError, ValueError) as error:
                 raise InputError(f"{where[-1]}: {error}; correct the file") from None
     ledger = Ledger(tuple(studies), scope)
@@ -72,36 +73,36 @@ def load_ledger(folder: Path, published: Published) -> Ledger:
     return ledger
 
 
-def _with_printed(study: Study, published: Published) -> Study:
+def _with_reported(study: Study, published: Published) -> Study:
     """Returns the study with the numbers of its published table among its scores."""
-    if study.printed is None:
+    if study.reported is None:
         return study
-    found = _printed_scores(study.printed, study.printed.row or study.system, published)
+    found = _reported_scores(study.reported, study.reported.row or study.system, published)
     twice = sorted(found.keys() & study.scores.keys())
     if twice:
-        raise InputError(f"{study.system}: {', '.join(twice)} both printed and stated, expected once")
+        raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated, expected once")
     for column, score in found.items():
         check_score(study.system, column, score)
     return study.model_copy(update={"scores": {**found, **study.scores}})
 
 
-def _printed_scores(printed: Printed, key: str, published: Published) -> dict[str, Score]:
-    table = published.table(printed.table)
-    row = published.row(printed.table, key)
-    seeds = printed.seeds or row.seeds or 1
+def _reported_scores(reported: Reported, key: str, published: Published) -> dict[str, Score]:
+    table = published.table(reported.table)
+    row = published.row(reported.table, key)
+    seeds = reported.seeds or row.seeds or 1
 
     def points(column: str) -> float:
-        value = table.compared(row, known_name(column, table.columns, f"column of {printed.table}"))
+        value = table.compared(row, known_name(column, table.columns, f"column of {reported.table}"))
         if value is None:
-            raise InputError(f"{printed.table} prints nothing for {key} in {column}, expected a number")
+            raise InputError(f"{reported.table} prints nothing for {key} in {column}, expected a number")
         return round(value * 100 / table.scale, 4)
 
-    if isinstance(printed.columns, list):
-        values = {column: points(column) for column in printed.columns}
+    if isinstance(reported.columns, list):
+        values = {column: points(column) for column in reported.columns}
         return {
             column: Summary(mean=value, n=seeds) if seeds > 1 else value for column, value in values.items()
         }
-    lists = {column: [points(name) for name in names] for column, names in printed.columns.items()}
+    lists = {column: [points(name) for name in names] for column, names in reported.columns.items()}
     return {column: values if len(values) > 1 else values[0] for column, values in lists.items()}
 
 
@@ -118,7 +119,9 @@ def _check_scope(path: Path, ledger: Ledger, published: Published) -> None:
 
 
 def runs_of(score: Score) -> list[float]:
-    """Returns the single runs that a score states; none where it states only a mean, a spread or a range."""
+    """Returns the single runs that a score states; none where it states only a mean, a standard deviation or
+    a range.
+    """
     return [score] if isinstance(score, float) else list(score) if isinstance(score, list) else []
 
 

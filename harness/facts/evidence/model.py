@@ -89,8 +89,8 @@ class Settings(Declaration):
     sick_r_pairs: Literal[9927] | None = None
 
 
-class Printed(Declaration):
-    """Numbers that stand in leaderboards/published: they are read from there and not repeated.
+class Reported(Declaration):
+    """Numbers that appear in leaderboards/published: they are read from there and not repeated.
 
     row: the published row, the study's system if empty. columns: columns by name, or for a column of the
     study the published columns that hold its seeds. seeds: runs behind each value, if the table does not
@@ -121,7 +121,7 @@ class Study(Declaration):
     settings: Settings = Settings()
     differs: str = ""
     scores: dict[str, Score] = Field(default_factory=dict)
-    printed: Printed | None = None
+    reported: Reported | None = None
     repeats: list[str] = Field(default_factory=list)
     derived: bool = False
     doubt: str = ""
@@ -131,8 +131,8 @@ class Study(Declaration):
     @model_validator(mode="after")
     def check(self) -> Study:
         """Columns are known, numbers in range, and another recipe says what differs."""
-        if not self.scores and self.printed is None:
-            raise ValueError(f"{self.system}: no number, expected `scores` or `printed`")
+        if not self.scores and self.reported is None:
+            raise ValueError(f"{self.system}: no number, expected `scores` or `reported`")
         if (self.kind == "other-recipe") != bool(self.differs):
             raise ValueError(f"{self.system}: expected `differs` for another recipe and only there")
         for column, score in self.scores.items():

@@ -14,7 +14,7 @@ from harness.facts.published import Published
 from harness.facts.verdicts import Origin, origin_of
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
-"""How a study stands to a printed number: others trained the system by its recipe, those who printed it
+"""How a study stands to a reported number: others trained the system by its recipe, those who reported it
 measured it once more, released weights were scored, or somebody trained it by another recipe. Never
 pooled."""
 
@@ -24,7 +24,7 @@ SEVEN = 7
 
 
 @dataclass(frozen=True)
-class PrintedNumber:
+class ReportedNumber:
     """One published number in points.
 
     by: who stands behind it; seeds: runs behind it, picked: runs it was chosen from, None if
@@ -49,7 +49,7 @@ class PrintedNumber:
 
     @property
     def fact(self) -> tuple[str, str, float]:
-        """What is printed, the same wherever the number is quoted."""
+        """What is reported, the same wherever the number is quoted."""
         return self.system or self.row, self.column, round(self.value, 4)
 
 
@@ -80,7 +80,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Others:
-    """What is known of a printed number beside our own runs; `searched` as in `Ledger.searched`."""
+    """What is known of a reported number besides our own runs; `searched` as in `Ledger.searched`."""
 
     pools: Mapping[Relation, Pool]
     uncounted: tuple[Study, ...]
@@ -98,12 +98,12 @@ def nothing_known() -> Others:
     return Others(dict.fromkeys(RELATIONS, empty), (), searched=False)
 
 
-def printed_number(
+def reported_number(
     published: Published, ledger: Ledger, *, table: str, row: str, column: str
-) -> PrintedNumber | None:
+) -> ReportedNumber | None:
     """Returns a published cell as evidence is compared with it; None if no study could have measured it.
 
-    That is so where nothing is printed, the metric is another one, or `Avg` is not the mean of the seven
+    That is so where nothing is reported, the metric is another one, or `Avg` is not the mean of the seven
     sets. Errors: as `any_number`.
     """
     found = published.table(table)
@@ -116,8 +116,8 @@ def printed_number(
 
 def any_number(
     published: Published, ledger: Ledger, *, table: str, row: str, column: str
-) -> PrintedNumber | None:
-    """Returns a published cell of any metric in points, None where nothing is printed.
+) -> ReportedNumber | None:
+    """Returns a published cell of any metric in points, None where nothing is reported.
 
     Errors: InputError for a table or row that is not known.
     """
@@ -126,12 +126,12 @@ def any_number(
     if value is None:
         return None
     points = 100 / found.scale
-    return PrintedNumber(
+    return ReportedNumber(
         table=table,
         row=row,
         column=column,
         value=round(value * points, 4),
-        by=ledger.printed_by(table.split("/")[0], line.work),
+        by=ledger.reported_by(table.split("/")[0], line.work),
         seeds=line.seeds,
         rounding=0.5 * 10.0**-found.decimals * points,
         system=ledger.plain(row),
@@ -139,33 +139,33 @@ def any_number(
     )
 
 
-def others_of(ledger: Ledger, printed: PrintedNumber) -> Others:
-    """Returns what the ledger knows of a printed number; the print itself is no evidence for it, and neither
-    are quotations, doubtful numbers and runs that had not converged.
+def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
+    """Returns what the ledger knows of a reported number; the reported value itself is no evidence for it,
+    and neither are quotations, doubtful numbers and runs that had not converged.
     """
     counted: dict[Relation, list[Study]] = {relation: [] for relation in RELATIONS}
     uncounted = []
-    for study in ledger.of(printed.row):
-        if printed.column not in study.scores or _is_the_print(ledger, study, printed):
+    for study in ledger.of(reported.row):
+        if reported.column not in study.scores or _is_the_report(ledger, study, reported):
             continue
-        if study.not_counted or printed.column in study.repeats:
+        if study.not_counted or reported.column in study.repeats:
             uncounted.append(study)
         else:
-            counted[relation_of(ledger, study, printed)].append(study)
+            counted[relation_of(ledger, study, reported)].append(study)
     return Others(
-        {relation: pool(ledger, studies, printed.column) for relation, studies in counted.items()},
+        {relation: pool(ledger, studies, reported.column) for relation, studies in counted.items()},
         tuple(uncounted),
-        ledger.searched(printed.row),
+        ledger.searched(reported.row),
     )
 
 
-def relation_of(ledger: Ledger, study: Study, printed: PrintedNumber) -> Relation:
-    """Returns how a study stands to a printed number."""
+def relation_of(ledger: Ledger, study: Study, reported: ReportedNumber) -> Relation:
+    """Returns how a study stands to a reported number."""
     if study.kind == "checkpoint":
         return "checkpoint"
     if study.kind == "other-recipe":
         return "other recipe"
-    return "same authors" if ledger.measured_by(study) == printed.by else "independent"
+    return "same authors" if ledger.measured_by(study) == reported.by else "independent"
 
 
 def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
@@ -197,25 +197,26 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
     return Pool(chosen, runs, sources, competitors)
 
 
-def known_spread(ledger: Ledger, system: str, column: str) -> statistics.KnownSpread | None:
-    """Returns the spread between the seeds of a system as its largest study by others shows it.
+def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:
+    """Returns the standard deviation between the seeds of a system as its largest study by others shows it.
 
     Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
     """
-    return _largest_spread(ledger.of(system), column)
+    return _largest_sd(ledger.of(system), column)
 
 
-def backbone_spread(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSpread | None:
-    """Returns the spread of the largest study of any system on a backbone, as `known_spread` counts them.
+def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSd | None:
+    """Returns the standard deviation of the largest study of any system on a backbone, as `known_sd` counts
+    them.
 
     It says how many seeds to plan for a system that nobody ran often; it judges no other system's scores.
     """
-    return _largest_spread(
+    return _largest_sd(
         [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
     )
 
 
-def _largest_spread(studies: Iterable[Study], column: str) -> statistics.KnownSpread | None:
+def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | None:
     lists = [
         runs_of(study.scores[column])
         for study in studies
@@ -225,19 +226,19 @@ def _largest_spread(studies: Iterable[Study], column: str) -> statistics.KnownSp
     sd = statistics.sample_sd(largest)
     if sd is None or len(largest) < statistics.SMALL_SAMPLE:
         return None
-    return statistics.KnownSpread(sd, len(largest))
+    return statistics.KnownSd(sd, len(largest))
 
 
-def _is_the_print(ledger: Ledger, study: Study, printed: PrintedNumber) -> bool:
-    """Returns whether a study is the printed number itself: its own cell, or its authors' same single run."""
-    own = study.printed
-    if own is not None and own.table == printed.table and (own.row or study.system) == printed.row:
+def _is_the_report(ledger: Ledger, study: Study, reported: ReportedNumber) -> bool:
+    """Returns whether a study is the reported number itself: its cell, or its authors' same single run."""
+    own = study.reported
+    if own is not None and own.table == reported.table and (own.row or study.system) == reported.row:
         return isinstance(own.columns, list)
-    score = study.scores[printed.column]
+    score = study.scores[reported.column]
     value = score.mean if isinstance(score, Summary) else score
     return (
         study.kind == "re-run"
-        and ledger.measured_by(study) == printed.by
+        and ledger.measured_by(study) == reported.by
         and isinstance(value, float)
-        and abs(value - printed.value) <= printed.rounding
+        and abs(value - reported.value) <= reported.rounding
     )

@@ -1,4 +1,4 @@
-"""The report's charts as inline SVG: training curves, geometry, and seeds beside published values."""
+"""The report's charts as inline SVG: training curves, geometry, and seeds next to published values."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ PER_ROW = 2
 LETTER = 0.0165
 """The width of a letter at a tick, as a share of a chart with one panel."""
 WIDE = 30.0
-"""Axis values further apart than this factor stand on a logarithmic axis."""
-PRINTED = "Diamonds: published."
+"""Axis values further apart than this factor appear on a logarithmic axis."""
+REPORTED = "Diamonds: published."
 OURS = "Circles: ours, mean ± standard deviation over seeds; small dots are seeds."
 UNRUN = "None of it has been run yet."
 
@@ -44,9 +44,9 @@ def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
     if not drawn or not (placed or table.kind == "figure"):
         return None
     cells = [row.cells[index] for index in drawn for row in table.rows]
-    printed = PRINTED if any(cell.published is not None for cell in cells) else "No value is printed."
+    reported = REPORTED if any(cell.published is not None for cell in cells) else "No value is reported."
     ours = OURS if any(cell.value is not None for cell in cells) else UNRUN
-    return Chart(key, table.title, _draw(table, drawn, key, placed=placed), f"{printed} {ours}")
+    return Chart(key, table.title, _draw(table, drawn, key, placed=placed), f"{reported} {ours}")
 
 
 def _panels(table: Table) -> list[int]:
@@ -102,7 +102,7 @@ def _groups(table: Table) -> dict[str, list[TableRow]]:
 
 
 def tick_names(where: Sequence[float], *, panels: int) -> list[str]:
-    """Returns what stands at each tick of a logarithmic axis, nothing where it would touch the next one.
+    """Returns what appears at each tick of a logarithmic axis, nothing where it would touch the next one.
 
     where: the ticks, ascending; panels: how many such axes share the width of a chart.
     """
@@ -117,7 +117,7 @@ def tick_names(where: Sequence[float], *, panels: int) -> list[str]:
 
 
 def _lines(axes: Axes, table: Table, index: int, *, panels: int) -> None:
-    """Values against the axis of the table, one pair of lines a group; `panels` stand side by side."""
+    """Values against the axis of the table, one pair of lines a group; `panels` appear side by side."""
     where = sorted({row.x for row in table.rows if row.x is not None})
     if min(where) > 0 and max(where) / min(where) > WIDE:
         axes.set_xscale("log")
@@ -127,11 +127,11 @@ def _lines(axes: Axes, table: Table, index: int, *, panels: int) -> None:
         colour = PALETTE[SERIES[style % len(SERIES)]].light
         placed = sorted((row for row in rows if row.x is not None), key=lambda row: row.x or 0.0)
         points = [(row.x or 0.0, row.cells[index]) for row in placed]
-        printed = [(x, cell.published) for x, cell in points if cell.published is not None]
-        if printed:
+        reported = [(x, cell.published) for x, cell in points if cell.published is not None]
+        if reported:
             label = f"{group}, published" if group else "published"
             axes.plot(
-                *zip(*printed, strict=True), "D--", color=colour, linewidth=0.9, markersize=5, label=label,
+                *zip(*reported, strict=True), "D--", color=colour, linewidth=0.9, markersize=5, label=label,
                 markerfacecolor=PALETTE["paper"].light,
             )  # fmt: skip
         ours = [(x, cell.value) for x, cell in points if cell.value is not None]
@@ -143,7 +143,7 @@ def _lines(axes: Axes, table: Table, index: int, *, panels: int) -> None:
 
 
 def _mark(axes: Axes, x: float, mean: float, cell: Cell, colour: str, *, label: str) -> None:
-    """Our mean with its spread and the seeds behind it; upright."""
+    """Our mean with its standard deviation and the seeds behind it; upright."""
     axes.errorbar(
         [x], [mean], yerr=[cell.sd or 0.0], fmt="o", color=colour, markersize=5.5, capsize=2,
         label=label,

@@ -23,7 +23,7 @@ class Shape(NamedTuple):
 
 
 def scatter(systems: Mapping[str, Sequence[Shape]], *, names: bool = True, key: str = "scatter") -> str:
-    """Returns one point per system, the mean over its runs; `names` stand at the points, joined by a line.
+    """Returns one point per system, the mean over its runs; `names` appear at the points, joined by a line.
 
     Errors: InputError if there is no system, or matplotlib is missing.
     """

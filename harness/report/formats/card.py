@@ -13,7 +13,7 @@ from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
 from harness.results.schema import ResultFile
 
 HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
-"""Licences that the hub knows by name; any other is `other` with its name beside it."""
+"""Licences that the hub knows by name; any other is `other` with its name next to it."""
 
 
 class ScoreLine(NamedTuple):

@@ -46,7 +46,7 @@ def to_sentences(difference: Difference) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Returns text that shows no HTML and no link; what stands between backticks stays as it is."""
+    """Returns text that shows no HTML and no link; what is between backticks stays as it is."""
     shown = {"<": "&lt;", "](": "]\\("}
     return re.sub(r"`[^`]*`|<|\]\(", lambda found: shown.get(found[0], found[0]), text)
 

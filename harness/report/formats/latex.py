@@ -66,8 +66,8 @@ def escape(text: str) -> str:
 def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
     """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
 
-    The published values stand in a row of their own below ours. Bold marks the rows of which no competing one
-    is shown to be better. A comment names the runs of each row.
+    The published values appear in a row of their own below ours. Bold marks the rows of which no competing
+    one is shown to be better. A comment names the runs of each row.
     """
     around = outline(table)
     rows = [
@@ -166,7 +166,7 @@ def _scripts(cell: Cell, column: Column, decimals: int) -> str:
 def _mark(cell: Cell) -> str:
     """Returns the verdict as a superscript, nothing where it has no sign."""
     more = more_seeds(cell)
-    setting = SETTING_MARKS[cell.as_printed].replace("≠", r"\neq")
+    setting = SETTING_MARKS[cell.as_reported].replace("≠", r"\neq")
     mark = (MARKS[cell.verdict] if cell.verdict else setting) + ("" if more is None else f"+{more}")
     return f"^{{{mark}}}" if mark else ""
 

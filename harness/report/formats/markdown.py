@@ -19,7 +19,7 @@ def escape(text: str) -> str:
 
 
 def escape_code(text: object) -> str:
-    """Returns text that may stand between backticks, also inside a table cell."""
+    """Returns text that may are between backticks, also inside a table cell."""
     return " ".join(str(text).split()).replace("`", "'").replace("|", r"\|")
 
 

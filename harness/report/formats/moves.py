@@ -13,7 +13,7 @@ from harness.report.tables.moves import Move
 
 def summary(moves: Sequence[Move]) -> str:
     """Returns one line: how many scores were compared and what became of them."""
-    found = Counter(move.finding for move in moves)
+    found = Counter(move.outcome for move in moves)
     beyond = found["up"] + found["down"]
     both = len(moves) - found["added"] - found["removed"]
     parts = [f"{found['up']} up and {found['down']} down beyond noise" if beyond else "none beyond noise"]
@@ -33,9 +33,9 @@ def to_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
 
 def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
     """Returns the comparison as Markdown: what moved in a table, what did not folded away."""
-    moved = [move for move in moves if move.finding in ("up", "down")]
-    quiet = [move for move in moves if move.finding == "within noise"]
-    gone = [move for move in moves if move.finding in ("added", "removed")]
+    moved = [move for move in moves if move.outcome in ("up", "down")]
+    quiet = [move for move in moves if move.outcome == "within noise"]
+    gone = [move for move in moves if move.outcome in ("added", "removed")]
     lines = [f"**{summary(moves)}** ({escape(names[0])} → {escape(names[1])})", ""]
     judged = len(moved) + len(quiet)
     if moved:
@@ -53,11 +53,11 @@ def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
             "</details>",
             "",
         ]
-    for finding in ("added", "removed"):
-        systems = dict.fromkeys(f"{m.key.system}@{m.key.backbone}" for m in gone if m.finding == finding)
+    for outcome in ("added", "removed"):
+        systems = dict.fromkeys(f"{m.key.system}@{m.key.backbone}" for m in gone if m.outcome == outcome)
         if systems:
-            count = sum(move.finding == finding for move in gone)
-            lines.append(f"{finding.capitalize()}: {count} scores of {escape(', '.join(systems))}.")
+            count = sum(move.outcome == outcome for move in gone)
+            lines.append(f"{outcome.capitalize()}: {count} scores of {escape(', '.join(systems))}.")
     return "\n".join(lines).rstrip() + "\n"
 
 

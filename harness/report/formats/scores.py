@@ -66,7 +66,7 @@ def _row(line: ScoreLine, bounds: bool) -> list[str]:
 
 
 def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
-    """Returns metric, setting and the mean of the printed scores of these tasks, in points.
+    """Returns metric, setting and the mean of the reported scores of these tasks, in points.
 
     None for a single task, or unless every task has one and the same headline score.
     """

@@ -10,8 +10,8 @@ from harness.errors import InputError
 def with_section(page: str, section: str, *, where: str) -> str:
     """Returns a page with a section in place of the one that has the same heading.
 
-    section: its heading, a line `## ...` or deeper, and all that stands under it. It reaches to the next line
-    that begins with `## `.
+    section: its heading, a line `## ...` or deeper, and all that appears under it. It reaches to the next
+    line that begins with `## `.
     Errors: InputError, which names the page as `where`, unless it has that heading once, before another one.
     """
     heading = section.partition("\n")[0]

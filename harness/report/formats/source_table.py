@@ -9,12 +9,12 @@ from harness.report.formats.markdown import escape
 
 HEAD = """# Sources of data
 
-Written by `sentbench readmes` from `sources.yaml` and `sources.lock.yaml` beside it. *Pin* is the commit on
+Written by `sentbench readmes` from `sources.yaml` and `sources.lock.yaml` next to it. *Pin* is the commit on
 the hub, or the name that stands for one until `sentbench data lock` keeps what it meant. *Hashes* counts the
-files whose sha256 is known before the fetch, in any tier; on the hub every other file is compared with the
-hash that the hub states.
+files whose sha256 is known before the fetch, in any provider; on the hub every other file is compared with
+the hash that the hub states.
 
-| source | kind | tiers | repository | pin | hashes | licence | how it was confirmed |
+| source | kind | providers | repository | pin | hashes | licence | how it was confirmed |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
@@ -29,7 +29,7 @@ def _cells(entry: Mapping[str, Any]) -> list[str]:
     return [
         f"`{entry['name']}`",
         entry["kind"],
-        ", ".join(entry["tiers"]),
+        ", ".join(entry["providers"]),
         escape(entry["repository"] or ""),
         pin,
         f"{entry['hashes']} of {entry['files']}",

@@ -34,7 +34,7 @@ def text_files(
 
 
 def path_of(table: Table) -> str:
-    """Returns where a table lies below the report, without the ending."""
+    """Returns where a table is below the report, without the ending."""
     return f"tables/{table.key.replace('/', '-')}"
 
 

@@ -25,7 +25,7 @@ MARKS: dict[Verdict, str] = {
 """The sign of each verdict: a bare one is by our seeds, one behind a circle by those of others."""
 
 SETTING_MARKS = {None: "", True: "=", False: "≠"}
-"""The sign of a setting or a count by whether it is the printed one."""
+"""The sign of a setting or a count by whether it is the reported one."""
 
 CITED = "†"
 
@@ -106,7 +106,7 @@ def task_title(name: str) -> str:
 
 
 def format_number(value: float, column: Column, decimals: int) -> str:
-    """Returns a number as it is printed in a column."""
+    """Returns a number as it is shown in a column."""
     return f"{value:.10g}" if column.plain else f"{value:.{decimals}f}"
 
 
@@ -119,7 +119,7 @@ def mark_of(cell: Cell) -> str:
     """Returns the sign of the cell's verdict, with the seeds to add where they are known; else nothing."""
     more = more_seeds(cell)
     if not cell.verdict:
-        return SETTING_MARKS[cell.as_printed]
+        return SETTING_MARKS[cell.as_reported]
     return MARKS[cell.verdict] + ("" if more is None else f"+{more}")
 
 

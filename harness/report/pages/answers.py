@@ -52,7 +52,7 @@ class Answer:
     name: str
     link: str
     evidence: str
-    printed: str
+    reported: str
     verdict: Verdict
     mark: str
     style: str
@@ -94,8 +94,8 @@ def _answer(name: str, report: Report, table: Table, found: Verification, cell: 
     return Answer(
         name=name,
         link=f"{page}#{anchor}",
-        evidence=f"{page}#{anchor_of(found.printed.row)}" if studied and page else "",
-        printed=f"{found.printed.value:.2f}",
+        evidence=f"{page}#{anchor_of(found.reported.row)}" if studied and page else "",
+        reported=f"{found.reported.value:.2f}",
         verdict=found.verdict,
         mark=MARKS[found.verdict] or "–",
         style=slug(found.verdict),
@@ -154,16 +154,17 @@ def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list
     """Returns up to MOST sentences, each computed from the evidence of the tables.
 
     First the settled number with most evidence, then how many of the numbers in question only their authors
-    measured, then the rest by the number of sources: settled numbers, and printed single runs that few others
-    reach. A number that several tables print is named once, and of a system only the mean of the test sets.
+    measured, then the rest by the number of sources: settled numbers, and reported single runs that few
+    others reach. A number that several tables print is named once, and of a system only the mean of the test
+    sets.
     """
     found: dict[tuple[str, str, float], tuple[int, str]] = {}
     for table, row, known in verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
         word = _told(known)
-        if known.printed.column == "Avg" and weight and word:
-            label = f"{row_label(row)}, {known.printed.value:.2f} in {table.title.partition(':')[0]}"
-            found.setdefault(known.printed.fact, (weight, f"{label}: {known_words(known)}: {word}."))
+        if known.reported.column == "Avg" and weight and word:
+            label = f"{row_label(row)}, {known.reported.value:.2f} in {table.title.partition(':')[0]}"
+            found.setdefault(known.reported.fact, (weight, f"{label}: {known_words(known)}: {word}."))
     ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
     alone = sum(answer.verdict == "authors only" for answer in answers)
     if alone and len(answers) > 1:

@@ -44,14 +44,14 @@ class ShownCell:
 
 
 def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
-    """Returns the printed form of a cell; the link is empty if no run of it is on record."""
+    """Returns the reported form of a cell; the link is empty if no run of it is on record."""
     recorded = [runs[key] for key in cell.runs if key in runs]
     ours = "" if cell.value is None else _number(cell.value, column, table)
     return ShownCell(
         ours=ours or ("" if is_cited(cell) else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
         published="" if cell.published is None else _number(cell.published, column, table),
-        glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_printed],
+        glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_reported],
         word=cell.verdict or "",
         delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
         style=slug(cell.verdict or ""),
@@ -121,7 +121,7 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
         for row, column, cell in table.cells():
             if cell.verdict is not None and not column.plain:
                 alone = (table.key, row.key, column.key)
-                fact = alone if cell.evidence is None else cell.evidence.printed.fact
+                fact = alone if cell.evidence is None else cell.evidence.reported.fact
                 facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
     found = Counter(facts.values())
     return [(verdict, MARKS[verdict] or "–", found[verdict]) for verdict in VERDICTS if found[verdict]]
@@ -145,7 +145,7 @@ def backbones_of(tables: Iterable[Table], runs: Mapping[str, RunDetail]) -> list
 
 
 def has_published(table: Table) -> bool:
-    """Whether any cell stands beside a published value, so that cells print a second line."""
+    """Whether any cell is next to a published value, so that cells print a second line."""
     return any(cell.published is not None for row in table.rows for cell in row.cells)
 
 

@@ -16,8 +16,8 @@ def cite_values(report: Report) -> dict[str, Any] | None:
     found: dict[tuple[str, str, float], tuple[str, Advice]] = {}
     for table, _, known in verifications(table for paper in report.papers for table in paper.tables):
         again = known.values or known.others.independent.sources
-        if known.printed.column == "Avg" and again:
-            found.setdefault(known.printed.fact, (address_of(report, table), advice_on(known, "")))
+        if known.reported.column == "Avg" and again:
+            found.setdefault(known.reported.fact, (address_of(report, table), advice_on(known, "")))
     return {"rows": sorted(found.items())} if found else None
 
 

@@ -1,7 +1,7 @@
 """The claims ledger: what a paper says of its systems, and what our seeds say of it.
 
-A claim names a table and rows of it, so the effects that were printed come from the published numbers and the
-runs that test them are those of the table's cells: nothing is typed twice.
+A claim names a table and rows of it, so the effects that were reported come from the published numbers and
+the runs that test them are those of the table's cells: nothing is typed twice.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class PaperClaims(Declaration):
 class JudgedPair:
     """Two cells of a claim with their evidence, in the table's display scale.
 
-    printed: the published difference in the direction of the claim, None if a value was not printed. ours:
+    reported: the published difference in the direction of the claim, None if a value was not reported. ours:
     our difference with its interval at the last look, None before the first. more: seeds to add to the side
     that has fewer up to the next look, None where there is none, or an answer. reason: why there is no
     verdict. links: the ids of the cells of both rows.
@@ -74,7 +74,7 @@ class JudgedPair:
     better: TableRow
     worse: TableRow
     columns: tuple[str, str]
-    printed: float | None
+    reported: float | None
     ours: Comparison | None
     seeds: tuple[int, int]
     outcome: Outcome
@@ -190,13 +190,13 @@ def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
 def _judge_pair(two: _Sides, answer: tuple[Comparison | None, Claimed] | None) -> JudgedPair:
     """Returns two cells with their outcome; the first rule that holds decides.
 
-    1. no verdict: the runs of a side do not judge its printed number. 2. untested: a side has no seeds. 3.
+    1. no verdict: the runs of a side do not judge its reported number. 2. untested: a side has no seeds. 3.
     what `claimed_among_many` says of the difference.
     """
     upper, lower = two.cells
-    printed = None
+    reported = None
     if upper.published is not None and lower.published is not None:
-        printed = (upper.published - lower.published) * (-1 if two.claim.lower else 1)
+        reported = (upper.published - lower.published) * (-1 if two.claim.lower else 1)
     reason = upper.no_verdict or lower.no_verdict
     ours, outcome = answer or (None, "no verdict" if reason else "untested")
     fewer = min(len(upper.values), len(lower.values))
@@ -205,7 +205,7 @@ def _judge_pair(two: _Sides, answer: tuple[Comparison | None, Claimed] | None) -
         better=two.rows[0],
         worse=two.rows[1],
         columns=two.columns,
-        printed=printed,
+        reported=reported,
         ours=ours,
         seeds=(len(upper.values), len(lower.values)),
         outcome=outcome,

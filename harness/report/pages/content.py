@@ -17,7 +17,7 @@ from harness.results.schema import ResultFile
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's tables and figures beside ours.
+    """A paper's tables and figures next to ours.
 
     figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
     unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
@@ -48,7 +48,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Step:
-    """One rung of a ladder: the run's id, the rung's name, and the choice that it changes, in words."""
+    """One step of an ablation: the run's id, the step's name, and the choice that it changes, in words."""
 
     system: str
     name: str
@@ -56,8 +56,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """The rungs of one declared system on one backbone; `runs` are the keys of its declared runs."""
+class Ablation:
+    """The steps of one declared system on one backbone; `runs` are the keys of its declared runs."""
 
     system: str
     backbone: str
@@ -66,8 +66,8 @@ class Ladder:
 
     @property
     def command(self) -> str:
-        """What runs the ladder."""
-        return f"sentbench plan ladder/{self.system} && dvc repro"
+        """What runs the ablation."""
+        return f"sentbench plan ablation/{self.system} && dvc repro"
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Report:
     code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
     of the main page. results: the score files of the plan; runs: the details of these runs by key.
     contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
-    ladders: those of the plan's systems. notes: what a reader must know before the numbers. problems: what is
-    wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
+    ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
+    is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
     measurements: what the benchmarks wrote, None for a report without it.
     """
 
@@ -93,7 +93,7 @@ class Report:
     contributed: tuple[Contribution, ...] = ()
     set_aside: tuple[str, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
-    ladders: tuple[Ladder, ...] = ()
+    ablations: tuple[Ablation, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS

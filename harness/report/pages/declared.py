@@ -20,10 +20,10 @@ MAIN = "index.html"
 
 @dataclass(frozen=True)
 class Page:
-    """One page. title: its name in the navigation. file: where it lies, as seen from the main page.
+    """One page. title: its name in the navigation. file: where it is, as seen from the main page.
 
     build: returns the values that the template shows besides the report, None if there is nothing to show:
-    then there is neither page nor link. order: pages stand in the navigation by it.
+    then there is neither page nor link. order: pages appear in the navigation by it.
     """
 
     title: str

@@ -29,15 +29,15 @@ PROTOCOL = (
 MANY = 24
 """The most systems that a chart of the overview draws in panels of their own."""
 NAMED = 40
-"""The most systems that a chart of the overview names beside their points."""
+"""The most systems that a chart of the overview names next to their points."""
 
 
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `checked` and `system_curves`."""
-    printed = [table for paper in report.papers for table in paper.tables]
+    reported = [table for paper in report.papers for table in paper.tables]
     apart = has_own_page(report)
     return {
-        **answer_values(report, printed),
+        **answer_values(report, reported),
         "report": checked(report, report.tables),
         "figures": [*training_figures(report.runs), *geometry_figure(report.results)],
         "curves": {} if apart else figures.system_curves(report.runs.values()),
@@ -88,7 +88,7 @@ def training_figures(runs: Mapping[str, RunDetail]) -> list[Chart]:
             "dev-curves",
             "Learning on the development set",
             figures.dev_curves(curves),
-            "STS-B dev Spearman against steps; thin lines are seeds, the band is their spread.",
+            "STS-B dev Spearman against steps; thin lines are seeds, the band is their standard deviation.",
         ),
         Chart(
             "seeds",

@@ -45,4 +45,4 @@ def _result(tables: Sequence[Table], keys: set[str]) -> str:
     cells = [c for table in tables for row in table.rows for c in row.cells if keys & set(c.runs)]
     found = Counter(cell.verdict for cell in cells if cell.verdict)
     words = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]]
-    return ", ".join(words) or f"{len(cells)} cells, nothing printed"
+    return ", ".join(words) or f"{len(cells)} cells, nothing reported"

@@ -11,9 +11,9 @@ from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 
 SHOWN = 10
-"""Pairs of a system that stand on the page without a script."""
+"""Pairs of a system that appear on the page without a script."""
 MOST = 600_000
-"""Ranks that the page carries for its script; what lies beyond is left out and named."""
+"""Ranks that the page carries for its script; what is beyond is left out and named."""
 THOUSANDTHS = 1000
 
 

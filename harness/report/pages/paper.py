@@ -1,4 +1,4 @@
-"""A page a paper: its tables beside ours, its charts drawn again, and what would fill the rest."""
+"""A page a paper: its tables next to ours, its charts drawn again, and what would fill the rest."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def papers_of(
     """
     found = []
     for key, paper in sorted(published.papers.items()):
-        printed = [table for name, table in tables.items() if name.startswith(f"{key}/")]
-        own = {table.key: table for table in sorted(printed, key=reading_order)}
+        reported = [table for name, table in tables.items() if name.startswith(f"{key}/")]
+        own = {table.key: table for table in sorted(reported, key=reading_order)}
         charts = {name: chart_of(table, runs) for name, table in own.items()}
         strips = [strip_of(table, published) for table in own.values()]
         if own:
@@ -79,9 +79,9 @@ def command_of(table: str) -> str:
 
 
 def strip_of(table: Table, published: Published) -> Chart | None:
-    """Returns a table's mean column as seeds beside the printed value and what others measured of the row.
+    """Returns a table's mean column as seeds next to the reported value and what others measured of the row.
 
-    Only rows that runs of ours are meant to fill and of which more is known than one printed value; None
+    Only rows that runs of ours are meant to fill and of which more is known than one reported value; None
     where there is no such row, for a figure, and for a table without a mean.
     """
     if table.kind == "figure" or table.key not in published.tables:
@@ -90,17 +90,17 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     if column is None:
         return None
     index = [shown.key for shown in table.columns].index(column)
-    values, printed, others = {}, {}, {}
+    values, reported, others = {}, {}, {}
     for row in table.rows:
         cell, label = row.cells[index], row_label(row)
         reports = others_values(cell, table)
         if cell.published is not None and cell.wanted and (cell.values or reports):
-            values[label], printed[label], others[label] = cell.values, cell.published, reports
+            values[label], reported[label], others[label] = cell.values, cell.published, reports
     if not values:
         return None
     key = f"seeds-{table.key.replace('/', '-')}"
     name = table.columns[index].title
-    svg = figures.seed_strip(values, printed, others=others, label=name, key=key)
+    svg = figures.seed_strip(values, reported, others=others, label=name, key=key)
     return Chart(key, f"{name} of {table.title}", svg, STRIP)
 
 

@@ -45,7 +45,7 @@ STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "compare.js", "pairs.js")
 """The script of every page, in its parts, which run in this order."""
 DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md"))
-"""The forms of a table that stand beside it, by their endings."""
+"""The forms of a table that are next to it, by their endings."""
 
 
 def render_pages(report: Report, templates: Path = TEMPLATES) -> dict[str, str]:
@@ -156,7 +156,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _code_spans(text: str) -> Markup:
-    """Returns text in which what stands between backticks is marked as code."""
+    """Returns text in which what is between backticks is marked as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

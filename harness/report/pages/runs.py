@@ -10,16 +10,16 @@ from harness.report.pages.declared import Page
 
 FILE = "pages/runs.html"
 MANY = 150
-"""The most runs whose records stand on the overview, beside the cells that they fill."""
+"""The most runs whose records appear on the overview, next to the cells that they fill."""
 
 
 def has_own_page(report: Report) -> bool:
-    """Returns whether the records of the runs stand on a page of their own."""
+    """Returns whether the records of the runs appear on a page of their own."""
     return len(report.runs) > MANY
 
 
 def runs_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows; None where the records stand on the overview."""
+    """Returns what the page shows; None where the records appear on the overview."""
     return {"curves": figures.system_curves(report.runs.values())} if has_own_page(report) else None
 
 

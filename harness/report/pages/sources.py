@@ -24,7 +24,7 @@ class Source:
 
 @dataclass(frozen=True)
 class SystemSources:
-    """The studies of one printed system: the published key of its row, and what the page calls it."""
+    """The studies of one reported system: the published key of its row, and what the page calls it."""
 
     system: str
     name: str
@@ -48,7 +48,7 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     columns: dict[str, dict[str, None]] = {}
     studies: dict[str, dict[int, tuple[Study, str]]] = {}
     for _, row, known in verifications(tables):
-        system, column = known.printed.row, known.printed.column
+        system, column = known.reported.row, known.reported.column
         names.setdefault(system, row_label(row))
         for study, kind in _kinds(known.others):
             columns.setdefault(system, {})[column] = None
@@ -78,7 +78,9 @@ def _values(study: Study, columns: Iterable[str]) -> dict[str, str]:
 
 
 def score_words(score: Score) -> str:
-    """Returns what a study says of one column in words: a run, runs, a mean with its spread, or a range."""
+    """Returns what a study says of one column in words: a run, runs, a mean with its standard deviation, or a
+    range.
+    """
     if isinstance(score, Range):
         return f"{score.low:.2f} to {score.high:.2f}"
     if isinstance(score, Summary):

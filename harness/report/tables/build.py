@@ -11,17 +11,17 @@ from harness.errors import InputError
 from harness.facts.evidence.ledger import Ledger
 from harness.facts.evidence.others import (
     any_number,
-    backbone_spread,
-    known_spread,
+    backbone_sd,
+    known_sd,
     nothing_known,
     others_of,
-    printed_number,
+    reported_number,
 )
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.published import Published, PublishedRow
 from harness.facts.run_choice import RunChoice, RunSystem
 from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.report.formats.text import TASKS
 from harness.report.tables.cells import Yardstick, build_cell, setting_cell
 from harness.report.tables.contributed import contributed_scores
@@ -32,8 +32,8 @@ from harness.report.tables.seeds import ScoreIndex, index_scores
 from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile
 
-EXACT = KnownSpread(0.0, 0)
-"""The spread of a deterministic system."""
+EXACT = KnownSd(0.0, 0)
+"""The standard deviation of a deterministic system."""
 METRICS = {
     "spearman": "Spearman",
     "pearson": "Pearson",
@@ -158,23 +158,23 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
     for index, column in enumerate(spec.columns):
         if column.mean_of and spec.statistic(row, column) in ("mean", "best-by-dev"):
             cells[index] = _with_rounded_mean(spec, column, cells, index)
-    printed = _published_row(spec, row, None, evidence.published)
+    reported = _published_row(spec, row, None, evidence.published)
     no_verdict = "; ".join(dict.fromkeys(cell.no_verdict for cell in cells if cell.no_verdict))
     judged = "no verdict from our runs" if no_verdict else ""
-    notes = [row.note, f"{judged}: {no_verdict}" if no_verdict else "", printed.note if printed else ""]
+    notes = [row.note, f"{judged}: {no_verdict}" if no_verdict else "", reported.note if reported else ""]
     return TableRow(
         key=row.published or row.title,
         title=row.title,
         cells=tuple(cells),
         group=row.group,
-        source=", ".join(filter(None, [_source(spec, printed, evidence.published), judged])),
+        source=", ".join(filter(None, [_source(spec, reported, evidence.published), judged])),
         note="; ".join(filter(None, notes)),
         x=row.x,
     )
 
 
 def _no_verdict(row: RowSpec, column: ColumnSpec, choice: RunChoice | None, evidence: Evidence) -> str:
-    """Returns why runs do not judge the printed number of a cell: by row, by column or by their recipe."""
+    """Returns why runs do not judge the reported number of a cell: by row, by column or by their recipe."""
     recipe = evidence.settings.get(choice.system, {}) if choice is not None else {}
     return row.no_verdict or column.no_verdict or str(recipe.get("no_verdict", ""))
 
@@ -186,8 +186,8 @@ def _build_cell(spec: TableSpec, row: RowSpec, column: ColumnSpec, evidence: Evi
         return setting_cell(_setting(spec, column.recipe, choice, evidence.settings), against)
     seeds = [] if choice is None else evidence.index.seeds(spec, column, choice)
     cell = build_cell(seeds, spec.statistic(row, column), against, wanted=choice is not None)
-    printed = _published_row(spec, row, column, evidence.published)
-    cell = replace(cell, work="" if printed is None or cell.published is None else printed.work or "")
+    reported = _published_row(spec, row, column, evidence.published)
+    cell = replace(cell, work="" if reported is None or cell.published is None else reported.work or "")
     if (
         choice is None
         or not evidence.contributed
@@ -227,20 +227,20 @@ def _yardstick(
         decimals=spec.decimals,
         no_verdict="" if column.unit == "plain" else _no_verdict(row, column, choice, evidence),
     )
-    printed = _published_row(spec, row, column, evidence.published)
+    reported = _published_row(spec, row, column, evidence.published)
     name = column.published or column.key
-    if printed is None or spec.published is None:
+    if reported is None or spec.published is None:
         return against
     table = evidence.published.table(spec.published)
     if name not in table.columns:
         return against
-    against = replace(against, published=table.compared(printed, name), remark=table.remark(printed, name))
+    against = replace(against, published=table.compared(reported, name), remark=table.remark(reported, name))
     if column.unit == "plain":
         return against  # a count or a setting is no score
-    where = {"table": spec.published, "row": printed.key, "column": name}
+    where = {"table": spec.published, "row": reported.key, "column": name}
     number = None
     if spec.statistic(row, column) != "sd":
-        number = printed_number(evidence.published, evidence.ledger, **where)
+        number = reported_number(evidence.published, evidence.ledger, **where)
     exact = EXACT if row.deterministic else None
     against = replace(
         against,
@@ -249,13 +249,13 @@ def _yardstick(
     )
     if number is None:  # what others measured is another quantity
         told = any_number(evidence.published, evidence.ledger, **where)
-        return replace(against, printed=told, others=nothing_known(), known=exact)
+        return replace(against, reported=told, others=nothing_known(), known=exact)
     return replace(
         against,
-        printed=number,
+        reported=number,
         others=others_of(evidence.ledger, number),
-        known=exact or known_spread(evidence.ledger, printed.key, name),
-        planned=backbone_spread(evidence.ledger, printed.key.partition("@")[2], name),
+        known=exact or known_sd(evidence.ledger, reported.key, name),
+        planned=backbone_sd(evidence.ledger, reported.key.partition("@")[2], name),
     )
 
 
@@ -270,18 +270,18 @@ def _published_row(
     return published.row(spec.published, key)
 
 
-def _source(spec: TableSpec, printed: PublishedRow | None, published: Published) -> str:
+def _source(spec: TableSpec, reported: PublishedRow | None, published: Published) -> str:
     """Returns where a published row comes from, in words."""
-    if printed is None or spec.published is None:
+    if reported is None or spec.published is None:
         return ""
-    if printed.source == "cited":
+    if reported.source == "cited":
         paper = published.papers[spec.published.split("/")[0]]
-        return f"cited: {paper.works[printed.work or '']}"
-    return {"this-paper": "this paper", "re-run": "re-run by the authors"}[printed.source]
+        return f"cited: {paper.works[reported.work or '']}"
+    return {"this-paper": "this paper", "re-run": "re-run by the authors"}[reported.source]
 
 
 def _with_rounded_mean(spec: TableSpec, column: ColumnSpec, cells: Sequence[Cell], index: int) -> Cell:
-    """Returns the cell with a note where the mean of the printed cells prints otherwise than the mean."""
+    """Returns the cell with a note where the mean of the reported cells prints otherwise than the mean."""
     cell = cells[index]
     shown = {other.key: other_cell.value for other, other_cell in zip(spec.columns, cells, strict=True)}
     parts = [shown.get(key) for key in column.mean_of]

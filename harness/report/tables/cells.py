@@ -1,4 +1,4 @@
-"""One cell: the scores of its seeds beside the value the paper printed, and what is known of that value."""
+"""One cell: the scores of its seeds next to the value the paper reported, and what is known of that value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.facts import statistics
-from harness.facts.evidence.others import Others, PrintedNumber
+from harness.facts.evidence.others import Others, ReportedNumber
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.spec import Statistic
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import judge
 from harness.report.contributed import Contributed
 from harness.report.tables.model import Cell
@@ -23,9 +23,9 @@ from harness.results.contributions import Level
 class Yardstick:
     """What a cell is measured against; `published`, `scale` and `decimals` are those of the table's display.
 
-    published: what the paper printed, None if nothing; remark: a misprint in it. printed: the same number as
-    evidence is compared with it, and others: what others measured of it; both None where a number is no
-    score. known, planned, price: as in `verify`. no_verdict: why our seeds do not say whether the printed
+    published: what the paper reported, None if nothing; remark: a misprint in it. reported: the same number
+    as evidence is compared with it, and others: what others measured of it; both None where a number is no
+    score. known, planned, price: as in `verify`. no_verdict: why our seeds do not say whether the reported
     number holds, empty if they do. fixed: the seeds that the cell is about, if it is not about all.
     """
 
@@ -33,10 +33,10 @@ class Yardstick:
     remark: str
     scale: float
     decimals: int
-    printed: PrintedNumber | None = None
+    reported: ReportedNumber | None = None
     others: Others | None = None
-    known: KnownSpread | None = None
-    planned: KnownSpread | None = None
+    known: KnownSd | None = None
+    planned: KnownSd | None = None
     price: Price = NO_PRICE
     no_verdict: str = ""
     fixed: tuple[int, ...] = ()
@@ -47,14 +47,14 @@ class Yardstick:
         return 100 / self.scale
 
     def verify(self, values: Sequence[float], dev: Sequence[float]) -> Verification | None:
-        """Returns what is known of the printed number with our seeds in display units, None if none is.
+        """Returns what is known of the reported number with our seeds in display units, None if none is.
 
         Where it is not for our seeds to judge, what is known is that of others.
         """
-        if self.printed is None or self.others is None:
+        if self.reported is None or self.others is None:
             return None
         found = verify(
-            self.printed,
+            self.reported,
             self.others,
             values=[] if self.no_verdict else [value * self.points for value in values],
             dev=[] if self.no_verdict else dev,
@@ -77,16 +77,16 @@ class Yardstick:
         answer = None
         if (
             level != "scores only"
-            and self.printed is not None
+            and self.reported is not None
             and self.others is not None
             and not self.no_verdict
         ):
             answer = judge(
                 values,
-                self.printed.value,
-                origin=self.printed.origin,
+                self.reported.value,
+                origin=self.reported.origin,
                 known=self.known,
-                rounding=self.printed.rounding,
+                rounding=self.reported.rounding,
             )
         keys = tuple(score.key for score in seeds)
         return Contributed(level, tuple(values), keys, tuple(by[key] for key in keys), answer)
@@ -147,21 +147,21 @@ def _best_cell(cell: Cell, best: int, known: Verification | None) -> Cell:
 
 
 def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    """Returns the size of the test set, which is the printed one or not."""
+    """Returns the size of the test set, which is the reported one or not."""
     pairs = float(seeds[0].pairs)
     shown = replace(cell, value=pairs, sd=None, values=(), delta=None, place=None)
     if cell.published is None:
         return shown
-    return replace(shown, delta=pairs - cell.published, as_printed=pairs == cell.published)
+    return replace(shown, delta=pairs - cell.published, as_reported=pairs == cell.published)
 
 
 def setting_cell(value: float, against: Yardstick) -> Cell:
-    """Returns a setting of the recipe, which is the printed one or not."""
+    """Returns a setting of the recipe, which is the reported one or not."""
     cell = Cell(value=value, published=against.published, note=against.remark)
     if against.published is None:
         return cell
     same = math.isclose(value, against.published, rel_tol=1e-9)
-    return replace(cell, delta=value - against.published, as_printed=same)
+    return replace(cell, delta=value - against.published, as_reported=same)
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:

@@ -38,13 +38,14 @@ class NotRun(Declaration):
 
 @dataclass(frozen=True)
 class Coverage:
-    """One table. printed: rows that the paper prints; run: those of them that runs of ours are meant to fill.
+    """One table. reported: rows that the paper prints; run: those of them that runs of ours are meant to
+    fill.
 
     cited: those without a run, by where their reason stands; reasons: the texts. more: rows of ours beside.
     """
 
     table: str
-    printed: int
+    reported: int
     run: int
     more: int
     cited: Mapping[str, int]
@@ -56,7 +57,7 @@ class Coverage:
         because = "; ".join(f"{key} ({count}): {self.reasons[key]}" for key, count in self.cited.items())
         cited = f"{sum(self.cited.values())} cited" + (f": {because}" if because else "")
         more = f", {self.more} more of ours" if self.more else ""
-        return f"{self.printed} rows in the paper, {self.run} with runs{more}, {cited}"
+        return f"{self.reported} rows in the paper, {self.run} with runs{more}, {cited}"
 
 
 def load_not_run(folder: Path) -> NotRun:
@@ -65,7 +66,7 @@ def load_not_run(folder: Path) -> NotRun:
 
 
 def coverage_of(spec: TableSpec, published: Published, not_run: NotRun) -> Coverage:
-    """Returns the counts of a table whose rows stand in its spec. Errors: as of `NotRun.key_of`."""
+    """Returns the counts of a table whose rows appear in its spec. Errors: as of `NotRun.key_of`."""
     cited: dict[str, int] = {}
     reasons: dict[str, str] = {}
     run: set[str] = set()
@@ -79,8 +80,8 @@ def coverage_of(spec: TableSpec, published: Published, not_run: NotRun) -> Cover
             key, reason = not_run.key_of(spec.key, published.row(spec.published, row.published))
             cited[key] = cited.get(key, 0) + 1
             reasons[key] = reason
-    printed = len(published.table(spec.published).rows) if spec.published else 0
-    return Coverage(spec.key, printed, len(run), more, cited, reasons)
+    reported = len(published.table(spec.published).rows) if spec.published else 0
+    return Coverage(spec.key, reported, len(run), more, cited, reasons)
 
 
 def has_run(spec: TableSpec, row: RowSpec) -> bool:

@@ -55,7 +55,7 @@ def control_page(tables: Iterable[Table]) -> list[Table]:
 
 def _hypothesis(known: Verification) -> tuple[object, ...]:
     """Returns what a verdict by our seeds is about: the number, and the runs that judge it."""
-    return (*known.printed.fact, known.values)
+    return (*known.reported.fact, known.values)
 
 
 def _controlled(cell: Cell, taken_back: set[tuple[object, ...]]) -> Cell:

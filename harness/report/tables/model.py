@@ -24,8 +24,9 @@ class Cell:
     more: seeds to add so that the number is settled, None where they are not known or none are needed.
     no_verdict: why our runs do not judge the published value, empty if they do.
     work: key of the work that the published value is quoted from, empty where the paper reports it itself.
-    as_printed: whether a setting or a count is the printed one; None for a score, which gets a verdict.
-    note: what a reader must know about this cell alone (partial test set, printed average that does not fit).
+    as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.
+    note: what a reader must know about this cell alone (partial test set, reported average that does not
+    fit).
     ranks: those that our value may have within the rows that compete, 1 the best; None where it does not.
     best_by_dev: value of our seed with the best development score.
     values: what each of `runs` scored, in their order; empty where the cell is not made of scores.
@@ -44,7 +45,7 @@ class Cell:
     more: int | None = None
     no_verdict: str = ""
     work: str = ""
-    as_printed: bool | None = None
+    as_reported: bool | None = None
     runs: tuple[str, ...] = ()
     ranks: tuple[int, int] | None = None
     note: str = ""
@@ -59,7 +60,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in the spec, its printed name, and a mark such as `partial` or `small-scale`.
+    """A column: its key in the spec, its reported name, and a mark such as `partial` or `small-scale`.
 
     plain: its numbers are not scores (a count, a learning rate) and print with as many digits as they have.
     """
@@ -72,9 +73,9 @@ class Column:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row: a system or variant, whose cells stand in the order of the table's columns.
+    """A row: a system or variant, whose cells appear in the order of the table's columns.
 
-    x: where the row's points stand on the horizontal axis of a figure; None in a table or for a bar.
+    x: where the row's points appear on the horizontal axis of a figure; None in a table or for a bar.
     """
 
     key: str
@@ -121,7 +122,7 @@ class Table:
 
 
 def verifications(tables: Iterable[Table]) -> Iterator[tuple[Table, TableRow, Verification]]:
-    """Yields what is known of every printed number of some tables, with its table and row."""
+    """Yields what is known of every reported number of some tables, with its table and row."""
     for table in tables:
         for row, _, cell in table.cells():
             if cell.evidence is not None:

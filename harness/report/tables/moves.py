@@ -12,7 +12,7 @@ from harness.facts.comparisons import Noise, noise_of
 from harness.report.system_pairs import HEADLINE, SAME
 from harness.results.schema import ResultFile
 
-Finding = Literal["unchanged", "within noise", "up", "down", "added", "removed"]
+Outcome = Literal["unchanged", "within noise", "up", "down", "added", "removed"]
 
 
 class ScoreKey(NamedTuple):
@@ -40,7 +40,7 @@ class Move:
     seeds: tuple[int, int]
     noise: float | None
     kind: Noise | Literal[""]
-    finding: Finding
+    outcome: Outcome
     recipe_changed: bool
 
     @property
@@ -104,12 +104,12 @@ def _move(key: ScoreKey, old: _Side | None, new: _Side | None) -> Move:
     same = old.values.keys() == new.values.keys() and all(
         abs(new.values[seed] - value) <= SAME for seed, value in old.values.items()
     )
-    finding: Finding = "up" if change > 0 else "down"
+    outcome: Outcome = "up" if change > 0 else "down"
     if same:
-        finding = "unchanged"
+        outcome = "unchanged"
     elif abs(change) <= max(noise, SAME):
-        finding = "within noise"
+        outcome = "within noise"
     return Move(
-        key, statistics.mean(first), statistics.mean(second), (len(first), len(second)), noise, kind, finding,
+        key, statistics.mean(first), statistics.mean(second), (len(first), len(second)), noise, kind, outcome,
         old.recipes != new.recipes,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from harness.tasks.stsb_source import stsb_source
 YEARS = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
 
-def year_source(year: str, text: str, tiers: Sequence[str] | None) -> str:
+def year_source(year: str, text: str, providers: Sequence[str] | None) -> str:
     """Returns the source of a year in a text form."""
     return year.lower() + ("-raw" if text == "raw" else "")
 

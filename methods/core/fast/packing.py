@@ -57,7 +57,7 @@ class Packing:
         gradient comes back from it.
         """
         if self.positions is not None:
-            packed = _Spread.apply(packed, self.sources, self.positions)
+            packed = _Scatter.apply(packed, self.sources, self.positions)
         return packed.unflatten(0, (self.rows, self.columns))
 
     def to_heads(self, packed: Tensor, heads: int) -> Tensor:
@@ -66,7 +66,7 @@ class Packing:
             rows = packed.unflatten(0, (self.rows, self.columns)).unflatten(-1, (heads, -1))
             return rows.transpose(1, 2).flatten(0, 1)
         sources, positions = self._indices(heads)
-        parts = _Spread.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
+        parts = _Scatter.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
         return parts.unflatten(0, (self.rows * heads, self.columns))
 
     def from_heads(self, read: Tensor, heads: int) -> Tensor:
@@ -99,7 +99,7 @@ class Packing:
         return self._of_heads[heads]
 
 
-class _Spread(torch.autograd.Function):
+class _Scatter(torch.autograd.Function):
     """Rows at several places, of which those in `back` alone give a gradient, each row once."""
 
     @staticmethod

@@ -38,7 +38,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with the eight pairs of a small STS-B."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     monkeypatch.delenv("SENTBENCH_DATA", raising=False)
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
     return tmp_path

@@ -104,7 +104,7 @@ def test_encoders_of_known_score_hold_on_every_sts_task(
     from harness.tasks.registry import build_tasks
 
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path_factory.getbasetemp() / "mirror-data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "mirror")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "mirror")
     names = ["sts", "SICKR-mteb", "STSB-dev", *(["sts-part"] if form == "senteval" else [])]
     tasks = build_tasks(names, text=form)
     assert len(tasks) == (14 if form == "senteval" else 9)

@@ -43,9 +43,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_two_revisions_are_compared_as_markdown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "HEAD~1", "HEAD"]) == 0
-    printed = capsys.readouterr().out
-    assert "down beyond noise" in printed.splitlines()[0]
-    assert "-20.00" in printed
+    reported = capsys.readouterr().out
+    assert "down beyond noise" in reported.splitlines()[0]
+    assert "-20.00" in reported
 
 
 def test_another_arithmetic_is_named_with_the_number_of_runs(
@@ -81,7 +81,7 @@ def test_a_revision_is_compared_with_a_folder_as_json(
     assert main(["compare", "HEAD", "reports/scores", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["moves"]
-    assert {move["finding"] for move in told["moves"]} == {"unchanged"}
+    assert {move["outcome"] for move in told["moves"]} == {"unchanged"}
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("nothing", 0), ("down", 1), ("moved", 1), ("gone", 1)])

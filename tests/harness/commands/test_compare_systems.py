@@ -27,7 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     shutil.copytree(RECORDED, tmp_path / "reports/scores")
     monkeypatch.delenv("SENTBENCH_DATA", raising=False)
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

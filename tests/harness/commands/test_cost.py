@@ -17,8 +17,8 @@ from tests.support import tiny
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tiny encoder beside eight pairs of STS-B a split."""
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded")
+    """A tiny encoder next to eight pairs of STS-B a split."""
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
     tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")

@@ -1,4 +1,4 @@
-"""The mteb stage: whose name results carry, where they lie, and that they are our own scores."""
+"""The mteb stage: whose name results carry, where they are, and that they are our own scores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     (folder / "test.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,mirror,hub")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,mirror,hub")
     return folder
 
 
@@ -117,7 +117,7 @@ def test_scores_through_mteb_are_our_own_and_marked_as_of_local_data(copies: Pat
 
 
 def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path: Path) -> None:
-    """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json beside model_meta.json; mteb reads both."""
+    """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json next to model_meta.json; mteb reads both."""
     import mteb
     from mteb.models import ModelMeta
 
@@ -207,10 +207,10 @@ def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tiers", "local"), [("embedded,mirror,hub", True), ("hub,mirror", False), ("embedded,mirror", True)]
+    ("providers", "local"), [("embedded,mirror,hub", True), ("hub,mirror", False), ("embedded,mirror", True)]
 )
-def test_the_order_of_tiers_decides_between_mirror_and_hub(
-    tiers: str, local: bool, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_order_of_providers_decides_between_mirror_and_hub(
+    providers: str, local: bool, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[list[str], bool]] = []
 
@@ -220,7 +220,7 @@ def test_the_order_of_tiers_decides_between_mirror_and_hub(
         asked.append((list(tasks), local is not None))
         return []
 
-    monkeypatch.setenv("SENTBENCH_TIERS", tiers)
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", providers)
     monkeypatch.setattr("harness.tasks.mteb_adapter.run_mteb", record)
     run_folder(encoder_folder(tmp_path / "model"), ["STS12", "STS13"], out=tmp_path / "out", device="cpu")
     hub = ["STS13"] if local else ["STS12", "STS13"]
@@ -231,7 +231,7 @@ def test_the_order_of_tiers_decides_between_mirror_and_hub(
 def test_sts_through_mteb_equals_our_raw_scores_on_the_mirror(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SENTBENCH_TIERS", "mirror")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "mirror")
     folder = encoder_folder(tmp_path / "model", about=RUN)
     encoder = load_encoder(folder)
     _, scores = run_folder(folder, list(LOCAL_STS), out=tmp_path / "out", device="cpu")

@@ -76,7 +76,7 @@ def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 
 
 def test_the_folder_loads_with_sentence_transformers_and_holds_the_seed_of_median_dev(project: Path) -> None:
-    """Dev scores 0.70, 0.90, 0.80: seed 2 lies on top, seeds 0 and 1 below, each with its own vectors."""
+    """Dev scores 0.70, 0.90, 0.80: seed 2 is on top, seeds 0 and 1 below, each with its own vectors."""
     from sentence_transformers import SentenceTransformer
 
     from methods.core.folders import load_encoder

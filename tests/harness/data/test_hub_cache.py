@@ -1,4 +1,4 @@
-"""What lies in the cache: damaged, it is noticed and fetched again; whole, it is enough without a network.
+"""What is in the cache: damaged, it is noticed and fetched again; whole, it is enough without a network.
 
 Each combination of a kind of source, a cached file and a damage goes through the command twice: with the hub,
 and on a machine that has a copy of the cache and reaches nothing.
@@ -20,7 +20,7 @@ import yaml
 
 from harness.cli import main
 from harness.compute.pickled import write_tensors
-from harness.data.sources import SOURCES, TIERS
+from harness.data.sources import PROVIDERS, SOURCES
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, WHEEL, write_wheel
 from tests.harness.data.test_hub_sources import COMMIT, packed, pickled
@@ -34,26 +34,28 @@ NAME = "refs/pr/4"
 
 
 class Kind(NamedTuple):
-    """A kind of source: its tier, the rest of its entry, and the cached files that it is made of."""
+    """A kind of source: its provider, the rest of its entry, and the cached files that it is made of."""
 
-    tiers: dict[str, Any]
+    providers: dict[str, Any]
     entry: dict[str, Any]
     cached: dict[str, str]  # what a test calls it -> glob below the cache
 
 
-def hub_tier(repo: str, **rest: str) -> dict[str, Any]:
+def hub_provider(repo: str, **rest: str) -> dict[str, Any]:
     return {"hub": {"repo": repo, "revision": COMMIT, **rest}}
 
 
 FILES = {"small": "hub/*/*/config.json", "large": "hub/*/*/model.safetensors"}
 CONVERTED = {"small": FILES["small"], "converted": "hub/*/*/converted/model.safetensors"}
 KINDS = {
-    "model": Kind(hub_tier("some/model", repo_type="model"), MODEL, FILES),
-    "named model": Kind(hub_tier("some/model", repo_type="model", revision=NAME), MODEL, FILES),
-    "pickle": Kind(hub_tier("some/pickled", repo_type="model"), MODEL, CONVERTED),
-    "named pickle": Kind(hub_tier("some/pickled", repo_type="model", revision=NAME), MODEL, CONVERTED),
-    "dataset": Kind(hub_tier("some/words"), {}, {"text": "hub/*/*/words.txt"}),
-    "archive": Kind(hub_tier("some/packed", archive="all.tar", folder="in"), {}, {"tar": "hub/*/*/all.tar"}),
+    "model": Kind(hub_provider("some/model", repo_type="model"), MODEL, FILES),
+    "named model": Kind(hub_provider("some/model", repo_type="model", revision=NAME), MODEL, FILES),
+    "pickle": Kind(hub_provider("some/pickled", repo_type="model"), MODEL, CONVERTED),
+    "named pickle": Kind(hub_provider("some/pickled", repo_type="model", revision=NAME), MODEL, CONVERTED),
+    "dataset": Kind(hub_provider("some/words"), {}, {"text": "hub/*/*/words.txt"}),
+    "archive": Kind(
+        hub_provider("some/packed", archive="all.tar", folder="in"), {}, {"tar": "hub/*/*/all.tar"}
+    ),
     "registry": Kind(
         {"embedded": {"wheel": "tiny-words==1.0", "folder": "in"}}, {}, {"wheel": "wheels/*.whl"}
     ),
@@ -130,7 +132,7 @@ def hub(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     import torch
 
     no_pauses(monkeypatch)
-    Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"tiers": list(TIERS)}))
+    Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"providers": list(PROVIDERS)}))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
     monkeypatch.setattr(subprocess, "run", converting_here(subprocess.run))
@@ -140,9 +142,9 @@ def hub(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         (place / folder).mkdir(parents=True)
         (place / folder / "words.txt").write_bytes(TEXT)
     write_wheel(place / "registry" / WHEEL, {"in/words.txt": TEXT})
-    KINDS["system"].tiers["system"]["folder"] = str(place / "package")
+    KINDS["system"].providers["system"]["folder"] = str(place / "package")
     for name, kind in KINDS.items():
-        source = made_up_source(kind.tiers, name=name.replace(" ", "-"), **kind.entry)
+        source = made_up_source(kind.providers, name=name.replace(" ", "-"), **kind.entry)
         monkeypatch.setitem(SOURCES, source.name, source)
     with serve() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
@@ -231,10 +233,10 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
         assert (code, lines, content(kind)) == (0, [], whole)
         shutil.rmtree("data")
         cut_network(monkeypatch)
-        assert fetch(kind) == 0  # what was mended lies in the cache again
+        assert fetch(kind) == 0  # what was mended is in the cache again
         assert content(kind) == whole
         return
-    if kind == "registry" and code == 0:  # the damage lies beside the member that is read
+    if kind == "registry" and code == 0:  # the damage is next to the member that is read
         assert content(kind) == whole
         return
     assert (code, len(lines), content(kind)) == (2, 1, {})

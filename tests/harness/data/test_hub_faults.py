@@ -30,7 +30,7 @@ CONTENT = b"".join(b"sentence %d\n" % number for number in range(4000))
 CHUNK = 1000
 """Bytes in which a body is read, the most that a broken connection loses."""
 TINY = made_up_source({"hub": {"repo": "some/words", "revision": COMMIT}}, lines=4000)
-FETCH = ["data", "fetch", "tiny", "--tiers", "hub"]
+FETCH = ["data", "fetch", "tiny", "--providers", "hub"]
 ALWAYS = 999
 GOOD, BAD = 0, 2
 CLIENT = r"HTTP Error|'.+' thrown|Rate limited|Retrying|Error while|Max retries|Trying to resume"
@@ -93,7 +93,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.chdir(tmp_path)
     for name, value in surroundings(tmp_path).items():
         monkeypatch.setenv(name, value)
-    for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_TIERS"):
+    for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_PROVIDERS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(SOURCES, "tiny", TINY)
     no_pauses(monkeypatch)

@@ -125,7 +125,7 @@ def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
 def test_only_what_came_from_the_hub_can_be_locked(mirrored: Path, declare: Declare, place: Path) -> None:
     declare({"mirror": {"folder": "words"}})
     (place / "lock.yaml").write_text("{}\n")
-    with pytest.raises(InputError, match="source tiny: from tier mirror, expected the hub"):
+    with pytest.raises(InputError, match="source tiny: from provider mirror, expected the hub"):
         lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, place / "lock.yaml")
 
 
@@ -141,11 +141,11 @@ def test_a_hub_that_serves_other_bytes_of_a_pinned_backbone_is_refused(
 ) -> None:
     """Whatever the hub says of its own file, the table's hash decides; each pinned file is tried alone."""
     source = SOURCES[name]
-    tier = source.tiers["hub"]
-    assert {file: digest[:8] for file, digest in tier.sha256.items()} == pinned
-    server.add(str(tier.repo), dict.fromkeys(source.files, TEXT), commit=str(tier.revision))
+    provider = source.providers["hub"]
+    assert {file: digest[:8] for file, digest in provider.sha256.items()} == pinned
+    server.add(str(provider.repo), dict.fromkeys(source.files, TEXT), commit=str(provider.revision))
     first = next(file for file in source.files if file in pinned)
-    with pytest.raises(InputError, match=rf"{first}: sha256 \w+, expected {tier.sha256[first]}"):
+    with pytest.raises(InputError, match=rf"{first}: sha256 \w+, expected {provider.sha256[first]}"):
         fetch(name, Path("data"))
     assert not Path("data", name).exists()
 
@@ -193,7 +193,7 @@ def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, 
 def test_pickled_weights_in_a_folder_of_a_repository_are_converted_and_fetched(
     server: Hub, declare: Declare
 ) -> None:
-    """As GloVe lies on the hub: a module's folder, no config.json beside the pickle."""
+    """As GloVe is on the hub: a module's folder, no config.json next to the pickle."""
     import torch
     from safetensors.numpy import load_file
 
@@ -202,9 +202,11 @@ def test_pickled_weights_in_a_folder_of_a_repository_are_converted_and_fetched(
     below = {"0_Words/pytorch_model.bin": pickle, "0_Words/whitespacetokenizer_config.json": words}
     server.add("some/vectors", below, commit=COMMIT)
     inputs = {"model.safetensors": None, "whitespacetokenizer_config.json": None}
-    tier = {"repo": "some/vectors", "repo_type": "model", "revision": "main", "folder": "0_Words"}
+    provider = {"repo": "some/vectors", "repo_type": "model", "revision": "main", "folder": "0_Words"}
     rows = {"vectors.safetensors": None, "vocab.txt": 2}
-    declare({"hub": {**tier, "make": "glove-module", "inputs": inputs}}, kind="vectors", text=None, rows=rows)
+    declare(
+        {"hub": {**provider, "make": "glove-module", "inputs": inputs}}, kind="vectors", text=None, rows=rows
+    )
     with pytest.raises(InputError, match="`sentbench data convert tiny`"):
         fetch("tiny", Path("data"))
     convert("tiny")

@@ -17,7 +17,7 @@ from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
 
 PARTS = ("backbones", "corpora", "teachers", "reads", "runs")
-PLAN = {"plan": ["small"], "tiers": ["mirror"], "sources": {"tiny": {"entry": "0"}}} | {
+PLAN = {"plan": ["small"], "providers": ["mirror"], "sources": {"tiny": {"entry": "0"}}} | {
     part: {} for part in PARTS
 }
 
@@ -45,7 +45,7 @@ def test_a_fetch_fills_the_named_folder_and_the_folder_of_the_pipeline(shared: P
     assert sha256_of_folder(Path("data")) == sha256_of_folder(shared)
 
 
-def test_a_stage_whose_output_was_deleted_copies_and_asks_no_tier(
+def test_a_stage_whose_output_was_deleted_copies_and_asks_no_provider(
     shared: Path, mirrored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["data", "fetch"])

@@ -18,7 +18,7 @@ NEEDED = {
     "bert-mini bert-small bert-medium",
     "vectors": "glove-6b-50d glove-6b-300d",
     "corpus": "wiki-small wiki-mirror wikisplit wiki1m nli",
-    "rewriter": "opus-mt-en-de opus-mt-de-en opus-mt-en-fr opus-mt-fr-en pegasus-paraphrase",
+    "augmenter": "opus-mt-en-de opus-mt-de-en opus-mt-en-fr opus-mt-fr-en pegasus-paraphrase",
     "lexicon": "wordnet",
     "sts": "sts12 sts13 sts14 sts15 sts16 stsb-senteval sickr stsb "
     "sts12-raw sts13-raw sts14-raw sts15-raw sts16-raw stsb-raw sickr-raw",
@@ -44,7 +44,12 @@ def test_declaration_repeats_no_name() -> None:
 def test_paths_are_relative_and_weights_are_safetensors_only() -> None:
     paths = [
         *(file for source in SOURCES.values() for file in source.rows),
-        *(path for source in SOURCES.values() for tier in source.tiers.values() for path in tier.inputs),
+        *(
+            path
+            for source in SOURCES.values()
+            for provider in source.providers.values()
+            for path in provider.inputs
+        ),
     ]
     assert len(paths) > 100
     for path in paths:
@@ -56,26 +61,35 @@ def test_paths_are_relative_and_weights_are_safetensors_only() -> None:
 def test_hashes_are_sha256_and_everything_embedded_is_pinned() -> None:
     embedded = 0
     for source in SOURCES.values():
-        for name, tier in source.tiers.items():
-            hashes = [*tier.sha256.values(), *(value for value in tier.inputs.values() if value)]
+        for name, provider in source.providers.items():
+            hashes = [*provider.sha256.values(), *(value for value in provider.inputs.values() if value)]
             assert all(re.fullmatch(r"[0-9a-f]{64}", value) for value in hashes)
             if name == "embedded":
                 embedded += 1
-                assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+", str(tier.wheel))
-                pinned = tier.inputs.values() if tier.make else [tier.sha256.get(f) for f in source.files]
+                assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+", str(provider.wheel))
+                pinned = (
+                    provider.inputs.values()
+                    if provider.make
+                    else [provider.sha256.get(f) for f in source.files]
+                )
                 assert None not in list(pinned)
     assert embedded == 6
 
 
-def test_minilm_weights_are_the_bytes_of_the_public_file_in_both_tiers() -> None:
+def test_minilm_weights_are_the_bytes_of_the_public_file_in_both_providers() -> None:
     public = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-    tiers = SOURCES["minilm-l6"].tiers
-    assert tiers["embedded"].sha256["model.safetensors"] == public
-    assert tiers["hub"].sha256["model.safetensors"] == public
+    providers = SOURCES["minilm-l6"].providers
+    assert providers["embedded"].sha256["model.safetensors"] == public
+    assert providers["hub"].sha256["model.safetensors"] == public
 
 
 def test_every_conversion_of_the_table_exists_and_is_used() -> None:
-    used = {tier.make for source in SOURCES.values() for tier in source.tiers.values() if tier.make}
+    used = {
+        provider.make
+        for source in SOURCES.values()
+        for provider in source.providers.values()
+        if provider.make
+    }
     assert used == set(CONVERSIONS)
 
 
@@ -87,21 +101,21 @@ def test_unknown_source_names_the_near_ones() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"tiers": {"mirror": {"folder": "x", "sha256": {"other.txt": "0" * 64}}}},
-        {"tiers": {"mirror": {"folder": "x", "wheel": "a==1"}}},
-        {"tiers": {"embedded": {"folder": "x"}}},
-        {"tiers": {"system": {"folder": "/x"}}},
-        {"tiers": {"mirror": {"folder": "x", "package": "a"}}},
-        {"tiers": {"hub": {"repo": "a/b", "revision": "../main"}}},
-        {"tiers": {"hub": {"repo": "a/b", "make": "gunzip"}}},
-        {"tiers": {"hub": {"repo": "a/b", "unknown": 1}}},
+        {"providers": {"mirror": {"folder": "x", "sha256": {"other.txt": "0" * 64}}}},
+        {"providers": {"mirror": {"folder": "x", "wheel": "a==1"}}},
+        {"providers": {"embedded": {"folder": "x"}}},
+        {"providers": {"system": {"folder": "/x"}}},
+        {"providers": {"mirror": {"folder": "x", "package": "a"}}},
+        {"providers": {"hub": {"repo": "a/b", "revision": "../main"}}},
+        {"providers": {"hub": {"repo": "a/b", "make": "gunzip"}}},
+        {"providers": {"hub": {"repo": "a/b", "unknown": 1}}},
         {"name": "With.Dot"},
     ],
 )
 def test_a_contradictory_entry_is_refused(change: dict[str, object]) -> None:
     entry = {
         "name": "x", "kind": "sts", "licence": "none", "confirmed": "so", "note": "n", "rows": {"a.txt": 1},
-        "tiers": {"mirror": {"folder": "x"}},
+        "providers": {"mirror": {"folder": "x"}},
     }  # fmt: skip
     Source.model_validate(entry)
     with pytest.raises(ValidationError):
@@ -116,7 +130,7 @@ def test_table_is_read_in_its_order(tmp_path: Path) -> None:
             "confirmed": "made up",
             "note": "n",
             "rows": {"a": None},
-            "tiers": {"mirror": {}},
+            "providers": {"mirror": {}},
         }
         for name in ("b", "a")
     }

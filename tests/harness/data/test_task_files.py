@@ -112,12 +112,12 @@ def replace_line(name: str, line: int, text: str) -> Callable[[Path], None]:
 
 
 def scidocs(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
-    def rewrite(folder: Path) -> None:
+    def augmented(folder: Path) -> None:
         content = json.loads((folder / "data.json").read_text())
         change(content)
         (folder / "data.json").write_text(json.dumps(content))
 
-    return rewrite
+    return augmented
 
 
 QA = "test.jsonl"

@@ -46,7 +46,7 @@ def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
 def test_every_published_stsb_sentence_becomes_the_one_of_senteval(mirror: Path) -> None:
     """Measured share of identical sentences: 17,256 of 17,256, over train, dev and test.
 
-    The raw sentences are the mirror's, in mteb's layout; pairs stand in the same order in both.
+    The raw sentences are the mirror's, in mteb's layout; pairs appear in the same order in both.
     """
     same = total = 0
     for part, file in (("train", "train"), ("dev", "validation"), ("test", "test")):

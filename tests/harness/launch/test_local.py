@@ -206,7 +206,7 @@ def test_ctrl_c_ends_what_runs_and_records_what_has_ended(tmp_path: Path, comman
     assert "slow:" not in (folder / "dvc.lock").read_text()
 
 
-def test_a_killed_driver_leaves_nothing_running_and_nothing_is_trained_twice(
+def test_a_killed_scheduler_leaves_nothing_running_and_nothing_is_trained_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = stage("slow", ("quick.txt",), "echo $$ > process; sleep 60 & echo $! > child; wait")

@@ -1,4 +1,4 @@
-"""The processes of the local engine: what they start with, which device they see, what is left of them."""
+"""The processes of the local executor: what they start with, which device they see, what is left of them."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from pathlib import Path
 import pytest
 
 from harness.launch import local
-from harness.launch.local import LocalEngine, server_for, visible_cards
-from harness.launch.work import Ended, Work
+from harness.launch.job import Ended, Job
+from harness.launch.local import LocalExecutor, server_for, visible_gpus
 from harness.launch.worker import PRELOADED, is_ours
 from harness.process import PASSIVE, PORTABLE, REPLACED, set_native
 from tests.harness.launch.toy_pipeline import wait_until_gone
 
 
 @pytest.fixture
-def engine() -> Iterator[LocalEngine]:
-    engine = LocalEngine(2, preloaded=())
-    yield engine
-    engine.close()
+def executor() -> Iterator[LocalExecutor]:
+    executor = LocalExecutor(2, preloaded=())
+    yield executor
+    executor.close()
 
 
-def work(folder: Path, *commands: str, stage: str = "x") -> Work:
-    return Work(stage, commands, folder, folder / "logs" / f"{stage}.log", {"OF_THE_STAGE": "yes"})
+def job(folder: Path, *commands: str, stage: str = "x") -> Job:
+    return Job(stage, commands, folder, folder / "logs" / f"{stage}.log", {"OF_THE_STAGE": "yes"})
 
 
-def all_of(engine: LocalEngine, number: int) -> list[Ended]:
+def all_of(executor: LocalExecutor, number: int) -> list[Ended]:
     ended: list[Ended] = []
     deadline = time.monotonic() + 60
     while len(ended) < number:
         assert time.monotonic() < deadline
-        ended += engine.wait(1.0)
+        ended += executor.wait(1.0)
     return ended
 
 
@@ -52,38 +52,38 @@ def output_of(log: Path) -> list[str]:
 
 
 def test_a_command_of_this_project_runs_in_the_forked_process_with_its_exit_code(
-    engine: LocalEngine, tmp_path: Path
+    executor: LocalExecutor, tmp_path: Path
 ) -> None:
-    engine.submit(work(tmp_path, "sentbench list methods"))
-    engine.submit(work(tmp_path, "sentbench list nothing-known", stage="y"))
-    assert sorted(all_of(engine, 2), key=lambda ended: ended.stage) == [Ended("x", 0), Ended("y", 2)]
+    executor.submit(job(tmp_path, "sentbench list methods"))
+    executor.submit(job(tmp_path, "sentbench list nothing-known", stage="y"))
+    assert sorted(all_of(executor, 2), key=lambda ended: ended.stage) == [Ended("x", 0), Ended("y", 2)]
     assert any(line.startswith("simcse") for line in output(tmp_path))
     assert "nothing-known" in output(tmp_path, "y")[-1]
 
 
-def test_commands_stop_at_the_first_that_fails(engine: LocalEngine, tmp_path: Path) -> None:
-    engine.submit(work(tmp_path, "echo one", "sh -c 'exit 4'", "echo two"))
-    assert all_of(engine, 1) == [Ended("x", 4)]
+def test_commands_stop_at_the_first_that_fails(executor: LocalExecutor, tmp_path: Path) -> None:
+    executor.submit(job(tmp_path, "echo one", "sh -c 'exit 4'", "echo two"))
+    assert all_of(executor, 1) == [Ended("x", 4)]
     assert output(tmp_path) == ["one"]
 
 
 @pytest.mark.parametrize("error", [EOFError("unexpected EOF"), ConnectionResetError("reset")])
 def test_a_work_that_the_killed_server_did_not_start_has_ended_and_can_be_submitted_again(
-    engine: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+    executor: LocalExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def unanswered(socket: int) -> int:
         raise error
 
     with monkeypatch.context() as killed:
         killed.setattr(forkserver, "read_signed", unanswered)
-        engine.submit(work(tmp_path, "true"))
-    ((stage, code),) = [(ended.stage, ended.code) for ended in engine.wait(1.0)]
+        executor.submit(job(tmp_path, "true"))
+    ((stage, code),) = [(ended.stage, ended.code) for ended in executor.wait(1.0)]
     assert (stage, code) == ("x", None)
-    engine.submit(work(tmp_path, "true"))
-    assert all_of(engine, 1) == [Ended("x", 0)]
+    executor.submit(job(tmp_path, "true"))
+    assert all_of(executor, 1) == [Ended("x", 0)]
 
 
-def test_the_server_begins_deaf_to_ctrl_c_and_the_driver_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_begins_deaf_to_ctrl_c_and_the_scheduler_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
     before, begun = signal.getsignal(signal.SIGINT), []
     monkeypatch.setattr(forkserver, "ensure_running", lambda: begun.append(signal.getsignal(signal.SIGINT)))
     with server_for(2):
@@ -91,9 +91,9 @@ def test_the_server_begins_deaf_to_ctrl_c_and_the_driver_hears_it(monkeypatch: p
     assert begun == [signal.SIG_IGN]
 
 
-def test_a_program_that_is_not_there_is_a_failed_command(engine: LocalEngine, tmp_path: Path) -> None:
-    engine.submit(work(tmp_path, "no-such-program --now"))
-    assert all_of(engine, 1) == [Ended("x", 127)]
+def test_a_program_that_is_not_there_is_a_failed_command(executor: LocalExecutor, tmp_path: Path) -> None:
+    executor.submit(job(tmp_path, "no-such-program --now"))
+    assert all_of(executor, 1) == [Ended("x", 127)]
     assert output(tmp_path) == ["no-such-program: no such command"]
 
 
@@ -125,27 +125,27 @@ def test_a_worker_waits_asleep_with_its_share_of_threads(
 
 
 def test_the_server_that_workers_are_forked_from_has_these_settings(
-    engine: LocalEngine, tmp_path: Path
+    executor: LocalExecutor, tmp_path: Path
 ) -> None:
-    engine.submit(work(tmp_path, "env"))
-    assert all_of(engine, 1) == [Ended("x", 0)]
+    executor.submit(job(tmp_path, "env"))
+    assert all_of(executor, 1) == [Ended("x", 0)]
     assert {"OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", "OF_THE_STAGE=yes"} <= set(output(tmp_path))
 
 
 LAUNCH = """
 import json, sys
 from pathlib import Path
-from harness.launch.local import LocalEngine
-from harness.launch.work import Work
+from harness.launch.local import LocalExecutor
+from harness.launch.job import Work
 folder = Path.cwd()
 if __name__ == "__main__":
-    engine = LocalEngine(1, preloaded=["numpy"])
+    executor = LocalExecutor(1, preloaded=["numpy"])
     command = "sentbench evaluate nowhere --arithmetic native"
-    engine.submit(Work("x", (command,), folder, folder / "log", {}))
+    executor.submit(Work("x", (command,), folder, folder / "log", {}))
     ended = []
     while not ended:
-        ended = engine.wait(60.0)
-    engine.close()
+        ended = executor.wait(60.0)
+    executor.close()
     print(ended[0].code)
 """
 SEEN = """
@@ -182,33 +182,33 @@ def test_what_the_server_imports_is_there(name: str) -> None:
     assert find_spec(name)
 
 
-def test_each_slot_has_a_card_and_stages_without_a_network_have_none(tmp_path: Path) -> None:
-    engine = LocalEngine(2, ["4", "GPU-x"], preloaded=())
+def test_each_slot_has_a_gpu_and_stages_without_a_network_have_none(tmp_path: Path) -> None:
+    executor = LocalExecutor(2, ["4", "GPU-x"], preloaded=())
     show = "printenv CUDA_VISIBLE_DEVICES"
-    engine.submit(work(tmp_path, show, stage="train@a"))
-    engine.submit(work(tmp_path, show, stage="evaluate@a"))
-    all_of(engine, 2)
-    engine.submit(work(tmp_path, show, stage="data@a"))
-    all_of(engine, 1)
-    engine.close()
+    executor.submit(job(tmp_path, show, stage="train@a"))
+    executor.submit(job(tmp_path, show, stage="evaluate@a"))
+    all_of(executor, 2)
+    executor.submit(job(tmp_path, show, stage="data@a"))
+    all_of(executor, 1)
+    executor.close()
     assert [output(tmp_path, stage) for stage in ("train@a", "evaluate@a", "data@a")] == [
         ["4"],
         ["GPU-x"],
         [""],
     ]
-    assert "card GPU-x" in (tmp_path / "logs/evaluate@a.log").read_text()
+    assert "GPU GPU-x" in (tmp_path / "logs/evaluate@a.log").read_text()
 
 
-def test_cards_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpus_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5")
-    assert visible_cards() == ["3", "5"]
+    assert visible_gpus() == ["3", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert visible_cards() == []
+    assert visible_gpus() == []
 
 
-def test_what_a_killed_command_started_ends_with_it(engine: LocalEngine, tmp_path: Path) -> None:
-    engine.submit(work(tmp_path, "sleep 60 & echo $! > child; kill -9 $$"))
-    assert all_of(engine, 1) == [Ended("x", None, "ended by signal 9")]
+def test_what_a_killed_command_started_ends_with_it(executor: LocalExecutor, tmp_path: Path) -> None:
+    executor.submit(job(tmp_path, "sleep 60 & echo $! > child; kill -9 $$"))
+    assert all_of(executor, 1) == [Ended("x", None, "ended by signal 9")]
     wait_until_gone(int((tmp_path / "child").read_text()))
 
 

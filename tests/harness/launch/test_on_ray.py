@@ -14,7 +14,7 @@ import pytest
 from harness.cli import main
 from harness.errors import InputError
 from harness.launch.extras import imported
-from harness.launch.on_ray import cards_of
+from harness.launch.on_ray import gpus_of
 from tests.harness.launch.toy_pipeline import (
     repro,
     runs,
@@ -27,24 +27,24 @@ from tests.harness.launch.toy_pipeline import (
 )
 
 
-def test_an_engine_that_is_not_installed_names_its_extra() -> None:
+def test_an_executor_that_is_not_installed_names_its_extra() -> None:
     with pytest.raises(InputError, match=r"no_such_package is not installed.*'\.\[launch-x\]'"):
         imported("no_such_package", extra="launch-x")
 
 
-def test_a_stage_takes_a_card_where_there_is_one_and_what_no_node_has_is_refused() -> None:
+def test_a_stage_takes_a_gpu_where_there_is_one_and_what_no_node_has_is_refused() -> None:
     nodes = [
         {"Alive": True, "Resources": {"CPU": 4.0}},
         {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
     ]
-    assert cards_of(nodes, 4, None) == 0
+    assert gpus_of(nodes, 4, None) == 0
     with pytest.raises(InputError, match="takes 8 CPUs and 0 GPUs, a node at most 4 and 0"):
-        cards_of(nodes, 8, None)
+        gpus_of(nodes, 8, None)
     with pytest.raises(InputError, match=r"takes 1 CPUs and 0\.5 GPUs"):
-        cards_of(nodes, 1, 0.5)
+        gpus_of(nodes, 1, 0.5)
     nodes[1]["Alive"] = True
-    assert cards_of(nodes, 4, None) == 1
-    assert cards_of(nodes, 4, 0.25) == 0.25
+    assert gpus_of(nodes, 4, None) == 1
+    assert gpus_of(nodes, 4, 0.25) == 0.25
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def cluster() -> Iterator[Any]:
 def test_stages_on_ray_are_recorded_as_by_a_serial_repro(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without an address Ray runs on this machine; a card is nobody's here, so none is seen."""
+    """Without an address Ray runs on this machine; a GPU is nobody's here, so none is seen."""
     pytest.importorskip("ray", reason="Ray is not installed: the extra launch-ray")
     stages = {
         "a": stage("a", command='test "$(printenv CUDA_VISIBLE_DEVICES || echo unset)" = ""'),
@@ -106,7 +106,7 @@ def test_a_run_whose_node_is_killed_resumes_on_the_other_and_ends_with_the_same_
 
 
 @pytest.mark.cluster
-def test_a_killed_driver_leaves_no_process_on_any_node(tmp_path: Path, cluster: Any) -> None:
+def test_a_killed_scheduler_leaves_no_process_on_any_node(tmp_path: Path, cluster: Any) -> None:
     slow = stage("slow", command="echo $$ > process; sleep 60 & echo $! > child; wait")
     folder = write_pipeline(tmp_path / "toy", {"slow": slow})
     cluster.add_node(num_cpus=1)

@@ -11,11 +11,11 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.launch.driver import Driver
-from harness.launch.on_slurm import SlurmEngine, parameters, read_jobs, read_options
+from harness.launch.job import Ended
+from harness.launch.on_slurm import SlurmExecutor, parameters, read_jobs, read_options
 from harness.launch.pipeline import open_pipeline
 from harness.launch.progress import Progress
-from harness.launch.work import Ended
+from harness.launch.scheduler import Scheduler
 from tests.harness.launch.toy_pipeline import repro, runs, stage, write_pipeline
 
 STAGES = {name: stage(name) for name in "ab"} | {"c": stage("c", ("a.txt", "b.txt"))}
@@ -29,7 +29,7 @@ def test_options_are_names_with_values() -> None:
             read_options(text)
 
 
-def test_a_job_has_whole_processors_and_cards_and_minutes() -> None:
+def test_a_job_has_whole_processors_and_gpus_and_minutes() -> None:
     assert parameters({"partition": "gpu", "time": "240"}, 4, 1, 8) == {
         "name": "sentbench",
         "timeout_min": 240,
@@ -39,7 +39,7 @@ def test_a_job_has_whole_processors_and_cards_and_minutes() -> None:
         "slurm_srun_args": ["--cpus-per-task=4"],
         "slurm_additional_parameters": {"partition": "gpu"},
     }
-    with pytest.raises(InputError, match="Slurm gives whole ones; to share a card run Ray inside"):
+    with pytest.raises(InputError, match="Slurm gives whole ones; to share a GPU run Ray inside"):
         parameters({}, 1, 0.5, 8)
     with pytest.raises(InputError, match="time=4h: expected whole minutes"):
         parameters({"time": "4h"}, 1, 1, 8)
@@ -77,8 +77,8 @@ def answer(mock: Any, words: list[str], text: str = "") -> tuple[int, str]:
     return 0, ""
 
 
-class Cluster(SlurmEngine):
-    """The engine with a cluster whose jobs run when the driver looks at them, as `happens` says by job."""
+class Cluster(SlurmExecutor):
+    """The executor with a cluster whose jobs run when they are looked at, as `happens` says by job."""
 
     def __init__(self, mock: Any, happens: dict[str, str]) -> None:
         super().__init__({"partition": "gpu"}, 4, 2, 1)
@@ -104,19 +104,19 @@ class Cluster(SlurmEngine):
                 submission.process_job(job.paths.folder)
 
 
-def launched(engine: SlurmEngine) -> Driver:
+def launched(executor: SlurmExecutor) -> Scheduler:
     with open_pipeline() as pipeline:
-        driver = Driver(pipeline, engine, 1, Progress(pipeline.order, engine.slots))
-        driver.run()
-    return driver
+        scheduler = Scheduler(pipeline, executor, 1, Progress(pipeline.order, executor.slots))
+        scheduler.run()
+    return scheduler
 
 
 def test_stages_that_start_together_are_one_array_and_are_recorded_as_by_repro(
     slurm: Any, serial_lock: bytes
 ) -> None:
-    engine = Cluster(slurm, {})
-    assert not launched(engine).failed
-    assert [job for job, _ in engine.seen] == ["12_0", "12_1", "13"]
+    executor = Cluster(slurm, {})
+    assert not launched(executor).failed
+    assert [job for job, _ in executor.seen] == ["12_0", "12_1", "13"]
     script = next(Path(".cache/launch/slurm").glob("12_submission.sh")).read_text()
     wanted = ["--array=0-1%2", "--partition=gpu", "--cpus-per-task=2", "--gpus-per-node=1", "--time=60"]
     assert [option for option in wanted if f"#SBATCH {option}\n" not in script] == []
@@ -125,9 +125,9 @@ def test_stages_that_start_together_are_one_array_and_are_recorded_as_by_repro(
 
 
 def test_a_job_whose_node_failed_is_handed_over_again(slurm: Any) -> None:
-    engine = Cluster(slurm, {"12_0": "NODE_FAIL"})
-    assert not launched(engine).failed
-    assert [job for job, _ in engine.seen][2:] == ["13", "14"]
+    executor = Cluster(slurm, {"12_0": "NODE_FAIL"})
+    assert not launched(executor).failed
+    assert [job for job, _ in executor.seen][2:] == ["13", "14"]
     assert runs(Path()) == ["b", "a", "c"]
 
 
@@ -138,24 +138,24 @@ def test_a_job_that_fails_again_and_again_fails_with_its_state(slurm: Any) -> No
 
 def killed_after_handing_over(slurm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch that is killed when both jobs of its first array run."""
-    engine = Cluster(slurm, {})
+    executor = Cluster(slurm, {})
 
     def dies(job: Any) -> None:
         raise ProcessLookupError
 
-    monkeypatch.setattr(engine, "close", lambda: None)
-    monkeypatch.setattr(engine, "run", dies)
+    monkeypatch.setattr(executor, "close", lambda: None)
+    monkeypatch.setattr(executor, "run", dies)
     with pytest.raises(ProcessLookupError):
-        launched(engine)
+        launched(executor)
 
 
 def test_the_next_launch_waits_for_the_jobs_that_are_there(
     slurm: Any, serial_lock: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed_after_handing_over(slurm, monkeypatch)
-    engine = Cluster(slurm, {})
-    assert not launched(engine).failed
-    assert [job for job, _ in engine.seen] == ["12_0", "12_1", "13"]
+    executor = Cluster(slurm, {})
+    assert not launched(executor).failed
+    assert [job for job, _ in executor.seen] == ["12_0", "12_1", "13"]
     assert runs(Path()) == ["a", "b", "c"]
     assert Path("dvc.lock").read_bytes() == serial_lock
     assert Path(".cache/launch/slurm/jobs.json").read_text() == "{}\n"
@@ -174,10 +174,10 @@ def test_a_job_on_other_inputs_is_cancelled_before_its_stage_runs_again(
         return ""
 
     monkeypatch.setattr(slurm, "scancel", scancel)
-    engine = Cluster(slurm, {})
-    assert not launched(engine).failed
+    executor = Cluster(slurm, {})
+    assert not launched(executor).failed
     assert cancelled == ["12_0", "12_1"]
-    assert [job for job, _ in engine.seen] == ["13_0", "13_1", "14"]
+    assert [job for job, _ in executor.seen] == ["13_0", "13_1", "14"]
     assert Path("c.txt").read_text() == "other words\n" * 2
 
 
@@ -214,9 +214,9 @@ def test_a_job_that_slurm_refuses_later_is_a_failed_stage(
 
     from submitit.core.utils import FailedJobError
 
-    engine = Cluster(slurm, {})
+    executor = Cluster(slurm, {})
     monkeypatch.setattr(slurm, "sbatch", refuses)
-    failed = launched(engine).failed
+    failed = launched(executor).failed
     reason = f"Slurm refuses its job: {MANY}"
     assert failed == {"a": reason, "b": reason}
 

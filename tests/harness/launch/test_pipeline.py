@@ -11,10 +11,10 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.launch import driver, pipeline
-from harness.launch.driver import priorities
+from harness.launch import pipeline, scheduler
 from harness.launch.pipeline import CHANGED, check_release, open_pipeline
 from harness.launch.rwlock import check_rwlock
+from harness.launch.scheduler import priorities
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
 
 
@@ -119,4 +119,4 @@ def test_what_is_wanted_first_comes_with_all_it_needs_before_longer_chains() -> 
 
 
 def test_a_log_lies_in_one_folder_whatever_the_stage_is_called() -> None:
-    assert driver.log_of("sub/dvc.yaml:train@a b").name == "sub-dvc.yaml-train@a-b.log"
+    assert scheduler.log_of("sub/dvc.yaml:train@a b").name == "sub-dvc.yaml-train@a-b.log"

@@ -39,9 +39,9 @@ def system(of: str, **changes: Any) -> dict[str, Any]:
     return found
 
 
-def plan(folder: Path, *systems: dict[str, Any], tiers: tuple[str, ...] = ("embedded",)) -> None:
+def plan(folder: Path, *systems: dict[str, Any], providers: tuple[str, ...] = ("embedded",)) -> None:
     """Resolves and checks a recipe of these systems."""
-    recipe = {"name": "paper", "tiers": list(tiers), "runs": list(systems)}
+    recipe = {"name": "paper", "providers": list(providers), "runs": list(systems)}
     (folder / "paper.yaml").write_text(yaml.safe_dump(recipe))
     check_runs(resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes"))
 
@@ -93,9 +93,12 @@ REFUSED = {
     "corpus: unknown": ([system("simcse", corpus="wiki")], "source 'wiki' is not in the sources table"),
     "corpus: an STS set": ([system("simcse", corpus="stsb")], "a source of sts, expected a corpus"),
     "corpus: a model": ([system("simcse", corpus="minilm-l6")], "a source of backbone, expected a corpus"),
-    "corpus: without rewrites": ([system("sct")], "has no rewrites, sct reads 2"),
-    "corpus: with too few rewrites": ([system("sct", corpus="wiki-small-rewrite")], "has 1 rewrites"),
-    "corpus: no paraphrases": ([system("simcse", config={"positive": "paraphrase"})], "has no rewrites"),
+    "corpus: without augmentations": ([system("sct")], "has no augmentations, sct reads 2"),
+    "corpus: with too few augmentations": (
+        [system("sct", corpus="wiki-small-rewrite")],
+        "has 1 augmentations",
+    ),
+    "corpus: no paraphrases": ([system("simcse", config={"positive": "paraphrase"})], "has no augmentations"),
     "pooling: unknown": ([system("simcse", pooling="maen")], "did you mean mean"),
     "pooling: not stated": ([system("simcse", pooling=None)], "minilm-l2 states none"),
     "pooling: not stated of a teacher": (
@@ -121,7 +124,7 @@ REFUSED = {
         [system("simcse", tasks=["STS12-hard-length:positive=x"])],
         "STS12-hard-length",
     ),
-    "data: not in the plan's tiers": ([system("simcse", corpus="wiki1m")], "comes from .*embedded"),
+    "data: not in the plan's providers": ([system("simcse", corpus="wiki1m")], "comes from .*embedded"),
 }
 
 
@@ -169,9 +172,9 @@ def test_a_method_asks_for_what_its_config_says(
         built = make(sample, base)
         config = built.config
         assert set(asked) == ({config.parent_kind} if config.parent_kind else set()), config
-        if method != "distill":  # it reads as many rewrites as there are
+        if method != "distill":  # it reads as many augmentations as there are
             built.prepare(base.rows)
-            assert max(built.columns) == config.rewrites, config
+            assert max(built.columns) == config.augmentations, config
         assert built.word_vectors == {"glove": "needed"}.get(method, built.word_vectors)
         assert sample.backbone != "words" or built.word_vectors != "refused"
         assert built.is_trained() == sample.trained

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from harness.data.sources import TierName
+from harness.data.sources import ProviderName
 from harness.errors import InputError
 from harness.facts.run_choice import RunChoice
 from harness.plan.names import select
 from harness.plan.recipes import Recipe, System
 
-FULL: list[TierName] = ["embedded", "hub"]
-SMALL: list[TierName] = ["embedded"]
+FULL: list[ProviderName] = ["embedded", "hub"]
+SMALL: list[ProviderName] = ["embedded"]
 
 
 def system(key: str, method: str, variant: str, *backbones: str) -> System:
@@ -22,9 +22,13 @@ def system(key: str, method: str, variant: str, *backbones: str) -> System:
     return System(**given, config={}, train={})
 
 
-def recipe(name: str, tiers: list[TierName], *systems: System, **groups: list[str]) -> Recipe:
+def recipe(name: str, providers: list[ProviderName], *systems: System, **groups: list[str]) -> Recipe:
     return Recipe(
-        name=name, presets=[], tiers=tiers, systems={entry.id: entry for entry in systems}, groups=groups
+        name=name,
+        presets=[],
+        providers=providers,
+        systems={entry.id: entry for entry in systems},
+        groups=groups,
     )
 
 

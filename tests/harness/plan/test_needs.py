@@ -1,4 +1,4 @@
-"""What a plan needs beside data is found or named in one line with what provides it."""
+"""What a plan needs besides data is found or named in one line with what provides it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from harness.cli import main
+from harness.data.providers import converted_weights
 from harness.data.sources import SOURCES
-from harness.data.tiers import converted_weights
 from harness.disk.files import sha256_of, write_json, write_text
 from harness.plan import needs
 from harness.plan.estimate import Estimate
@@ -32,7 +32,7 @@ class Usage(NamedTuple):
 
 @pytest.fixture
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
-    """The needs of a plan by their first word, in a folder without data, mirror and card, with all disk."""
+    """The needs of a plan by their first word, in a folder without data, mirror and GPU, with all disk."""
     monkeypatch.chdir(tmp_path)
     for room in ("recipes", "leaderboards"):
         Path(room).symlink_to(ROOT / room)
@@ -92,16 +92,16 @@ def test_roles_need_hanlp_unless_a_file_brings_them(found: Found, monkeypatch: p
 def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_data(
     found: Found, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, source: str, provide: str
 ) -> None:
-    nowhere = SOURCES[source].tiers.get("system")
+    nowhere = SOURCES[source].providers.get("system")
     if nowhere:
-        changed = {**SOURCES[source].tiers, "system": nowhere.model_copy(update={"folder": "/nowhere"})}
-        monkeypatch.setitem(SOURCES, source, SOURCES[source].model_copy(update={"tiers": changed}))
+        changed = {**SOURCES[source].providers, "system": nowhere.model_copy(update={"folder": "/nowhere"})}
+        monkeypatch.setitem(SOURCES, source, SOURCES[source].model_copy(update={"providers": changed}))
     need = found(plan)[source]
     assert not need.met
     assert need.line.startswith(f"{source}, a source of no hub: not found; ")
     assert re.search(provide, need.line)
 
-    place = tmp_path / "mirror" / SOURCES[source].tiers["mirror"].folder
+    place = tmp_path / "mirror" / SOURCES[source].providers["mirror"].folder
     place.mkdir(parents=True)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
     assert not found(plan)[source].met
@@ -116,8 +116,8 @@ def test_weights_that_are_a_pickle_on_the_hub_are_named_up_front_until_they_are_
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of the user"))
     line = "bert-mini, a pickle on the hub: not converted; run `sentbench data convert bert-mini`"
     assert found("sct/sct-simcse")["bert-mini"].line == line
-    tier = SOURCES["bert-mini"].tiers["hub"]
-    made = converted_weights(tier, str(tier.revision))
+    provider = SOURCES["bert-mini"].providers["hub"]
+    made = converted_weights(provider, str(provider.revision))
     made.parent.mkdir(parents=True)
     made.write_bytes(b"weights")
     write_json(made.with_suffix(".json"), {"sha256": {made.name: sha256_of(made)}})
@@ -132,10 +132,12 @@ def test_weights_that_are_a_pickle_on_the_hub_are_named_up_front_until_they_are_
 def test_every_source_that_says_so_in_its_note_needs_a_conversion() -> None:
     said = {name for name, source in SOURCES.items() if "as a pickle only" in source.note + source.confirmed}
     assert said == {
-        name for name, source in SOURCES.items() if "hub" in source.tiers and source.tiers["hub"].obtain
+        name
+        for name, source in SOURCES.items()
+        if "hub" in source.providers and source.providers["hub"].obtain
     }
     for name in said:
-        assert SOURCES[name].tiers["hub"].obtain == f"run `sentbench data convert {name}`"
+        assert SOURCES[name].providers["hub"].obtain == f"run `sentbench data convert {name}`"
 
 
 def test_a_disk_that_is_too_small_is_named_with_both_sizes(
@@ -149,16 +151,16 @@ def test_a_disk_that_is_too_small_is_named_with_both_sizes(
 
 
 @pytest.mark.parametrize(("memory", "met"), [(4e9, False), (80e9, True)])
-def test_days_on_a_cpu_need_a_card_with_the_memory_of_the_largest_run(
+def test_days_on_a_cpu_need_a_gpu_with_the_memory_of_the_largest_run(
     found: Found, monkeypatch: pytest.MonkeyPatch, memory: float, met: bool
 ) -> None:
     """SimCSE on BERT-base: 1.74 GB of weights with their states, 2.8 GB of activations."""
-    assert not found("baselines/simcse")["card"].met
+    assert not found("baselines/simcse")["gpu"].met
     properties: Any = type("Properties", (), {"total_memory": memory})
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: properties)
-    need = found("baselines/simcse")["card"]
+    need = found("baselines/simcse")["gpu"]
     assert need.met is met
     assert need.found == f"Card with {memory / 1e9:.0f} GB, at least 5 GB estimated for the largest run"
 

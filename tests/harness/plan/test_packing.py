@@ -1,4 +1,4 @@
-"""How many runs share a card by their measured memory, and what runs take side by side."""
+"""How many runs share a GPU by their measured memory, and what runs take side by side."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import pytest
 import torch
 
 from harness.disk.files import write_json
-from harness.plan.packing import CONTEXT, NOT_MEASURED, hours_at_once, packing, runs_a_card
-from harness.stages.train import card_memory
+from harness.plan.packing import CONTEXT, NOT_MEASURED, hours_at_once, packing, runs_a_gpu
+from harness.stages.train import gpu_memory
 
 GIB = 2**30
 
 
-def test_runs_share_a_card_as_the_largest_of_them_allows(tmp_path: Path) -> None:
+def test_runs_share_a_gpu_as_the_largest_of_them_allows(tmp_path: Path) -> None:
     """Of 80 GiB 72 are usable: 3 runs of 24 GiB with their context, 9 of 8 GiB; the larger decides."""
     for key, peak in {"large": 24 * GIB, "small": 8 * GIB}.items():
         write_json(tmp_path / f"{key}.train.json", {"peak_memory": peak - CONTEXT, "card_memory": 80 * GIB})
     write_json(tmp_path / "here.train.json", {"train_seconds": 1.0})
-    assert runs_a_card(["large", "small", "here", "absent"], tmp_path) == 3
-    assert runs_a_card(["small"], tmp_path) == 9
+    assert runs_a_gpu(["large", "small", "here", "absent"], tmp_path) == 3
+    assert runs_a_gpu(["small"], tmp_path) == 9
     assert packing(["large"], tmp_path).endswith(
         "3, by the largest peak of memory measured; --gpus-per-run 0.33"
     )
 
 
-def test_a_run_that_fills_a_card_has_it_alone(tmp_path: Path) -> None:
+def test_a_run_that_fills_a_gpu_has_it_alone(tmp_path: Path) -> None:
     write_json(tmp_path / "x.train.json", {"peak_memory": 79 * GIB, "card_memory": 80 * GIB})
-    assert runs_a_card(["x"], tmp_path) == 1
+    assert runs_a_gpu(["x"], tmp_path) == 1
 
 
-def test_without_a_measurement_a_run_has_its_card_alone(tmp_path: Path) -> None:
-    assert runs_a_card(["absent"], tmp_path) is None
+def test_without_a_measurement_a_run_has_its_gpu_alone(tmp_path: Path) -> None:
+    assert runs_a_gpu(["absent"], tmp_path) is None
     assert packing(["absent"], tmp_path) == NOT_MEASURED
 
 
@@ -43,9 +43,9 @@ def test_side_by_side_takes_the_sum_over_the_slots_or_the_longest() -> None:
     assert hours_at_once([], 2) == 0
 
 
-def test_a_training_on_a_card_notes_its_peak(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert card_memory("cpu") == {}
+def test_a_training_on_a_gpu_notes_its_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gpu_memory("cpu") == {}
     monkeypatch.setattr(torch.cuda, "max_memory_reserved", lambda: 5)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: SimpleNamespace(total_memory=7))
-    assert card_memory("cuda") == {"peak_memory": 5, "card_memory": 7}
+    assert gpu_memory("cuda") == {"peak_memory": 5, "card_memory": 7}

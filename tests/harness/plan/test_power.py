@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.plan.names import table_runs
 from harness.plan.power import (
     Pool,
@@ -99,8 +99,8 @@ def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() ->
     assert shrunk([70], None) is None
 
 
-def study(sd: float, backbone: str = "toy") -> dict[str, KnownSpread]:
-    return {backbone: KnownSpread(sd, 50)}
+def study(sd: float, backbone: str = "toy") -> dict[str, KnownSd]:
+    return {backbone: KnownSd(sd, 50)}
 
 
 def test_a_study_of_many_seeds_is_a_floor_for_a_few_of_ours(recorded: list[ResultFile]) -> None:

@@ -1,4 +1,4 @@
-"""Prices: what a page says that a test costs is what the command beside it prints."""
+"""Prices: what a page says that a test costs is what the command next to it prints."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
     simcse = {"method": "simcse", "use": ["base"], "backbones": ["minilm-l2"]}
     return {
         "name": "paper",
-        "tiers": ["embedded"],
+        "providers": ["embedded"],
         "blocks": {"base": base, "hot": {"config": {"temperature": 0.1}}},
         "runs": [
             {"id": "a", **simcse},
@@ -196,7 +196,7 @@ def spoiled(change: Any) -> dict[str, Any]:
     [
         (lambda r: r.update(run=1), "unknown key run"),
         (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
-        (lambda r: r["runs"].append(r["runs"][0]), "stands twice"),
+        (lambda r: r["runs"].append(r["runs"][0]), "appears twice"),
         (lambda r: r["runs"][0].update(backbones=["bert"]), "backbone 'bert' is not in"),
         (lambda r: r["runs"][0].update(corpus="wikismall"), "source 'wikismall'"),
         (lambda r: r["runs"][0].update(method="simcs"), "method 'simcs' is not known"),
@@ -300,7 +300,7 @@ def edit(text: str, old: str, new: str) -> str:
         ("seed: 0", "seed: zero", r'seed is "zero"'),
         ("corpus_share: 1.0", "corpus_share: 1e-1", r'corpus_share is "1e-1".*write 3\.0e-5'),
         ("variant:", "varaint:", "varaint|variant"),
-        ("tiers:\n- embedded", "tiers:\n- cloud", "tiers"),
+        ("providers:\n- embedded", "providers:\n- cloud", "providers"),
         ("runs:", "runs: [", "not YAML"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Sizes, operations and hours worked by hand; a measured card replaces the assumed one."""
+"""Sizes, operations and hours worked by hand; a measured GPU replaces the assumed one."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from harness.plan.entries import Params, read_params
 from harness.plan.estimate import Estimate, lines_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import Card, Cost, Shape, StepTime, StepTimes, read_step_times
+from harness.plan.step_times import AssumedGpu, Cost, Shape, StepTime, StepTimes, read_step_times
 
 ROOT = Path(__file__).parents[3]
 TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
-CARD = Card(
-    name="card", operations_per_second={"fp32": 1.0e12, "bf16": 8.0e12}, share={"fp32": 0.5, "bf16": 0.25}
+GPU = AssumedGpu(
+    name="gpu", operations_per_second={"fp32": 1.0e12, "bf16": 8.0e12}, share={"fp32": 0.5, "bf16": 0.25}
 )
 
 
@@ -41,7 +41,7 @@ def row(**changes: Any) -> StepTime:
 
 
 def times(*rows: StepTime, **shapes: Shape) -> StepTimes:
-    return StepTimes(shapes={"tiny": TINY, **shapes}, card=CARD, measured=list(rows))
+    return StepTimes(shapes={"tiny": TINY, **shapes}, gpu=GPU, measured=list(rows))
 
 
 def test_parameters_of_a_shape_by_hand() -> None:
@@ -80,21 +80,21 @@ def test_a_step_costs_what_simcse_costs_times_the_measured_ratio() -> None:
 
 def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
     run = some_params().runs["a__minilm-l2__s0"].model_copy(update={"method": "pcl"})
-    card = {"device": "cuda", "machine": "gpu"}
+    gpu = {"device": "cuda", "machine": "gpu"}
     known = times(
         row(),
         row(method="pcl", system="pcl", seconds=8.0),
-        row(**card, seconds=0.1),
-        row(**card, method="pcl", system="pcl", seconds=0.3),
+        row(**gpu, seconds=0.1),
+        row(**gpu, method="pcl", system="pcl", seconds=0.3),
     )
     assert known.relative(run, "cpu") == 4.0
     assert known.relative(run, "cuda") == pytest.approx(3.0)
 
 
-def test_without_a_measured_gpu_the_rate_is_the_cards_peak_times_the_share() -> None:
+def test_without_a_measured_gpu_the_rate_is_the_gpus_peak_times_the_share() -> None:
     rate = times(row()).rate("cuda", TINY, "bf16")
     assert rate.operations == 2.0e12
-    assert rate.source == "an estimate, no GPU measured: 25% of the 8 TFLOP/s bf16 of one card"
+    assert rate.source == "an estimate, no GPU measured: 25% of the 8 TFLOP/s bf16 of one gpu"
 
 
 def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() -> None:
@@ -121,7 +121,7 @@ def test_no_measured_cpu_says_what_to_run() -> None:
 
 RECIPE: dict[str, Any] = {
     "name": "toy",
-    "tiers": ["embedded"],
+    "providers": ["embedded"],
     "runs": [
         {
             "id": "a",
@@ -229,7 +229,7 @@ def test_lines_of_a_source_are_those_of_its_text_files() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace("card:", "crad:"), "crad|card"),
+        (lambda text: text.replace("gpu:", "gup:"), "gup|gpu"),
         (lambda text: text + "- {device: tpu}\n", "measured"),
         (lambda text: "shapes: [", "not YAML"),
     ],

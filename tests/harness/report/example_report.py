@@ -161,7 +161,7 @@ def make_paper(runs: dict[str, RunDetail]) -> Paper:
         make_cell([72 + i + rng.gauss(0, 0.2 if i < 6 else 0.9) for _ in SEEDS], keys, 72 + i + offset)
         for i, offset in enumerate(offsets)
     ]
-    cells[3] = replace(cells[3], note="the printed average does not fit the row")
+    cells[3] = replace(cells[3], note="the reported average does not fit the row")
     simcse = TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run")
     tables = (
         Table(

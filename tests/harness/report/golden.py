@@ -1,4 +1,4 @@
-"""The page of the recorded score folder; run as a module it rewrites the golden file.
+"""The page of the recorded score folder; run as a module it augmentations the golden file.
 
 `python -m tests.harness.report.golden` is for a wanted change of the templates: read the difference before it
 is committed. The numbers in it are those that test_renderers.py works out by hand.
@@ -24,7 +24,7 @@ GOLDEN = RECORDED / "expected.html"
 
 
 def render_recorded() -> str:
-    """Returns what stands between <main> and </main>: the table, its cells' facts, the runs."""
+    """Returns what is between <main> and </main>: the table, its cells' facts, the runs."""
     results = read_results((RECORDED / "scores").glob("*.json"))
     folder = RECORDED / "published"
     evidence = Evidence(results, load_published(folder), NO_STUDIES)

@@ -67,14 +67,14 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
         "all-MiniLM-L6-v2 on STS-B: do we measure right?": "replicates",
     }
     simcse = found["SimCSE, BERT-base"]
-    assert simcse.printed == "76.25"
+    assert simcse.reported == "76.25"
     assert (
         simcse.known == "median 75.28 of 14 independent sources, 2 by authors of a competing method; above "
         "95\N{NO-BREAK SPACE}% of 63 single runs of 12 sources, each of others counted once"
     )
     assert simcse.evidence == "papers/pcl.html#evidence-simcse-bert-base-uncased"
     una = found["UNA with paraphrases, BERT-base"]
-    assert una.printed == "77.67"
+    assert una.reported == "77.67"
     assert re.fullmatch(
         r"to test it: 10 seeds, [\d.]+ GPU hours and the making of texts; chance of a verdict \d+%", una.cost
     )
@@ -101,12 +101,12 @@ def test_a_number_without_a_standard_deviation_has_a_first_look_and_no_chance(
 
 def test_the_counts_on_the_index_are_those_of_the_cells(report: Report) -> None:
     cells = [cell for paper in report.papers for t in paper.tables for row in t.rows for cell in row.cells]
-    facts = {cell.evidence.printed.fact: cell.verdict for cell in cells if cell.evidence and cell.verdict}
+    facts = {cell.evidence.reported.fact: cell.verdict for cell in cells if cell.evidence and cell.verdict}
     counts = Counter(facts.values())
     assert counts.total() < sum(cell.verdict is not None for cell in cells)
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
     head = text[: text.index("Do the numbers hold?")]
-    assert f"{counts.total():,}\ndifferent printed scores; " in head
+    assert f"{counts.total():,}\ndifferent reported scores; " in head
     for verdict, count in counts.items():
         assert f" {count} {verdict}" in head
     assert set(counts) > {"independent runs score lower", "authors only", "no independent result"}
@@ -116,17 +116,17 @@ def test_a_number_that_several_tables_quote_counts_once(report: Report) -> None:
     """SimCSE's 76.25 is in six cells, under three names; five numbers are above independent runs."""
     tables = [table for paper in report.papers for table in paper.tables]
     less = [
-        cell.evidence.printed
+        cell.evidence.reported
         for table in tables
         for row in table.rows
         for cell in row.cells
         if cell.evidence is not None and cell.verdict == "independent runs score lower"
     ]
-    quoted = [printed for printed in less if printed.fact == ("simcse@bert-base-uncased", "Avg", 76.25)]
+    quoted = [reported for reported in less if reported.fact == ("simcse@bert-base-uncased", "Avg", 76.25)]
     assert len(quoted) == 6
-    assert {printed.row.partition("@")[0] for printed in quoted} == {"simcse", "simcse/max-len-32"}
+    assert {reported.row.partition("@")[0] for reported in quoted} == {"simcse", "simcse/max-len-32"}
     found = {verdict: count for verdict, _, count in verdict_counts(*tables)}
-    assert found["independent runs score lower"] == len({printed.fact for printed in less}) == 5 < len(less)
+    assert found["independent runs score lower"] == len({reported.fact for reported in less}) == 5 < len(less)
 
 
 def test_three_findings_are_told_and_name_a_number_once(report: Report) -> None:

@@ -94,7 +94,7 @@ def test_every_method_is_audited_and_every_named_test_exists() -> None:
 
 
 def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> None:
-    """A run that turns one switch stands beside its difference; others are a reading, whole or in part."""
+    """A run that turns one switch is next to its difference; others are a reading, whole or in part."""
     recipes, checked = load_recipes(), 0
     audits = {audit.method: audit for audit in load_audits(LEADERBOARDS / "audit")}
     for recipe in recipes.values():
@@ -125,7 +125,7 @@ def turns(entry: System, other: System, switch: str) -> bool:
 
 
 def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:
-    """The effect beside a difference is that of the runs named there, so they must turn its switch."""
+    """The effect next to a difference is that of the runs named there, so they must turn its switch."""
     every = [entry for recipe in load_recipes().values() for entry in recipe.systems.values()]
     checked = 0
     for audit in load_audits(LEADERBOARDS / "audit"):

@@ -8,8 +8,8 @@ import pytest
 
 import sentbench
 from harness.facts.evidence.ledger import Ledger
-from harness.facts.evidence.others import Others, PrintedNumber, pool
-from harness.facts.statistics import KnownSpread
+from harness.facts.evidence.others import Others, ReportedNumber, pool
+from harness.facts.statistics import KnownSd
 from harness.report.cite import Advice, advice_on, to_text
 from harness.report.formats.citation import RELEASED, project_entry
 from harness.report.verification import verify
@@ -21,7 +21,7 @@ def advice(
     ours: Sequence[float] = (),
     sources: Sequence[float] = (),
     seeds: int | None = 1,
-    known: KnownSpread | None = None,
+    known: KnownSd | None = None,
 ) -> Advice:
     empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
     named = {str(number): value for number, value in enumerate(sources)}
@@ -31,8 +31,8 @@ def advice(
         "checkpoint": empty,
         "other recipe": empty,
     }
-    printed = PrintedNumber("toy/table1", "a@b", "Avg", reported, "toy", seeds, 0.005)
-    found = verify(printed, Others(pools, (), searched=True), values=ours, known=known)  # type: ignore[arg-type]
+    reported = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", seeds, 0.005)
+    found = verify(reported, Others(pools, (), searched=True), values=ours, known=known)  # type: ignore[arg-type]
     return advice_on(found, "@misc{toy}")
 
 
@@ -68,7 +68,7 @@ def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:
 
 
 def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replicate() -> None:
-    exact = KnownSpread(0.0, 0)
+    exact = KnownSd(0.0, 0)
     found = advice(57.6, ours=[56.7], sources=FIVE, known=exact)
     assert (found.recommended.kind, found.recommended.interval) == ("ours", None)
     assert advice(56.9, ours=[56.7], known=exact).recommended.kind == "reported"

@@ -46,12 +46,12 @@ def table_of(*rows: TableRow, scale: float = 100.0) -> dict[str, Table]:
 def judge_whole(
     upper: tuple[float, ...],
     lower: tuple[float, ...],
-    printed: tuple[float, float] = (72.0, 71.0),
+    reported: tuple[float, float] = (72.0, 71.0),
     claim: Claim = CLAIM,
 ) -> JudgedClaim:
     rows = tuple(
         TableRow(key, key.upper(), (Cell(published=value, values=values),))
-        for key, value, values in (("a", printed[0], upper), ("b", printed[1], lower))
+        for key, value, values in (("a", reported[0], upper), ("b", reported[1], lower))
     )
     return judge_claim(claim, table_of(*rows))
 
@@ -70,9 +70,9 @@ def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
 
 
 def judge(
-    upper: tuple[float, ...], lower: tuple[float, ...], printed: tuple[float, float] = (72.0, 71.0)
+    upper: tuple[float, ...], lower: tuple[float, ...], reported: tuple[float, float] = (72.0, 71.0)
 ) -> JudgedPair:
-    (pair,) = judge_whole(upper, lower, printed).pairs
+    (pair,) = judge_whole(upper, lower, reported).pairs
     return pair
 
 
@@ -82,7 +82,7 @@ def test_an_interval_above_zero_supports_and_one_below_contradicts() -> None:
     assert judged.outcome == "supported"
     assert judged.ours is not None
     assert (judged.ours.low, judged.ours.high) == pytest.approx((10 - 2.0278, 10 + 2.0278), abs=0.001)
-    assert judged.printed == 1.0
+    assert judged.reported == 1.0
     assert judged.more is None
     assert judge(five(2), five(12)).outcome == "contradicted"
 
@@ -133,7 +133,7 @@ def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
 def test_a_loss_is_better_where_it_is_lower() -> None:
     lower = CLAIM.model_copy(update={"lower": True})
     found = judge_whole(five(2), five(12), (71.0, 72.0), lower)
-    assert (found.outcome, found.pairs[0].printed) == ("supported", 1.0)
+    assert (found.outcome, found.pairs[0].reported) == ("supported", 1.0)
     assert judge_whole(five(12), five(2), (71.0, 72.0), lower).outcome == "contradicted"
 
 
@@ -214,18 +214,18 @@ UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}
 """Figures whose values could not be read: of claims about them the paper's words are all there is."""
 
 
-def test_the_printed_numbers_of_every_claim_satisfy_it(tables: dict[str, Table]) -> None:
+def test_the_reported_numbers_of_every_claim_satisfy_it(tables: dict[str, Table]) -> None:
     unread = set()
     for declared in load_claims(LEADERBOARDS / "claims").values():
         for judged in (judge_claim(claim, tables) for claim in declared.claims):
             claim, scale = judged.claim, tables[judged.claim.table].scale / 100
             for pair in judged.pairs:
-                if pair.printed is None:
+                if pair.reported is None:
                     unread.add(claim.table)
                 elif claim.within is None:
-                    assert pair.printed > 1e-9, (claim.says, pair.better.key, pair.worse.key, pair.columns)
+                    assert pair.reported > 1e-9, (claim.says, pair.better.key, pair.worse.key, pair.columns)
                 else:
-                    assert abs(pair.printed) <= claim.within * scale, (claim.says, pair.printed)
+                    assert abs(pair.reported) <= claim.within * scale, (claim.says, pair.reported)
     assert unread == UNREADABLE
 
 
@@ -233,7 +233,9 @@ def test_every_claim_names_its_place_in_the_paper_and_full_scale_runs(
     published: Published, specs: dict[str, TableSpec]
 ) -> None:
     """A claim about a paper's backbone is answered by full-scale runs, never by the small plan's."""
-    full = {key for recipe in load_recipes().values() if FULL_SCALE in recipe.tiers for key in recipe.systems}
+    full = {
+        key for recipe in load_recipes().values() if FULL_SCALE in recipe.providers for key in recipe.systems
+    }
     ledger = load_claims(LEADERBOARDS / "claims")
     assert set(ledger) == set(published.papers) - {"public"} == {"dclr", "pcl", "ptbert", "sct", "una"}
     claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared.claims]

@@ -1,4 +1,4 @@
-"""How much of the papers' tables runs fill: every printed row has a run or a reason."""
+"""How much of the papers' tables runs fill: every reported row has a run or a reason."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def of_papers(specs: dict[str, TableSpec]) -> list[TableSpec]:
     return [spec for key, spec in specs.items() if "/" in key]
 
 
-def test_every_printed_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], published: Published) -> None:
+def test_every_reported_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], published: Published) -> None:
     found = [coverage_of(spec, published, load_not_run(LEADERBOARDS)) for spec in of_papers(specs)]
     assert len(found) == 41
     for one in found:
-        assert one.printed == one.run + sum(one.cited.values()), one.table
-    assert sum(one.printed for one in found) > 250
+        assert one.reported == one.run + sum(one.cited.values()), one.table
+    assert sum(one.reported for one in found) > 250
 
 
 def test_every_reason_is_one_that_a_row_needs(specs: dict[str, TableSpec], published: Published) -> None:
@@ -41,13 +41,13 @@ def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: P
     rows = [row.model_copy(update={"run": None}) if row.title in cited else row for row in spec.rows]
     reasons = NotRun(tables={}, systems={"simcse/crop": "no switch", "simcse": "not run"})
     found = coverage_of(spec.model_copy(update={"rows": rows}), published, reasons)
-    assert (found.printed, found.run, found.more) == (9, 7, 0)
+    assert (found.reported, found.run, found.more) == (9, 7, 0)
     assert found.cited == {"simcse/crop": 1, "simcse": 1}
     assert found.words == (
         "9 rows in the paper, 7 with runs, 2 cited: simcse/crop (1): no switch; simcse (1): not run"
     )
     sweep = coverage_of(specs["una/table-c4"], published, NONE)
-    assert (sweep.printed, sweep.run, sweep.more, sweep.cited) == (2, 2, 2, {})
+    assert (sweep.reported, sweep.run, sweep.more, sweep.cited) == (2, 2, 2, {})
 
 
 def test_a_row_without_a_run_and_without_a_reason_is_one_line(

@@ -32,7 +32,7 @@ TEMPLATE = '{% extends "layout.html.j2" %}{% block content %}<p>{{ greeting }}</
 
 @pytest.fixture
 def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The guide of CONTRIBUTING followed: one module beside the others, one template among the others."""
+    """The guide of CONTRIBUTING followed: one module next to the others, one template among the others."""
     (tmp_path / "toy.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path)])
     templates = tmp_path / "templates"
@@ -47,7 +47,7 @@ def test_the_pages_stand_in_their_order_and_each_has_a_file_of_its_own() -> None
     titles = [page.title for page in pages]
     assert titles == [
         "Overview", "TOY", "Claims", "Compare", "Small plans", "Paper and code", "Cite", "Pairs",
-        "Gap ladder", "Contributed", "Lens", "Runs", "Speed",
+        "Ablations", "Contributed", "Protocols", "Runs", "Speed",
     ]  # fmt: skip
     assert len({page.file for page in pages}) == len(pages)
     for page in pages:
@@ -66,7 +66,7 @@ def test_a_module_and_a_template_are_a_page_that_every_other_page_links_to(templ
 def test_a_page_with_nothing_to_show_is_neither_made_nor_linked(templates: Path) -> None:
     pages = render_pages(Report("T", ""), templates)
     assert set(pages) == {
-        MAIN, "pages/claims.html", "pages/audit.html", "pages/ladder.html", "pages/lens.html",
+        MAIN, "pages/claims.html", "pages/audit.html", "pages/ablations.html", "pages/protocols.html",
     }  # fmt: skip
     assert "Toys" not in pages[MAIN]
     assert "Speed" not in pages[MAIN]

@@ -39,7 +39,7 @@ def test_a_seed_that_a_cell_shows_is_one_of_its_system(specs: dict[str, TableSpe
     assert all(set(choice.seeds) <= set(SYSTEMS[choice.system].seeds) for choice in seeded)
 
 
-def test_no_printed_number_excludes_further_seeds_unless_it_is_about_one_seed(
+def test_no_reported_number_excludes_further_seeds_unless_it_is_about_one_seed(
     specs: dict[str, TableSpec], published: Published
 ) -> None:
     """A cell that takes seed 42 alone is never settled; UNA's table D7 prints a column a seed."""
@@ -59,17 +59,17 @@ def test_no_printed_number_excludes_further_seeds_unless_it_is_about_one_seed(
 
 
 def named_presets(specs: dict[str, TableSpec], published: Published) -> Iterator[tuple[str, str, str, str]]:
-    """Every run of a recipe with presets beside a printed row: table, system, its preset, printed variant."""
+    """Every run of a recipe with presets for a reported row: table, system, its preset, reported variant."""
     for key, spec in specs.items():
         for row in spec.rows:
             for column in spec.columns:
                 choice = spec.choice(row, column)
-                printed = row.cells.get(column.key, CellSpec()).published or row.published
-                if choice is None or printed is None or spec.published is None:
+                reported = row.cells.get(column.key, CellSpec()).published or row.published
+                if choice is None or reported is None or spec.published is None:
                     continue
                 preset = SYSTEMS[choice.system].preset
-                if preset is not None and published.row(spec.published, printed).system == METHOD_OF[preset]:
-                    yield key, choice.system, preset, published.row(spec.published, printed).variant or ""
+                if preset is not None and published.row(spec.published, reported).system == METHOD_OF[preset]:
+                    yield key, choice.system, preset, published.row(spec.published, reported).variant or ""
 
 
 PRESETS = {preset: recipe for recipe in RECIPES.values() for preset in recipe.presets}
@@ -79,13 +79,13 @@ METHOD_OF = {preset: recipe.name for preset, recipe in PRESETS.items()}
 def test_a_published_value_with_a_preset_of_its_own_stands_beside_a_run_of_that_preset(
     specs: dict[str, TableSpec], published: Published
 ) -> None:
-    """The key of a headline number names its preset; an ablation stands in one table with its headline."""
+    """The key of a headline number names its preset; an ablation appears in one table with its headline."""
     found = list(named_presets(specs, published))
     headline = {(key, preset) for key, _, preset, variant in found if variant == preset}
     for key, system, preset, variant in found:
         assert variant, f"{key}: the published row of {system} names no preset"
         if variant in PRESETS:
-            assert variant == preset, f"{key}: {variant} is printed beside {system}, a run of {preset}"
+            assert variant == preset, f"{key}: {variant} is reported next to {system}, a run of {preset}"
         else:
             assert (key, preset) in headline, f"{key}: {system} is a run of {preset}, its table shows another"
     assert {preset for _, _, preset, _ in found} == {"submission", "published"}
@@ -101,5 +101,5 @@ def test_every_full_scale_run_is_in_a_table_or_a_group(specs: dict[str, TableSpe
     """A run that fills nothing costs hours and shows nowhere."""
     shown = {choice.system for spec in specs.values() for choice in spec.choices()}
     grouped = {system for recipe in RECIPES.values() for group in recipe.groups.values() for system in group}
-    full = {key for recipe in RECIPES.values() if FULL_SCALE in recipe.tiers for key in recipe.systems}
+    full = {key for recipe in RECIPES.values() if FULL_SCALE in recipe.providers for key in recipe.systems}
     assert full - shown - grouped == {"pooled-first-last-avg"}

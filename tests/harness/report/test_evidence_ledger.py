@@ -44,10 +44,10 @@ def collected(ledger: Ledger) -> list[Study]:
 
 
 def test_the_collection_is_there_number_by_number(ledger: Ledger) -> None:
-    """It has 678 numbers in 256 entries, and 406 cells of single test sets beside its averages.
+    """It has 678 numbers in 256 entries, and 406 cells of single test sets besides its averages.
 
     Eight of the 678 are numbers of single test sets too (STS12 three times, STS-B five times), so that 670
-    stand in other columns and 414 in those of test sets. The sums were taken from the collection's own file,
+    appear in other columns and 414 in those of test sets. The sums were taken from the collection's own file,
     where the range 75.70 to 76.00 counts by its lower end and one bare sd as 0.30.
     """
     mains: list[float] = []
@@ -91,9 +91,9 @@ def test_every_study_has_a_link_to_its_source(ledger: Ledger) -> None:
 def test_who_measured_is_the_study_s_word_the_group_s_name_or_the_source(ledger: Ledger) -> None:
     found = {ledger.measured_by(study) for study in ledger.of("simcse@bert-base-uncased")}
     assert {"pcl", "dclr", "hppRC/simple-simcse", "princeton-nlp/SimCSE#258", "simcse"} <= found
-    assert ledger.printed_by("pcl", "gao-2021-simcse") == "simcse"
-    assert ledger.printed_by("ptbert", None) == "pt-bert"
-    assert ledger.printed_by("pcl", "zhang-2020-is-bert") == "zhang-2020-is-bert"
+    assert ledger.reported_by("pcl", "gao-2021-simcse") == "simcse"
+    assert ledger.reported_by("ptbert", None) == "pt-bert"
+    assert ledger.reported_by("pcl", "zhang-2020-is-bert") == "zhang-2020-is-bert"
 
 
 def test_a_second_name_finds_the_same_studies(ledger: Ledger) -> None:
@@ -127,20 +127,20 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
         **GOOD,
         "system": "simcse/nt-xent@bert-base-uncased",
         "scores": {},
-        "printed": {"table": "una/table1", "columns": ["Avg", "STSB"]},
+        "reported": {"table": "una/table1", "columns": ["Avg", "STSB"]},
     }
     five = {
         **GOOD,
         "system": "pcl@roberta-base",
         "scores": {},
-        "printed": {"table": "pcl/table2", "columns": ["Avg"]},
+        "reported": {"table": "pcl/table2", "columns": ["Avg"]},
     }
     seeds = {
         **GOOD,
         "system": "simcse/nt-xent@bert-base-uncased",
         "source": "a/c",
         "scores": {},
-        "printed": {"table": "una/table-d7", "columns": {"Avg": ["seed-0", "seed-1"]}},
+        "reported": {"table": "una/table-d7", "columns": {"Avg": ["seed-0", "seed-1"]}},
     }
     loaded = load_ledger(write(tmp_path, [one, five, seeds]), published).studies
     assert loaded[0].scores == {"Avg": 75.32, "STSB": 76.16}
@@ -155,7 +155,7 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
         ({"source": "somewhere"}, "string should match pattern"),
         ({"source": None}, "input should be a valid string"),
         ({"system": "SimCSE on BERT"}, "string should match pattern"),
-        ({"scores": {}}, "no number, expected `scores` or `printed`"),
+        ({"scores": {}}, "no number, expected `scores` or `reported`"),
         ({"scores": {"Mean": 75.0}}, "column 'Mean', expected one of STS12"),
         ({"scores": {"Avg": 175.0}}, "Avg is 175.0, expected points from 0 to 100"),
         ({"scores": {"Avg": [75.0]}}, "lists 1 values, expected at least 2"),
@@ -171,10 +171,10 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
             {"settings": {"seeds": [1, 2]}, "scores": {"Avg": [1.0, 2.0, 3.0]}},
             "3 values, expected 2, one a seed",
         ),
-        ({"printed": {"table": "pcl/table9", "columns": ["Avg"]}}, "unknown published table 'pcl/table9'"),
-        ({"printed": {"table": "pcl/table2", "row": "x", "columns": ["Avg"]}}, "unknown published row"),
-        ({"printed": {"table": "pcl/table2", "columns": ["Mean"]}}, "unknown column of pcl/table2"),
-        ({"printed": {"table": "pcl/table2", "columns": ["Avg"]}}, "Avg both printed and stated"),
+        ({"reported": {"table": "pcl/table9", "columns": ["Avg"]}}, "unknown published table 'pcl/table9'"),
+        ({"reported": {"table": "pcl/table2", "row": "x", "columns": ["Avg"]}}, "unknown published row"),
+        ({"reported": {"table": "pcl/table2", "columns": ["Mean"]}}, "unknown column of pcl/table2"),
+        ({"reported": {"table": "pcl/table2", "columns": ["Avg"]}}, "Avg both reported and stated"),
         ({"repeats": ["Avg"]}, "no other study has it"),
         ({"verdict": "good"}, "expected only known keys"),
     ],

@@ -20,7 +20,7 @@ def test_the_recorded_folder_renders_to_the_golden_page() -> None:
 
 
 def test_the_golden_page_says_what_was_worked_out_by_hand() -> None:
-    """The arithmetic stands in test_renderers.py: SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
+    """The arithmetic appears in test_renderers.py: SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
     facts = facts_of(GOLDEN.read_text(encoding="utf-8"))
     assert len(facts) == 16
     sick = facts["toy-table1--simcse--sickr"]

@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from harness.facts.intervals import clopper_pearson, half_width, percentile, prediction_interval
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 
 CLOSE = [75.0, 75.2, 75.4]
 """Mean 75.2, sd 0.2, standard error 0.11547; t(0.95, 2) = 2.91999 gives 0.33717."""
-STUDY = KnownSpread(0.84, 50)
+STUDY = KnownSd(0.84, 50)
 """t(0.95, 49) = 1.67655: one seed 1.40830, three seeds 0.81308."""
 
 
@@ -23,7 +23,7 @@ def test_three_seeds_alone_use_students_t() -> None:
 
 def test_a_larger_study_makes_a_few_close_seeds_wider_and_never_narrower() -> None:
     assert half_width(CLOSE, known=STUDY, confidence=0.9) == pytest.approx(0.81308, abs=1e-5)
-    assert half_width(CLOSE, known=KnownSpread(0.01, 50), confidence=0.9) == pytest.approx(0.33717, abs=1e-5)
+    assert half_width(CLOSE, known=KnownSd(0.01, 50), confidence=0.9) == pytest.approx(0.33717, abs=1e-5)
     assert half_width([75.0], known=STUDY, confidence=0.9) == pytest.approx(1.40830, abs=1e-5)
 
 
@@ -34,7 +34,7 @@ def test_ten_seeds_speak_for_themselves() -> None:
 
 def test_one_seed_without_a_study_has_no_interval_and_a_deterministic_system_no_width() -> None:
     assert half_width([75.0], known=None, confidence=0.9) is None
-    assert half_width([75.0], known=KnownSpread(0.0, 0), confidence=0.9) == 0.0
+    assert half_width([75.0], known=KnownSd(0.0, 0), confidence=0.9) == 0.0
 
 
 def test_one_more_of_three_runs_is_expected_within_five_of_their_mean() -> None:

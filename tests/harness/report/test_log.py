@@ -33,7 +33,7 @@ def test_runs_of_one_commit_and_device_are_one_entry() -> None:
 def test_runs_that_fill_cells_without_a_print_say_so() -> None:
     bare = replace(TABLE, rows=(TableRow("r", "R", (CELLS[2],)),))
     (entry,) = log_of([bare], {"a-s0": OURS})
-    assert entry.result == "1 cells, nothing printed"
+    assert entry.result == "1 cells, nothing reported"
 
 
 def test_the_page_of_a_paper_ends_with_its_log_or_says_that_there_is_none() -> None:

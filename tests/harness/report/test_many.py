@@ -9,7 +9,7 @@ from harness.report.tables.many import _hypothesis, page_of
 
 
 def known(fact: tuple[str, str, float], values: tuple[float, ...]) -> Any:
-    return SimpleNamespace(printed=SimpleNamespace(fact=fact), values=values)
+    return SimpleNamespace(reported=SimpleNamespace(fact=fact), values=values)
 
 
 def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbers_are_another() -> None:

@@ -63,7 +63,7 @@ def test_findings_up_down_within_unchanged_added_and_removed() -> None:
         *results("noisy", {0: 0.52, 1: 0.53}), *results("new", {0: 0.4}),
     ]  # fmt: skip
     moves = compare(before, after)
-    found = {move.key.system: move.finding for move in moves}
+    found = {move.key.system: move.outcome for move in moves}
     assert found == {
         "up": "up", "down": "down", "noisy": "within noise", "same": "unchanged", "new": "added",
         "gone": "removed",
@@ -78,7 +78,7 @@ def test_findings_up_down_within_unchanged_added_and_removed() -> None:
 
 def test_other_seeds_with_equal_values_are_not_unchanged_but_within_noise() -> None:
     (move,) = compare(results("a", {0: 0.5, 1: 0.6}), results("a", {2: 0.5, 3: 0.6}))
-    assert move.finding == "within noise"
+    assert move.outcome == "within noise"
     assert move.change == 0
 
 
@@ -86,7 +86,7 @@ def test_seeds_that_do_not_vary_show_any_real_change_and_no_rounding() -> None:
     still = {0: 0.5, 1: 0.5}
     (moved,) = compare(results("a", still), results("a", {0: 0.5001, 1: 0.5001}))
     (rounded,) = compare(results("a", still), results("a", {0: 0.5 + 1e-12, 1: 0.5}))
-    assert (moved.finding, rounded.finding) == ("up", "unchanged")
+    assert (moved.outcome, rounded.outcome) == ("up", "unchanged")
 
 
 def test_a_changed_recipe_is_said() -> None:
@@ -117,6 +117,6 @@ def test_json_has_raw_values_of_every_move() -> None:
     told = to_json(compare(results("a", {0: 0.2}), results("a", {0: 0.9})), ("x", "y"))
     (move,) = told["moves"]
     assert (told["before"], told["after"]) == ("x", "y")
-    assert (move["system"], move["task"], move["finding"]) == ("a", "STSB", "up")
+    assert (move["system"], move["task"], move["outcome"]) == ("a", "STSB", "up")
     assert move["change"] == pytest.approx(0.7)
     assert move["seeds"] == (1, 1)

@@ -34,7 +34,7 @@ TEXTS_OF: dict[str, str] = {
     "sg-opt": "stsb-texts",
     "consert": "sts-texts",
 }
-"""What printed rows were trained on, by system or system and variant; the others on `wiki1m`."""
+"""What reported rows were trained on, by system or system and variant; the others on `wiki1m`."""
 
 UNSTATED: set[tuple[str, str]] = {
     *(
@@ -64,7 +64,7 @@ UNSTATED: set[tuple[str, str]] = {
     *(("ptbert", f"{name}/hard-length-subset@bert-base-uncased") for name in ("simcse", "pt-bert")),
     *(("ptbert", f"simcse/{name}@bert-base-uncased") for name in ("crop", "deletion")),
 }
-"""Printed rows by paper whose settings the paper does not state."""
+"""Reported rows by paper whose settings the paper does not state."""
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +78,14 @@ def tables(published: Published, specs: dict[str, TableSpec]) -> dict[str, Table
 def scores(
     specs: dict[str, TableSpec], tables: dict[str, Table]
 ) -> Iterator[tuple[str, str, str, TableRow, Cell]]:
-    """Yields every printed score that a run of ours is beside: paper, published row, system, row and cell."""
+    """Yields every reported score with a run of ours: paper, published row, system, row and cell."""
     for key, spec in specs.items():
         for row, shown in zip(spec.rows, tables[key].rows, strict=False):
             for column, cell in zip(spec.columns, shown.cells, strict=True):
                 choice = spec.choice(row, column)
-                printed = row.cells.get(column.key, CellSpec()).published or row.published
-                if choice and printed and cell.published is not None and column.unit == "scaled":
-                    yield key.partition("/")[0], printed, choice.system, shown, cell
+                reported = row.cells.get(column.key, CellSpec()).published or row.published
+                if choice and reported and cell.published is not None and column.unit == "scaled":
+                    yield key.partition("/")[0], reported, choice.system, shown, cell
 
 
 def texts(system: str) -> str:
@@ -100,13 +100,13 @@ def test_a_row_trained_on_other_texts_than_the_paper_s_has_no_verdict(
     specs: dict[str, TableSpec], tables: dict[str, Table]
 ) -> None:
     others = 0
-    for _, printed, system, row, cell in scores(specs, tables):
+    for _, reported, system, row, cell in scores(specs, tables):
         if SYSTEMS[system].method in ("pooled", "glove"):
             continue  # nothing is trained
-        name = printed.partition("@")[0]
+        name = reported.partition("@")[0]
         if texts(system) != TEXTS_OF.get(name, TEXTS_OF.get(name.partition("/")[0], "wiki1m")):
             others += 1
-            assert cell.no_verdict, (system, printed)
+            assert cell.no_verdict, (system, reported)
             assert "no verdict from our runs" in row.source
     assert others > 200
 
@@ -115,10 +115,10 @@ def test_a_row_whose_settings_the_paper_does_not_state_has_no_verdict(
     specs: dict[str, TableSpec], tables: dict[str, Table]
 ) -> None:
     found = set()
-    for paper, printed, _, row, cell in scores(specs, tables):
-        if (paper, printed) in UNSTATED:
-            found.add((paper, printed))
-            assert cell.no_verdict, (paper, printed)
+    for paper, reported, _, row, cell in scores(specs, tables):
+        if (paper, reported) in UNSTATED:
+            found.add((paper, reported))
+            assert cell.no_verdict, (paper, reported)
             assert f"no verdict from our runs: {cell.no_verdict}" in row.note
     assert found == UNSTATED
 

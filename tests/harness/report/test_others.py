@@ -1,4 +1,6 @@
-"""What others measured of a printed number: kinds apart, each source once, and not the print itself."""
+"""What others measured of a reported number: kinds apart, each source once, and not the reported value
+itself.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
 from harness.facts.evidence.model import Range, Scope, Study, Summary
 from harness.facts.evidence.others import (
     Others,
-    known_spread,
+    known_sd,
     others_of,
     pool,
-    printed_number,
+    reported_number,
 )
 from harness.facts.intervals import percentile
 from harness.facts.published import Published
@@ -37,10 +39,10 @@ def ledger(published: Published) -> Ledger:
 def known(
     ledger: Ledger, published: Published, table: str, row: str, column: str = "Avg"
 ) -> tuple[float, Others]:
-    """Returns a printed value and what others measured of it."""
-    printed = printed_number(published, ledger, table=table, row=row, column=column)
-    assert printed is not None
-    return printed.value, others_of(ledger, printed)
+    """Returns a reported value and what others measured of it."""
+    reported = reported_number(published, ledger, table=table, row=row, column=column)
+    assert reported is not None
+    return reported.value, others_of(ledger, reported)
 
 
 @pytest.mark.parametrize(
@@ -66,25 +68,25 @@ def test_the_summary_of_the_collection_comes_out(
     sources: int,
     middle_of_sources: float,
 ) -> None:
-    """Numbers of runs and sources, their medians, and the share of runs below the print.
+    """Numbers of runs and sources, their medians, and the share of runs below the reported value.
 
     The collection's own summary counted UNA's runs with a symmetric loss too (10 on BERT-base, 1 on
     RoBERTa-base), and the hundred runs on RoBERTa that had not converged.
     """
     earlier = Ledger(tuple(study for study in ledger.studies if study.file != LATER), ledger.scope)
-    printed, others = known(earlier, published, table, row, column)
+    reported, others = known(earlier, published, table, row, column)
     found = others.independent
     assert (len(found.values), len(found.sources)) == (runs, sources)
     assert median(found.values) == pytest.approx(middle, abs=0.0051)
     assert found.median == pytest.approx(middle_of_sources, abs=0.0055)
-    assert 100 * percentile([[run] for run in found.values], printed).value == pytest.approx(share, abs=0.51)
+    assert 100 * percentile([[run] for run in found.values], reported).value == pytest.approx(share, abs=0.51)
 
 
 def test_simcse_on_bert_base_is_found_lower_by_fourteen_sources(ledger: Ledger, published: Published) -> None:
-    printed, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
-    found = by_others(others.independent.sources, printed, same_authors=False, searched=True)
+    reported, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
+    found = by_others(others.independent.sources, reported, same_authors=False, searched=True)
     assert (found.answer, found.sources) == ("independent runs score lower", 14)
-    assert drawn(others.independent.runs, printed).answer == "plausible draw"  # eleven draws
+    assert drawn(others.independent.runs, reported).answer == "plausible draw"  # eleven draws
 
 
 def test_runs_that_had_not_converged_count_nowhere(ledger: Ledger, published: Published) -> None:
@@ -110,11 +112,11 @@ def test_authors_of_a_competing_method_count_and_are_marked(ledger: Ledger, publ
 
 
 def test_the_later_study_does_not_decide_it(ledger: Ledger, published: Published) -> None:
-    printed, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
+    reported, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
     for left in others.independent.sources:
         rest = {by: value for by, value in others.independent.sources.items() if by != left}
         assert (
-            by_others(rest, printed, same_authors=False, searched=True).answer
+            by_others(rest, reported, same_authors=False, searched=True).answer
             == "independent runs score lower"
         )
 
@@ -134,10 +136,10 @@ MAIN_ROWS = [
 def test_nobody_but_its_authors_measured_a_main_number(
     ledger: Ledger, published: Published, table: str, row: str
 ) -> None:
-    printed, others = known(ledger, published, table, row)
+    reported, others = known(ledger, published, table, row)
     assert not others.independent.studies
     found = by_others(
-        {}, printed, same_authors=bool(others.pools["same authors"].studies), searched=others.searched
+        {}, reported, same_authors=bool(others.pools["same authors"].studies), searched=others.searched
     )
     assert found.answer == "authors only"
 
@@ -167,7 +169,7 @@ def test_another_loss_is_another_system(ledger: Ledger, published: Published) ->
     assert not {"simcse@bert-base-uncased", "simcse@roberta-base"} & named
 
 
-def test_independence_is_relative_to_who_printed(ledger: Ledger, published: Published) -> None:
+def test_independence_is_relative_to_who_reported(ledger: Ledger, published: Published) -> None:
     """DCLR's own run is independent of the cited 76.25 and not of what DCLR prints."""
     _, cited = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
     _, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
@@ -177,8 +179,8 @@ def test_independence_is_relative_to_who_printed(ledger: Ledger, published: Publ
 
 def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published) -> None:
     """DCLR prints 74.99 for SimCSE: one source of the cited number, none of its own cell."""
-    printed, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
-    assert printed == 74.99
+    reported, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
+    assert reported == 74.99
     assert 74.99 not in [value for found in own.pools.values() for value in found.values]
     _, una = known(ledger, published, "una/table2", "una@bert-base-uncased")
     assert not una.pools["same authors"].studies
@@ -186,7 +188,7 @@ def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published)
 
 def test_an_average_of_other_sets_is_another_quantity(ledger: Ledger, published: Published) -> None:
     def found(table: str, row: str, column: str = "Avg") -> object:
-        return printed_number(published, ledger, table=table, row=row, column=column)
+        return reported_number(published, ledger, table=table, row=row, column=column)
 
     assert found("pcl/table4", "simcse@bert-base-uncased") is None  # transfer accuracy
     assert found("ptbert/table5c", "simcse/hard-length-subset@bert-base-uncased") is None  # five sets
@@ -195,8 +197,8 @@ def test_an_average_of_other_sets_is_another_quantity(ledger: Ledger, published:
         found("pcl/table22", "simcse@bert-base-uncased")
 
 
-def test_printed_fractions_become_points(ledger: Ledger, published: Published) -> None:
-    found = printed_number(published, ledger, table="una/table1", row="una@bert-base-uncased", column="Avg")
+def test_reported_fractions_become_points(ledger: Ledger, published: Published) -> None:
+    found = reported_number(published, ledger, table="una/table1", row="una@bert-base-uncased", column="Avg")
     assert found is not None
     assert (found.value, found.by, found.seeds) == (76.14, "una", 1)
     assert found.rounding == pytest.approx(0.005)
@@ -228,15 +230,15 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
 
 def test_the_spread_is_that_of_the_largest_converged_study(ledger: Ledger) -> None:
     """Fifty seeds of BERT-base have an sd of 0.844; those of RoBERTa may have stopped too early."""
-    fifty = known_spread(ledger, "simcse@bert-base-uncased", "Avg")
-    ten = known_spread(ledger, "una/paraphrase-pegasus@bert-base-uncased", "Avg")
+    fifty = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
+    ten = known_sd(ledger, "una/paraphrase-pegasus@bert-base-uncased", "Avg")
     assert fifty is not None
     assert ten is not None
     assert (fifty.n, ten.n) == (50, 10)
     assert fifty.sd == pytest.approx(0.8443, abs=1e-4)
     assert ten.sd == pytest.approx(0.3824, abs=1e-4)
-    assert known_spread(ledger, "simcse@roberta-base", "Avg") is None
-    assert known_spread(ledger, "pcl@bert-base-uncased", "Avg") is None
+    assert known_sd(ledger, "simcse@roberta-base", "Avg") is None
+    assert known_sd(ledger, "pcl@bert-base-uncased", "Avg") is None
 
 
 def test_the_docs_tell_what_choosing_a_seed_on_dev_does_as_the_ledger_has_it(ledger: Ledger) -> None:

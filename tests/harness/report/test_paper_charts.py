@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.facts.evidence.others import PrintedNumber, nothing_known
+from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import chart_of, tick_names
 from harness.report.charts.scatter import within
@@ -126,7 +126,7 @@ def test_the_crosses_of_a_strip_are_the_independent_sources_in_the_scale_of_the_
     nothing = nothing_known()
     sources = replace(nothing.independent, sources={"x/y": 75.4, "x/z": 75.1})
     others = replace(nothing, pools={**nothing.pools, "independent": sources, "checkpoint": sources})
-    number = PrintedNumber("p/t", "simcse@bert", "Avg", 76.25, "simcse", 1, 0.005)
+    number = ReportedNumber("p/t", "simcse@bert", "Avg", 76.25, "simcse", 1, 0.005)
     cell = Cell(published=0.7625, evidence=verify(number, others))
     assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
     assert others_values(Cell(published=0.7625), FIGURE) == []

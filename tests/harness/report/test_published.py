@@ -42,7 +42,7 @@ def test_all_five_papers_are_there_with_their_tables_and_the_public_encoders(pub
 
 
 def test_every_stated_average_is_declared_as_one(published: Published) -> None:
-    """Five of PCL, four of DCLR, five of PT-BERT, two of SCT and three of UNA print Avg beside its tasks."""
+    """Five of PCL, four of DCLR, five of PT-BERT, two of SCT and three of UNA print Avg besides its tasks."""
     tables = [
         table for table in published.tables.values() if "Avg" in table.columns and "STS12" in table.columns
     ]
@@ -52,7 +52,7 @@ def test_every_stated_average_is_declared_as_one(published: Published) -> None:
 
 def test_the_known_misprints_are_flagged_with_both_values(published: Published) -> None:
     found = {
-        (key, row.key, erratum.column): (erratum.printed, erratum.recomputed)
+        (key, row.key, erratum.column): (erratum.reported, erratum.recomputed)
         for key, table in published.tables.items()
         for row in table.rows
         for erratum in row.errata
@@ -65,13 +65,13 @@ def test_the_known_misprints_are_flagged_with_both_values(published: Published) 
     assert found["dclr/table1", "bert-flow@bert-large-uncased", "Avg"] == (70.07, 69.74)
 
 
-def test_a_misprinted_cell_is_compared_by_its_right_value_and_an_average_as_printed(
+def test_a_misprinted_cell_is_compared_by_its_right_value_and_an_average_as_reported(
     published: Published,
 ) -> None:
     table = published.table("sct/table2")
     ours = published.row("sct/table2", "sct@bert-base-uncased")
     assert table.compared(ours, "STS12") == 73.82
-    assert "printed 78.83, read as 73.82" in table.remark(ours, "STS12")
+    assert "reported 78.83, read as 73.82" in table.remark(ours, "STS12")
     simcse = published.row("sct/table2", "simcse@bert-mini")
     assert table.compared(simcse, "Avg") == 65.94
     assert "average 63.91" in table.remark(simcse, "Avg")
@@ -85,7 +85,7 @@ def test_facts_that_other_work_relies_on(published: Published) -> None:
     assert published.row("dclr/table1", "dclr/submission@roberta-large").values[-1] == 78.56
 
 
-def test_seed_averages_of_una_give_the_printed_mean_and_sd(published: Published) -> None:
+def test_seed_averages_of_una_give_the_reported_mean_and_sd(published: Published) -> None:
     for row in published.table("una/table-d7").rows:
         values = [value for value in row.values[:10] if value is not None]
         mean = sum(values) / 10
@@ -107,12 +107,12 @@ def test_seed_averages_of_una_give_the_printed_mean_and_sd(published: Published)
         ("{system: x, source: this-paper, worth: 3, values: [1.0, 2.0, 1.5]}", "worth"),
         (
             "{system: x, source: this-paper, values: [1.0, 2.0, 1.5],"
-            " errata: [{column: A, kind: cell, printed: 9.0, recomputed: 1.0, reason: r}]}",
-            "does not name a printed value",
+            " errata: [{column: A, kind: cell, reported: 9.0, recomputed: 1.0, reason: r}]}",
+            "does not name a reported value",
         ),
         (
             "{system: x, source: this-paper, values: [1.0, 2.0, 1.5],"
-            " errata: [{column: Avg, kind: average, printed: 1.5, recomputed: 1.6, reason: r}]}",
+            " errata: [{column: Avg, kind: average, reported: 1.5, recomputed: 1.6, reason: r}]}",
             "cells average 1.5000",
         ),
     ],
@@ -124,7 +124,7 @@ def test_a_wrong_row_gives_one_line_that_names_it(tmp_path: Path, row: str, comp
     assert "\n" not in str(caught.value)
 
 
-def test_averages_may_be_off_by_two_printed_units(tmp_path: Path) -> None:
+def test_averages_may_be_off_by_two_reported_units(tmp_path: Path) -> None:
     row = "{system: x, source: this-paper, values: [1.0, 2.0, 1.52]}"
     assert load(tmp_path, row).row("toy/table1", "x").values[2] == 1.52
 

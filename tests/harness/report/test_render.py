@@ -28,7 +28,7 @@ DOCUMENTS = ("../README.md", "../docs/index.md", "../docs/glossary.md")
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
     75.107, 0.84, 3, 76.25, -1.143, "inconclusive", place=1.0, more=11,
-    runs=("a-s0", "a-s1", "a-s2"), ranks=(1, 2), note="printed twice", best_by_dev=75.9,
+    runs=("a-s0", "a-s1", "a-s2"), ranks=(1, 2), note="reported twice", best_by_dev=75.9,
     values=(74.3, 75.1, 75.92),
 )  # fmt: skip
 
@@ -91,7 +91,7 @@ def test_a_cell_says_all_it_knows_in_words() -> None:
         ("Rank", "1 to 2"),
         ("Each seed", "0: 74.30, 1: 75.10, 2: 75.92"),
         ("Best on dev", "75.90"),
-        ("Note", "printed twice"),
+        ("Note", "reported twice"),
     ]
 
 

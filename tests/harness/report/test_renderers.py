@@ -9,13 +9,13 @@ The folder `recorded` holds three seeds of SimCSE and one run of whitening on th
 SimCSE has 3 seeds, and the first look is at five: each cell is inconclusive and asks for two more.
 - STS12: sd 0. STSB: sd sqrt((4 + 0 + 4) / 2) = 2.00. SICKR: sd sqrt((4 + 4 + 16) / 2) = 3.46.
 - Avg: 61.33, squared deviations 1.778 + 0.444 + 4 = 6.222, sd sqrt(3.111) = 1.76.
-Whitening is deterministic, so it needs no spread: 0.004 from 65.00 and 0.492 from 61.50 are within the
-margin, 1.996 below 53.00 and 0.825 below 59.83 are not. Its cells as printed average
-(65.00 + 51.00 + 61.01) / 3 = 59.003, which prints as 59.00 where the unrounded mean prints as 59.01.
-PCL was not run; its STS12 is printed as 71.00 and read as 75.00. CT is cited.
-Bold are the rows that are not separable from the best: whitening alone on STS12, where 50, 50, 50 does not
-vary; on STSB SimCSE alone, t = 20.996 / 1.155 = 18.2 and p = 0.003; both on SICK-R, 0.992 / 2 = 0.5, and
-on the average, 2.328 / 1.018 = 2.29, p = 0.15. CT is alone in its group.
+Whitening is deterministic, so it needs no standard deviation: 0.004 from 65.00 and 0.492 from 61.50 are
+within the margin, 1.996 below 53.00 and 0.825 below 59.83 are not. Its cells as printed average (65.00 +
+51.00 + 61.01) / 3 = 59.003, which prints as 59.00 where the unrounded mean prints as 59.01. PCL was not run;
+its STS12 is reported as 71.00 and read as 75.00. CT is cited. Bold are the rows that are not separable from
+the best: whitening alone on STS12, where 50, 50, 50 does not vary; on STSB SimCSE alone, t = 20.996 / 1.155 =
+18.2 and p = 0.003; both on SICK-R, 0.992 / 2 = 0.5, and on the average, 2.328 / 1.018 = 2.29, p = 0.15. CT is
+alone in its group.
 """
 
 from __future__ import annotations

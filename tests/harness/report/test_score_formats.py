@@ -1,4 +1,4 @@
-"""Scores and differences as text: points, heads, the average of printed cells, and annotations."""
+"""Scores and differences as text: points, heads, the average of reported cells, and annotations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def line(task: str, value: float, **rest: str) -> ScoreLine:
     return ScoreLine(task, rest.get("metric", "spearman"), rest.get("setting", "all"), value, 100)
 
 
-def test_the_average_is_that_of_the_printed_cells() -> None:
+def test_the_average_is_that_of_the_reported_cells() -> None:
     """70.114 and 60.114 print as 70.11 and 60.11, mean 65.11; unrounded it would be 65.114. And three cells:
     0.70125, 0.60125 and 0.50125 print as 70.12, 60.12, 50.12 (even half), mean 60.12, unrounded 60.125."""
     assert average_of(["A", "B"], [line("A", 0.70114), line("B", 0.60114)]) == ("spearman", "all", 65.11)

@@ -7,15 +7,13 @@ import pytest
 
 from benchmarks.verdict_studies import calibration
 from harness.facts.settling import chance_of_verdict, look_worth_its_runs
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import LOOKS, Origin
 
-STUDY = KnownSpread(0.84, 50)
+STUDY = KnownSd(0.84, 50)
 
 
-def chance(
-    difference: float, sd: float | None, seeds: int, look: int, known: KnownSpread | None = None
-) -> float:
+def chance(difference: float, sd: float | None, seeds: int, look: int, known: KnownSd | None = None) -> float:
     found = chance_of_verdict(difference, sd, seeds, look, origin=Origin(), known=known)
     assert found is not None
     return found
@@ -36,7 +34,7 @@ def test_without_a_standard_deviation_it_is_not_known() -> None:
     assert chance_of_verdict(0.0, None, 1, 5, origin=Origin()) is None
     assert chance_of_verdict(0.0, None, 0, 5, origin=Origin()) is None
     assert chance(0.0, None, 0, 5, STUDY) < 0.05
-    assert chance(0.0, None, 0, 40, KnownSpread(0.5, 50)) > 0.9
+    assert chance(0.0, None, 0, 40, KnownSd(0.5, 50)) > 0.9
 
 
 def test_the_advised_look_is_the_first_with_a_verdict_more_likely_than_not() -> None:

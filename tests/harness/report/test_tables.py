@@ -98,7 +98,7 @@ def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(ev
 
 
 def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence: MakeEvidence) -> None:
-    """65.004, 51.004 and 61.008 average 59.0053 (59.01); printed 65.00, 51.00, 61.01 average 59.0033."""
+    """65.004, 51.004 and 61.008 average 59.0053 (59.01); reported 65.00, 51.00, 61.01 average 59.0033."""
     tasks = ("STS12", "STSB", "SICKR")
     columns = (*({"key": task, "task": task} for task in tasks), {"key": "Avg", "mean_of": list(tasks)})
     spec = spec_of({"title": "PCL", "run": run(PCL)}, columns=columns)
@@ -220,7 +220,7 @@ def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEv
     settings = {"sct": {"train": {"learning_rate": 5.0e-4}, "config": config}}
     table = build_table(spec, replace(evidence([]), settings=settings))
     shown = [cell(table, 0, column) for column in (0, 1, 2)]
-    assert [(found.value, found.as_printed) for found in shown] == [
+    assert [(found.value, found.as_reported) for found in shown] == [
         (5.0e-4, True),
         (131073.0, False),
         (0.3, False),
@@ -234,7 +234,7 @@ def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEv
 
 
 def test_a_cell_without_runs_says_what_others_found(evidence: MakeEvidence) -> None:
-    """Twelve runs of one source settle nothing; SimCSE is cited in PCL's table, so its authors printed it."""
+    """Twelve runs of one source settle nothing; SimCSE is cited in PCL's table: its authors reported it."""
     row = {"title": "SimCSE", "run": run(SIMCSE), "published": "simcse@bert-base-uncased"}
     spec = spec_of(row, published="pcl/table2")
     found = cell(build_table(spec, evidence([], studied("simcse@bert-base-uncased"))))
@@ -368,7 +368,7 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
     counted = rescored(full, n=pairs)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
     found = cell(build_table(spec, counted))
-    assert (found.value, found.as_printed, found.verdict) == (pairs, same, None)
+    assert (found.value, found.as_reported, found.verdict) == (pairs, same, None)
 
 
 def test_a_cell_about_one_seed_asks_for_no_other(evidence: MakeEvidence) -> None:
@@ -396,7 +396,7 @@ def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence
     )
     found = cell(build_table(spec, evidence([(sct, 1, "STS12", 0.7382)])))
     assert (found.published, found.delta) == (73.82, pytest.approx(0.0))
-    assert found.note.startswith("printed 78.83, read as 73.82")
+    assert found.note.startswith("reported 78.83, read as 73.82")
 
 
 def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: MakeEvidence) -> None:

@@ -17,7 +17,7 @@ from harness.facts.comparisons import (
     surviving,
 )
 from harness.facts.draws import OURS, drawn, reach_of
-from harness.facts.statistics import KnownSpread, compare_seeds
+from harness.facts.statistics import KnownSd, compare_seeds
 from harness.facts.verdicts import (
     AT_A_LOOK,
     INTERVAL,
@@ -36,8 +36,8 @@ from harness.facts.verdicts import (
 CLOSE = [75.0, 75.2, 75.4]
 FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
 """Mean 75.2, sd sqrt(0.1) = 0.31623, its error 0.14142; t(0.9875, 4) = 3.49541 gives 0.49433 each way."""
-STUDY = KnownSpread(0.84, 50)
-EXACT = KnownSpread(0.0, 0)
+STUDY = KnownSd(0.84, 50)
+EXACT = KnownSd(0.0, 0)
 ONE, FIVE_RUNS, NOT_STATED = Origin(), Origin(5), origin_of(None)
 
 
@@ -69,7 +69,7 @@ def test_a_reported_mean_is_held_to_less_than_one_run_and_an_unknown_origin_to_m
 
 
 def test_a_favourable_run_replicates_within_run_to_run_variation() -> None:
-    """Ten seeds, mean 75.0, sd 0.65320: the level is off from 1.05 on, one run in twenty lies beyond 1.28."""
+    """Ten seeds, mean 75.0, sd 0.65320: the level is off from 1.05 on, one run in twenty is beyond 1.28."""
     ten = TEN[OURS]
     assert judge(ten, 76.0, origin=ONE).verdict == "inconclusive"
     assert judge(ten, 76.2, origin=ONE).verdict == "replicates within run-to-run variation"
@@ -109,7 +109,7 @@ def test_a_deterministic_system_is_compared_as_it_is_give_or_take_the_rounding()
 
 
 def test_the_rounding_of_a_reported_number_counts_against_each_verdict() -> None:
-    """A number printed as 75.205 may be 75.210: 0.010 + 0.49433 = 0.50433; the same for 76.70 and 76.695."""
+    """A number reported as 75.205 may be 75.210: 0.010 + 0.49433 = 0.50433; the same for 76.70 and 76.695."""
     assert judge(FIVE, 75.205, origin=ONE, rounding=0.005).verdict == "inconclusive"
     assert judge(FIVE, 75.200, origin=ONE, rounding=0.005).verdict == "replicates"
     assert judge(FIVE, 76.70, origin=ONE, rounding=0.01).verdict == "inconclusive"
@@ -250,7 +250,7 @@ TEN = {OURS: [74.0, 74.5, 75.0, 75.5, 76.0, 74.2, 74.8, 75.2, 75.8, 75.0]}
 
 
 @pytest.mark.parametrize(
-    ("printed", "expected"),
+    ("reported", "expected"),
     [
         (75.1, "plausible draw"),
         (75.9, "plausible draw"),  # 9 of 10 below: 55 to 99.7 %
@@ -259,8 +259,8 @@ TEN = {OURS: [74.0, 74.5, 75.0, 75.5, 76.0, 74.2, 74.8, 75.2, 75.8, 75.0]}
         (73.44, "out of reach"),
     ],
 )
-def test_a_draw_is_placed_among_ten_runs(printed: float, expected: str) -> None:
-    assert drawn(TEN, printed).answer == expected
+def test_a_draw_is_placed_among_ten_runs(reported: float, expected: str) -> None:
+    assert drawn(TEN, reported).answer == expected
 
 
 def test_luck_is_said_only_when_the_binomial_interval_says_it() -> None:
@@ -280,7 +280,7 @@ def test_a_few_runs_can_exclude_a_value_and_never_support_it() -> None:
 
 
 def test_fifty_runs_of_one_implementation_are_one_draw() -> None:
-    """Fifty tight runs at 74.6 by others exclude nothing, alone or beside two sources; by us they do."""
+    """Fifty tight runs at 74.6 by others exclude nothing, alone or next to two sources; by us they do."""
     tight = [74.4, 74.8] * 25
     alone = drawn({"one": tight}, 76.5)
     assert (alone.answer, alone.reach, alone.runs, alone.sources) == ("too few runs", None, 50, 1)
@@ -305,7 +305,7 @@ NEAR = {"a": 75.0, "b": 75.2, "c": 75.4}
 
 
 @pytest.mark.parametrize(
-    ("printed", "expected"),
+    ("reported", "expected"),
     [
         (75.2, "independent runs agree"),
         (75.37, "independent evidence is inconclusive"),
@@ -313,8 +313,8 @@ NEAR = {"a": 75.0, "b": 75.2, "c": 75.4}
         (74.36, "independent runs score higher"),
     ],
 )
-def test_others_answer_by_their_sources(printed: float, expected: str) -> None:
-    found = by_others(NEAR, printed, same_authors=True, searched=True)
+def test_others_answer_by_their_sources(reported: float, expected: str) -> None:
+    found = by_others(NEAR, reported, same_authors=True, searched=True)
     assert (found.answer, found.sources) == (expected, 3)
 
 

@@ -10,18 +10,18 @@ from harness.declarations import LEADERBOARDS
 from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.others import (
     Others,
-    PrintedNumber,
-    known_spread,
+    ReportedNumber,
+    known_sd,
     others_of,
     pool,
-    printed_number,
+    reported_number,
 )
 from harness.facts.price import Price
 from harness.facts.published import Published
-from harness.facts.statistics import KnownSpread
+from harness.facts.statistics import KnownSd
 from harness.report.verification import Verification, to_json, to_text, verify
 
-STUDY = KnownSpread(0.84, 50)
+STUDY = KnownSd(0.84, 50)
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +30,18 @@ def ledger(published: Published) -> Ledger:
 
 
 @pytest.fixture(scope="module")
-def simcse(ledger: Ledger, published: Published) -> tuple[PrintedNumber, Others]:
-    printed = printed_number(
+def simcse(ledger: Ledger, published: Published) -> tuple[ReportedNumber, Others]:
+    reported = reported_number(
         published, ledger, table="pcl/table2", row="simcse@bert-base-uncased", column="Avg"
     )
-    assert printed is not None
-    return printed, others_of(ledger, printed)
+    assert reported is not None
+    return reported, others_of(ledger, reported)
 
 
 def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
-    ledger: Ledger, simcse: tuple[PrintedNumber, Others]
+    ledger: Ledger, simcse: tuple[ReportedNumber, Others]
 ) -> None:
-    spread = known_spread(ledger, "simcse@bert-base-uncased", "Avg")
+    spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
     found = verify(*simcse, known=spread, price=Price(0.5, "sentbench plan pcl/simcse"))
     assert found.verdict == "independent runs score lower"
@@ -54,7 +54,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     assert found.plan.why == "if our mean is the mean of independent runs"
 
 
-def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PrintedNumber, Others]) -> None:
+def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNumber, Others]) -> None:
     """Ten seeds near 75.2 with an sd of 0.2; the best of ten on dev reaches some 0.6 more."""
     ours = [75.0, 75.4] * 5
     before, after = verify(*simcse, known=STUDY), verify(*simcse, values=ours, known=STUDY)
@@ -66,7 +66,7 @@ def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PrintedNum
 
 
 def test_inconclusive_seeds_lead_to_a_look_with_a_verdict_more_likely_than_not(
-    simcse: tuple[PrintedNumber, Others],
+    simcse: tuple[ReportedNumber, Others],
 ) -> None:
     found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price(2.0))
     assert found.verdict == "inconclusive"
@@ -77,7 +77,7 @@ def test_inconclusive_seeds_lead_to_a_look_with_a_verdict_more_likely_than_not(
     assert lower.plan.seeds == 5
 
 
-def test_after_the_last_look_nothing_is_planned(simcse: tuple[PrintedNumber, Others]) -> None:
+def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
     """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
     found = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price(2.0))
     assert found.verdict == "inconclusive"
@@ -86,11 +86,11 @@ def test_after_the_last_look_nothing_is_planned(simcse: tuple[PrintedNumber, Oth
     assert "no verdict after 40 seeds" in to_text(found)
 
 
-def nothing_known(seeds: int | None) -> tuple[PrintedNumber, Others]:
+def nothing_known(seeds: int | None) -> tuple[ReportedNumber, Others]:
     empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
     pools = {"independent": empty, "same authors": empty, "checkpoint": empty, "other recipe": empty}
-    printed = PrintedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005)
-    return printed, Others(pools, (), searched=False)  # type: ignore[arg-type]
+    reported = ReportedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005)
+    return reported, Others(pools, (), searched=False)  # type: ignore[arg-type]
 
 
 def test_without_a_standard_deviation_the_first_look_is_planned_and_its_chance_is_not_known() -> None:
@@ -107,31 +107,31 @@ def test_a_reported_mean_is_no_draw() -> None:
 
 
 def test_a_deterministic_system_needs_one_run() -> None:
-    exact = KnownSpread(0.0, 0)
+    exact = KnownSd(0.0, 0)
     unrun = verify(*nothing_known(None), known=exact)
     assert unrun.plan is not None
     assert unrun.plan.seeds == 1
     assert verify(*nothing_known(None), values=[75.0], known=exact).verdict == "replicates"
 
 
-@pytest.mark.parametrize("printed", [None, 1])
-def test_the_best_by_dev_is_picked_of_all_our_seeds(printed: int | None) -> None:
+@pytest.mark.parametrize("reported", [None, 1])
+def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> None:
     """The runs behind a print are not the seeds that it was chosen from: of our three the pick is 76."""
     values, dev = [74.0, 76.0, 77.0], [80.0, 81.0, 79.0]
-    found = verify(*nothing_known(printed), values=values, dev=dev)
+    found = verify(*nothing_known(reported), values=values, dev=dev)
     assert found.best_by_dev is not None
     assert found.best_by_dev.expected == 76.0
     assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(found)
-    assert verify(*nothing_known(printed), values=values).best_by_dev is None
+    assert verify(*nothing_known(reported), values=values).best_by_dev is None
 
 
-def test_a_printed_mean_was_picked_from_nothing() -> None:
+def test_a_reported_mean_was_picked_from_nothing() -> None:
     found = verify(*nothing_known(3), values=[74.0, 76.0], dev=[80.0, 81.0])
     assert found.best_by_dev is None
     assert "selection" not in to_text(found)
 
 
-def example(simcse: tuple[PrintedNumber, Others]) -> Verification:
+def example(simcse: tuple[ReportedNumber, Others]) -> Verification:
     return verify(
         *simcse,
         values=[75.1, 75.3, 75.5],
@@ -141,7 +141,7 @@ def example(simcse: tuple[PrintedNumber, Others]) -> Verification:
     )
 
 
-def test_json_is_plain_and_holds_every_answer(simcse: tuple[PrintedNumber, Others]) -> None:
+def test_json_is_plain_and_holds_every_answer(simcse: tuple[ReportedNumber, Others]) -> None:
     found = json.loads(json.dumps(to_json(example(simcse)), allow_nan=False))
     assert found["reported"]["value"] == 76.25
     assert found["verdict"] == found["ours"]["judgement"]["verdict"] == "inconclusive"
@@ -154,7 +154,7 @@ def test_json_is_plain_and_holds_every_answer(simcse: tuple[PrintedNumber, Other
     assert found["plan"]["more"] == found["plan"]["seeds"] - 3
 
 
-def test_text_names_print_answers_sources_and_command(simcse: tuple[PrintedNumber, Others]) -> None:
+def test_text_names_print_answers_sources_and_command(simcse: tuple[ReportedNumber, Others]) -> None:
     text = to_text(example(simcse))
     for part in (
         "pcl/table2  simcse@bert-base-uncased  Avg",

@@ -38,10 +38,10 @@ from tests.support.bundles import (
     TEXTS,
     Contents,
     a_result,
+    augmented,
     bundle_of,
     drawn_scores,
     key_of,
-    rewritten,
     sha,
     unsigned,
     with_means,
@@ -342,7 +342,7 @@ def refused(path: Path, folder: Path) -> str:
 @pytest.mark.parametrize("name", sampled(CHANGES))
 def test_a_manipulated_bundle_is_refused(name: str, good: Path, tmp_path: Path) -> None:
     before = good.read_bytes()
-    refused(rewritten(good, CHANGES[name]), tmp_path)
+    refused(augmented(good, CHANGES[name]), tmp_path)
     assert good.read_bytes() == before
 
 
@@ -400,7 +400,7 @@ def test_a_file_that_is_no_whole_bundle_is_refused(how: str, good: Path, tmp_pat
 def test_a_file_that_only_one_of_manifest_and_zip_has_is_refused(
     change: Change, good: Path, tmp_path: Path
 ) -> None:
-    assert re.search(r"in both|no such file", refused(rewritten(good, change, honest=False), tmp_path))
+    assert re.search(r"in both|no such file", refused(augmented(good, change, honest=False), tmp_path))
 
 
 def test_pipes_devices_and_folders_are_refused_at_once(good: Path, tmp_path: Path) -> None:
@@ -438,7 +438,7 @@ def test_eight_thousand_scores_are_checked_in_a_moment(good: Path, tmp_path: Pat
         }
         for number in range(8_000)
     ]
-    changed = rewritten(good, without_vectors(of_scores([*scores, scores[0]])))
+    changed = augmented(good, without_vectors(of_scores([*scores, scores[0]])))
     started = process_time()
     assert "has 1" in refused(changed, tmp_path) or "stated twice" in refused(changed, tmp_path)
     assert process_time() - started < 5

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.augmentation import records
 from harness.compute.corpus import evenly_spaced
 from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
@@ -20,12 +21,11 @@ from harness.plan.entries import Params
 from harness.plan.inputs import add_corpus
 from harness.plan.recipes import load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.rewriting import records
 from harness.stages import corpus as stage
 from methods.core.files import write_record
+from tests.harness.augmentation.test_generation import SETTINGS as GENERATE
+from tests.harness.augmentation.tiny_models import write_marian
 from tests.harness.data.tiny_wordnet import write_wordnet
-from tests.harness.rewriting.test_generation import SETTINGS as GENERATE
-from tests.harness.rewriting.tiny_models import write_marian
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -157,7 +157,7 @@ def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Pa
     assert translated != returned
     assert sum(a != b for a, b in zip(origin, returned, strict=True)) > 10
     rows = read_rows(Path("corpora/both"))
-    assert (rows[3].index, rows[3].text, len(rows[3].rewrites)) == (3, origin[3], 2)
+    assert (rows[3].index, rows[3].text, len(rows[3].augmentations)) == (3, origin[3], 2)
 
 
 def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> None:
@@ -180,13 +180,13 @@ def test_synonyms_come_from_the_wordnet_folder(place: Path) -> None:
 
 
 def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records.rewrite_all, "__kwdefaults__", {"part": 8})
+    monkeypatch.setattr(records.augment_all, "__kwdefaults__", {"part": 8})
     params = resolved(place, "forth")
     derive(params)
     whole = {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()}
     assert not any(CORPUS_RESUME.iterdir()), "nothing is left behind by a whole run"
     shutil.rmtree("corpora")
-    from harness.rewriting.generation import Generator
+    from harness.augmentation.generation import Generator
 
     real, asked = Generator.__call__, []
 

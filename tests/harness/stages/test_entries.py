@@ -58,10 +58,10 @@ def test_a_runs_tasks_change_its_evaluation(tmp_path: Path) -> None:
     assert found == {f"runs/{KEY}.json", f"evaluation/{KEY}.json"}
 
 
-def test_the_tiers_change_the_sources_alone(tmp_path: Path) -> None:
+def test_the_providers_change_the_sources_alone(tmp_path: Path) -> None:
     params = small()
-    other = params.model_copy(update={"tiers": ["hub"]})
-    assert other.tiers != params.tiers
+    other = params.model_copy(update={"providers": ["hub"]})
+    assert other.providers != params.providers
     assert changed(params, other, tmp_path / "entries") == {f"sources/{key}.json" for key in params.sources}
 
 

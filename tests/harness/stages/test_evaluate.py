@@ -29,7 +29,7 @@ from tests.support import tiny
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with STS-B of eight pairs a split and twenty queries of TREC QA."""
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,hub")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,hub")
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
     (tmp_path / "data/trecqa").mkdir()
@@ -167,7 +167,7 @@ def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
 
 
 def run_of(folder: Path) -> Any:
-    """Writes beside a checkpoint what training says of it; returns a plan that holds this one run."""
+    """Writes next to a checkpoint what training says of it; returns a plan that holds this one run."""
     named = dict.fromkeys(("id", "variant", "backbone", "recipe", "identity"), "made-up")
     named["method"] = "simcse"  # its code is hashed
     selection = dict.fromkeys(("best_step", "last_step"), 1) | dict.fromkeys(

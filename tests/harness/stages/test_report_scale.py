@@ -91,12 +91,12 @@ def test_a_report_of_the_small_plan_alone_has_no_table_of_other_runs(project: Pa
     assert "Semantic textual similarity of the runs" not in summary
 
 
-def test_the_steps_of_a_small_systems_ladder_are_small_scale_too(project: Path) -> None:
-    scores = project / "reports/scores" / SCORED.name.replace("small__", "small-ladder-text__")
+def test_the_steps_of_a_small_systems_ablation_are_small_scale_too(project: Path) -> None:
+    scores = project / "reports/scores" / SCORED.name.replace("small__", "small-ablation-text__")
     small = read_result(SCORED)
-    key, variant = scores.stem, "released-ladder-text"
+    key, variant = scores.stem, "released-ablation-text"
     named = small.run.model_copy(update={"key": key, "id": key.split("__")[0], "variant": variant})
     write_result(scores, small.model_copy(update={"run": named}))
-    summary, _ = report_of(project, "ladder/simcse-small")
+    summary, _ = report_of(project, "ablation/simcse-small")
     assert SCALE in summary
     assert variant in section(summary, "Small plan")

@@ -46,7 +46,7 @@ def planned(**changes: Any) -> Params:
     return Params.model_validate(
         {
             "plan": ["p"],
-            "tiers": ["embedded"],
+            "providers": ["embedded"],
             "sources": {},
             "backbones": {},
             "corpora": {},
@@ -59,7 +59,7 @@ def planned(**changes: Any) -> Params:
 
 def write_corpus(folder: Path, *, seed: int = 1) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    lines = ["\t".join(row.columns) for row in tiny.rows(rewrites=2, seed=seed)]
+    lines = ["\t".join(row.columns) for row in tiny.rows(augmentations=2, seed=seed)]
     (folder / "words.tsv").write_text("\n".join(lines) + "\n")
 
 

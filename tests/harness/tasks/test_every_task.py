@@ -103,7 +103,7 @@ def write_source(name: str, root: Path) -> None:
 def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
     """Builds a task by name in a data root that holds its sources; classifiers train for a moment only."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,hub")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,hub")
     monkeypatch.setattr("harness.tasks.nli.SNLI_TRAIN_ROWS", 90)
 
     def build(name: str) -> object:

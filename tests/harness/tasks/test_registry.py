@@ -46,26 +46,26 @@ def test_a_name_that_is_declared_twice_is_refused(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("form", ["senteval", "raw"])
 def test_tasks_have_the_name_they_are_asked_by_and_known_sources(form: str) -> None:
     names = [full(name) for name in TASKS]
-    tasks = build_tasks(names, text=form, tiers=["embedded", "mirror", "hub"])
+    tasks = build_tasks(names, text=form, providers=["embedded", "mirror", "hub"])
     assert [task.name for task in tasks] == names
     for task, name in zip(tasks, names, strict=True):
         assert task.source in SOURCES
-        assert [task.source] == sources_of([name], text=form, tiers=["embedded", "mirror", "hub"])
+        assert [task.source] == sources_of([name], text=form, providers=["embedded", "mirror", "hub"])
 
 
 def test_suites_expand_in_order_and_once() -> None:
-    names = [task.name for task in build_tasks(["STSB", "sts"], text="raw", tiers=["embedded"])]
+    names = [task.name for task in build_tasks(["STSB", "sts"], text="raw", providers=["embedded"])]
     assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
     assert set(SUITES) >= {"sts", "sts-part", "transfer", "nli", "reranking", "geometry"}
     assert SUITES["geometry"] == ("geometry-dev", "geometry-test")
     assert SUITES["sts"] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
 
 
-def test_sources_follow_text_form_and_tiers() -> None:
+def test_sources_follow_text_form_and_providers() -> None:
     names = ["STSB", "STS12", "STS12-part", "geometry-dev"]
-    assert sources_of(names, text="senteval", tiers=["mirror"]) == ["sts12", "stsb-senteval"]
-    assert sources_of(names, text="senteval", tiers=["embedded"]) == ["sts12", "stsb"]
-    assert sources_of(names, text="raw", tiers=["mirror"]) == ["sts12-raw", "stsb", "stsb-raw"]
+    assert sources_of(names, text="senteval", providers=["mirror"]) == ["sts12", "stsb-senteval"]
+    assert sources_of(names, text="senteval", providers=["embedded"]) == ["sts12", "stsb"]
+    assert sources_of(names, text="raw", providers=["mirror"]) == ["sts12-raw", "stsb", "stsb-raw"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_sources_follow_text_form_and_tiers() -> None:
 )
 def test_unknown_names_are_refused_with_what_is_near(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        build_tasks([name], text="raw", tiers=["embedded"])
+        build_tasks([name], text="raw", providers=["embedded"])
 
 
 def test_an_unknown_text_form_is_refused() -> None:

@@ -213,7 +213,7 @@ def test_the_rows_of_a_file_are_those_of_now_and_here(
     assert read(tmp_path / "one", "3.25") == [3.25]
 
 
-def test_the_order_of_tiers_decides_which_stsb_is_read() -> None:
+def test_the_order_of_providers_decides_which_stsb_is_read() -> None:
     assert stsb_source("senteval", ["embedded", "mirror", "hub"]) == "stsb"
     assert stsb_source("senteval", ["mirror", "embedded"]) == "stsb-senteval"
     assert stsb_source("raw", ["mirror"]) == "stsb-raw"
@@ -225,7 +225,7 @@ def data_of_the_mirror(
     mirror: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path_factory.getbasetemp() / "mirror-data"))
-    monkeypatch.setenv("SENTBENCH_TIERS", "mirror")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "mirror")
 
 
 SIZES = {
@@ -305,7 +305,7 @@ def test_a_public_model_scores_what_is_published(name: str, monkeypatch: pytest.
     from harness.tasks.registry import build_tasks
     from methods.core.folders import load_encoder
 
-    monkeypatch.setenv("SENTBENCH_TIERS", "embedded,mirror")
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,mirror")
     encoder = load_encoder(folder_of("minilm-l6"), pooling="mean")
     scores = values(evaluate_tasks(build_tasks([name], text="raw"), encoder.encode))
     assert 100 * scores["spearman", "all"] == pytest.approx(PUBLISHED[name], abs=0.03)

@@ -25,10 +25,10 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ready(
-    backbone: Path, config: dict[str, Any], *, rewrites: int = 1, pooling: str = "mean"
+    backbone: Path, config: dict[str, Any], *, augmentations: int = 1, pooling: str = "mean"
 ) -> tuple[Any, Any]:
     method = tiny.build(tiny.Sample("bert-flow", "here", config), backbone, parent=None, pooling=pooling)
-    rows = list(method.train().prepare(tiny.rows(rewrites=rewrites)))[:6]
+    rows = list(method.train().prepare(tiny.rows(augmentations=augmentations)))[:6]
     return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
 
 
@@ -43,7 +43,7 @@ def test_the_total_is_the_sum_of_both_sides_means(backbone: Path) -> None:
 
 
 def test_single_sentences_give_their_mean(backbone: Path) -> None:
-    method, batch = ready(backbone, {**PAPER, "sides": "sentences"}, rewrites=0)
+    method, batch = ready(backbone, {**PAPER, "sides": "sentences"}, augmentations=0)
     bits = bits_per_dimension(method.flow(method.encoder(batch["anchor"])), method.flow.log_determinant())
     assert len(bits) == 6
     torch.testing.assert_close(method.loss(batch).total, bits.mean())
@@ -51,7 +51,7 @@ def test_single_sentences_give_their_mean(backbone: Path) -> None:
 
 def test_the_flow_starts_from_the_first_sentences_of_the_corpus(backbone: Path) -> None:
     method, _ = ready(backbone, RELEASED)
-    texts = [row.text for row in tiny.rows(rewrites=1)]
+    texts = [row.text for row in tiny.rows(augmentations=1)]
     latent = method.exported().encode(texts[:16])
     np.testing.assert_allclose(latent.mean(0), 0.0, atol=1e-3)
     np.testing.assert_allclose(latent.std(0), 1.0, atol=1e-2)
@@ -66,7 +66,7 @@ def test_nothing_of_the_encoder_learns_and_all_of_the_flow_may(backbone: Path, t
         assert (value.grad is not None) == value.requires_grad, name
     before = {name: value.clone() for name, value in method.encoder.backbone.state_dict().items()}
     flow = {name: value.clone() for name, value in method.flow.state_dict().items()}
-    tiny.trainer(method, tmp_path).fit(tiny.rows(rewrites=1))
+    tiny.trainer(method, tmp_path).fit(tiny.rows(augmentations=1))
     assert all(
         torch.equal(value, before[name]) for name, value in method.encoder.backbone.state_dict().items()
     )
@@ -85,7 +85,7 @@ def test_dropout_of_the_fixed_encoder_is_as_stated_while_fitting(backbone: Path,
 def test_likelihood_grows_with_training(backbone: Path, tmp_path: Path) -> None:
     method, batch = ready(backbone, PAPER)
     before = method.loss(batch).total.item()
-    tiny.trainer(method, tmp_path, steps=60, learning_rate=5.0e-3).fit(tiny.rows(rewrites=1))
+    tiny.trainer(method, tmp_path, steps=60, learning_rate=5.0e-3).fit(tiny.rows(augmentations=1))
     assert method.loss(batch).total.item() < before - 0.05
 
 
@@ -106,8 +106,8 @@ def test_the_exported_folder_is_read_by_this_project_alone(
 
 
 def test_pairs_need_a_corpus_that_has_them(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no rewrite"):
-        ready(backbone, RELEASED, rewrites=0)
+    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation"):
+        ready(backbone, RELEASED, augmentations=0)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tests.methods.congen.sample import NO_QUEUE, RANDOM_QUEUE, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
 
-ROWS = tiny.rows(30, rewrites=2)
+ROWS = tiny.rows(30, augmentations=2)
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +53,13 @@ def taught(ground: tuple[Path, Path], rows: list[Row], view: int) -> torch.Tenso
 
 
 def test_the_teacher_reads_its_column_and_the_student_both_in_order(ground: tuple[Path, Path]) -> None:
-    """Columns 1 and 2 of a row are its rewrites, all first views before all second ones; 0 is not read."""
+    """Columns 1 and 2 are a row's augmentations, all first views before all second ones; 0 is not read."""
     method = build(ground)
     chosen = list(method.prepare(ROWS))[:4]
     batch = batch_of(method, chosen)
     torch.testing.assert_close(unit(batch["teacher"]), taught(ground, chosen, 1))
     padded = [ids for tokens in groups(batch) for ids in tokens["input_ids"].tolist()]
-    texts = [row.rewrites[view] for view in (0, 1) for row in chosen]
+    texts = [row.augmentations[view] for view in (0, 1) for row in chosen]
     for position, expected in zip(
         batch["views"]["rows"].tolist(), method.encoder.token_ids(texts), strict=True
     ):
@@ -152,7 +152,7 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
     target = torch.softmax(taught(ground, chosen, 1).double() @ keys.T / 0.05, dim=1)
     terms = []
     for view in (0, 1):
-        texts = [row.rewrites[view] for row in chosen]
+        texts = [row.augmentations[view] for row in chosen]
         student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize(texts)))).double()
         terms.append(-(target * torch.log_softmax(student @ keys.T / 0.07, dim=1)).sum(dim=1).mean())
     found = method.loss(batch_of(method, chosen)).total
@@ -249,8 +249,8 @@ def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) ->
 
 
 def test_a_corpus_without_the_second_view_is_refused(ground: tuple[Path, Path]) -> None:
-    single = [row._replace(rewrites=row.rewrites[:1]) for row in ROWS]
-    with pytest.raises(InputError, match="row 0 of the corpus has 1 rewrites, expected at least 2"):
+    single = [row._replace(augmentations=row.augmentations[:1]) for row in ROWS]
+    with pytest.raises(InputError, match="row 0 of the corpus has 1 augmentations, expected at least 2"):
         build(ground).prepare(single)
 
 

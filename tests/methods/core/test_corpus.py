@@ -9,7 +9,7 @@ import pytest
 from methods.core.corpus import TokenizedCorpus, positions_by_index, texts_of
 from methods.core.errors import InputError
 from methods.core.pieces import CHUNK
-from methods.core.types import FIRST_REWRITE, TEXT, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
 from tests.support import tiny
 
 ROWS = [Row(7, "the man runs", ("a cat", "two dog")), Row(2, "a big river", ("the old tree", "red"))]
@@ -23,7 +23,7 @@ def test_each_column_of_a_row_has_the_pieces_of_its_text(tmp_path: Path) -> None
             (expected,) = encoder.token_ids([row.columns[column]], max_length=4)
             assert corpus.ids(row, column).tolist() == expected
     with pytest.raises(KeyError):
-        corpus.ids(ROWS[0], FIRST_REWRITE)
+        corpus.ids(ROWS[0], FIRST_AUGMENTATION)
 
 
 def test_a_corpus_longer_than_one_chunk_finds_its_last_row(tmp_path: Path) -> None:
@@ -40,8 +40,8 @@ def test_positions_are_those_of_the_rows_and_minus_one_elsewhere() -> None:
     assert positions_by_index([]).tolist() == []
 
 
-def test_column_0_is_the_sentence_and_column_p_its_rewrite_p() -> None:
+def test_column_0_is_the_sentence_and_column_p_its_augmentation_p() -> None:
     assert texts_of(ROWS, TEXT) == ["the man runs", "a big river"]
     assert texts_of(ROWS, 2) == ["two dog", "red"]
-    with pytest.raises(InputError, match="row 7 of the corpus has 2 rewrites, expected at least 3"):
+    with pytest.raises(InputError, match="row 7 of the corpus has 2 augmentations, expected at least 3"):
         texts_of(ROWS, 3)

@@ -74,7 +74,7 @@ def test_reset_weights_have_the_spread_of_a_new_bert() -> None:
         }
     )
     nn.init.constant_(network["norm"].weight, 5.0)
-    reset_weights(network, spread=0.02)
+    reset_weights(network, sd=0.02)
     assert network["dense"].weight.std().item() == pytest.approx(0.02, rel=0.02)
     assert network["words"].weight[1:].std().item() == pytest.approx(0.02, rel=0.03)
     assert not network["words"].weight[0].any()

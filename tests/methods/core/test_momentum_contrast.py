@@ -212,7 +212,7 @@ def test_momentum_zero_without_queue_is_simcse_with_the_second_view_detached(fol
 
 
 def test_without_dropout_momentum_zero_and_no_queue_equal_simcse_itself(still_folder: Path) -> None:
-    """Both views are one vector: the diagonal is 1 / tau and the loss lies below ln B."""
+    """Both views are one vector: the diagonal is 1 / tau and the loss is below ln B."""
     limit = build(still_folder, {**PRETRAINED, "momentum": 0.0, "queue_size": 0})
     tokens = batch_of(limit)["anchor"]
     queries = limit.queries(tokens)

@@ -38,7 +38,7 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
 
 
 def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
-    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 stands at row 0; left are 1 1 2 2 2."""
+    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 appears at row 0; left are 1 1 2 2 2."""
     queue = VectorQueue(5, 1)
     queue.push(constant(1, 3, 1))
     queue.push(constant(2, 3, 1))

@@ -14,7 +14,7 @@ from methods.core.teachers import TeacherVectors, text_digests, write_teacher
 from methods.core.types import Row
 from tests.support import tiny
 
-ROWS = tiny.rows(12, rewrites=1)
+ROWS = tiny.rows(12, augmentations=1)
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +43,14 @@ def test_a_part_of_the_corpus_in_any_order_finds_its_rows(folder: Path) -> None:
     assert vectors.dim == 16
     for column in (0, 1):
         np.testing.assert_array_equal(vectors.of([ROWS[7], ROWS[2]], column), stored[[7, 2], column])
-    without = ROWS[3]._replace(rewrites=())
+    without = ROWS[3]._replace(augmentations=())
     np.testing.assert_array_equal(read(folder, [without]).of([without], 0), stored[[3], 0])
 
 
 @pytest.mark.parametrize("column", [0, 1])
 def test_a_corpus_of_equal_size_with_one_other_text_is_refused(folder: Path, column: int) -> None:
-    """Row 5 alone differs, by its sentence or by its rewrite."""
-    changed = ROWS[5]._replace(**({"rewrites": ("a cat",)} if column else {"text": "a cat"}))
+    """Row 5 alone differs, by its sentence or by its augmentation."""
+    changed = ROWS[5]._replace(**({"augmentations": ("a cat",)} if column else {"text": "a cat"}))
     with pytest.raises(InputError, match=r"no vector of row 5 .*computed on another corpus"):
         read(folder, [*ROWS[:5], changed, *ROWS[6:]])
 

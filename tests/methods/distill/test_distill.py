@@ -78,15 +78,15 @@ def test_a_run_without_a_parent_and_a_parent_without_vectors_are_refused(
         tiny.build(SAME, backbone, parent=tmp_path / "nothing")
 
 
-def test_on_a_corpus_with_rewrites_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
-    """Two rewrites, a batch of 3: six texts, first views before second ones; the sentence is not read."""
-    rows = tiny.rows(rewrites=2)
+def test_on_a_corpus_with_augmentations_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
+    """Two augmentations, a batch of 3: six texts, first views before second; the sentence is not read."""
+    rows = tiny.rows(augmentations=2)
     parent = self_taught(backbone, tmp_path / "t", rows)
     method = tiny.build(SAME, backbone, parent=parent)
     method.prepare(rows)
     chosen = [rows[index] for index in (5, 2, 17)]
     batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
-    texts = [row.rewrites[view] for view in (0, 1) for row in chosen]
+    texts = [row.augmentations[view] for view in (0, 1) for row in chosen]
     np.testing.assert_allclose(
         batch["teacher"].numpy(), tiny.sentence_encoder(backbone).encode(texts), atol=1e-5
     )

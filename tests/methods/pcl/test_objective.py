@@ -76,7 +76,7 @@ WORKED = {
 
 @pytest.mark.parametrize("name", WORKED)
 def test_terms_have_their_worked_values_on_a_circle(name: str) -> None:
-    """B = 3, K = 2, tau = 0.5; the vectors stand on the unit circle at the angles above."""
+    """B = 3, K = 2, tau = 0.5; the vectors appear on the unit circle at the angles above."""
     changes, expected = WORKED[name]
     found = parts(on_circle(MAIN_DEGREES), on_circle(PEER_DEGREES), temperature=0.5, **changes)
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-8)

@@ -78,10 +78,10 @@ def test_other_pseudo_tokens_change_the_loss_only_with_token_states(
 ) -> None:
     for form in {config["pseudo_form"], "plain"}:
         losses = []
-        for spread in (0.1, 10.0):
+        for sd in (0.1, 10.0):
             method = build(folder, {**config, "pseudo_form": form})
-            torch.nn.init.normal_(method.block.tokens, std=spread)
-            torch.nn.init.normal_(method.key_block.tokens, std=spread)
+            torch.nn.init.normal_(method.block.tokens, std=sd)
+            torch.nn.init.normal_(method.key_block.tokens, std=sd)
             torch.manual_seed(5)
             losses.append(method.loss(batch_of(method)).total.item())
         assert (losses[0] != losses[1]) is matters

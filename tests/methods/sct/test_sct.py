@@ -25,7 +25,7 @@ from tests.methods.sct.sample import JOINT, OWN, PAPER, RELEASED, SECOND_STAGE, 
 from tests.support import tiny
 from tests.support.tiny import Sample
 
-ROWS = tiny.rows(rewrites=2)
+ROWS = tiny.rows(augmentations=2)
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_the_projector_has_three_blocks_of_two_layers_and_is_not_exported(backbo
 
 
 def test_the_second_stage_reads_the_teachers_vectors_of_both_views(backbone: Path, teacher: Path) -> None:
-    """Rows 5, 2, 17: the vectors of rewrites 1 and 2; the queues take them, normalised, in order."""
+    """Rows 5, 2, 17: the vectors of augmentations 1 and 2; the queues take them, normalised, in order."""
     method = built(backbone, {**SECOND_STAGE, "queue_size": 3}, teacher)
     batch = batch_of(method, 5, 2, 17)
     stored = np.load(teacher / "vectors.npy")
@@ -288,7 +288,7 @@ def test_settings_that_cannot_work_are_refused_in_one_line(
         built(wide, plain, teacher)
     with pytest.raises(InputError, match="needs a parent and the run has none"):
         built(backbone, SECOND_STAGE)
-    with pytest.raises(InputError, match="row 0 of the corpus has no rewrites, expected at least"):
+    with pytest.raises(InputError, match="row 0 of the corpus has no augmentations, expected at least"):
         tiny.build(Sample("sct", "t", RELEASED), backbone, parent=None).prepare(tiny.rows())
 
 

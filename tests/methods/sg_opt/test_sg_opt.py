@@ -80,7 +80,7 @@ def test_embeddings_are_frozen_and_layers_and_head_are_trained(backbone: Path) -
 
 
 def test_the_layer_vectors_train_the_head(backbone: Path) -> None:
-    """With the anchors held constant the head still gets a gradient: it stands on both sides."""
+    """With the anchors held constant the head still gets a gradient: it appears on both sides."""
     method, batch = ready(backbone, PLAIN)
     layers = method.head(method.frozen(batch["anchor"]))
     anchors = method.head(method.encoder(batch["anchor"])).detach()
@@ -115,7 +115,7 @@ def test_a_layer_is_drawn_anew_for_each_sentence_and_step(backbone: Path) -> Non
 
 def test_a_back_translation_equal_to_its_text_has_the_largest_cosine(backbone: Path) -> None:
     """Without dropout both sides are one vector: positive logits are 1 / tau."""
-    rows = [row._replace(rewrites=(row.text,)) for row in tiny.rows()]
+    rows = [row._replace(augmentations=(row.text,)) for row in tiny.rows()]
     method, batch = ready(backbone, BACK_TRANSLATION, rows)
     method.eval()
     first, second = method.head(method.encoder(batch["pair"])).chunk(2)
@@ -126,7 +126,7 @@ def test_a_back_translation_equal_to_its_text_has_the_largest_cosine(backbone: P
 
 
 def test_back_translations_need_a_corpus_that_has_them(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no rewrite"):
+    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation"):
         ready(backbone, BACK_TRANSLATION)
 
 

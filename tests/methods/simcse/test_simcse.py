@@ -62,30 +62,30 @@ def paired(backbone: Path, rows: list[Row]) -> tuple[Any, dict[str, Any]]:
     return method, method.collate(prepared, step=0, rng=streams.generator(0, streams.COLLATE))
 
 
-def test_the_positive_is_the_first_rewrite(backbone: Path) -> None:
-    """Without dropout the two views are what the encoder gives for the text and for its first rewrite."""
-    rows = tiny.rows(rewrites=2)
+def test_the_positive_is_the_first_augmentation(backbone: Path) -> None:
+    """Without dropout the views are what the encoder gives for the text and for its first augmentation."""
+    rows = tiny.rows(augmentations=2)
     method, batch = paired(backbone, rows)
     first, second = method.vectors(batch)
     for view, texts in (
         (first, [row.text for row in rows[:6]]),
-        (second, [row.rewrites[0] for row in rows[:6]]),
+        (second, [row.augmentations[0] for row in rows[:6]]),
     ):
         expected = method.head(method.encoder(method.encoder.tokenize(texts)))
         torch.testing.assert_close(view, expected, rtol=0, atol=1e-5)
     assert not torch.allclose(first, second, atol=1e-3)
 
 
-def test_rewrites_equal_to_the_texts_give_the_dropout_loss(backbone: Path) -> None:
-    rows = [row._replace(rewrites=(row.text,)) for row in tiny.rows()]
+def test_augmentations_equal_to_the_texts_give_the_dropout_loss(backbone: Path) -> None:
+    rows = [row._replace(augmentations=(row.text,)) for row in tiny.rows()]
     method, batch = paired(backbone, rows)
     first, _ = method.vectors(batch)
     torch.testing.assert_close(method.loss(batch).total, nt_xent(first, first, temperature=0.05))
 
 
-def test_a_corpus_without_rewrites_is_refused_in_one_line(backbone: Path) -> None:
+def test_a_corpus_without_augmentations_is_refused_in_one_line(backbone: Path) -> None:
     method = tiny.build(PARAPHRASE, backbone, parent=None)
-    with pytest.raises(InputError, match=r"row 0 of the corpus has no rewrite.*name a corpus"):
+    with pytest.raises(InputError, match=r"row 0 of the corpus has no augmentation.*name a corpus"):
         method.prepare(tiny.rows())
 
 

@@ -103,7 +103,7 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
     )
 
 
-def test_rewrites_count_as_documents_and_get_no_scores() -> None:
+def test_augmentations_count_as_documents_and_get_no_scores() -> None:
     documents = read_documents([*TOY, "a mat", "the cat"])
     ranking = rank_terms(documents)
     slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
@@ -111,7 +111,7 @@ def test_rewrites_count_as_documents_and_get_no_scores() -> None:
     force_top(sentences, 0.5)
     assert all_terms(ranking) == slow.ranked
     assert len(sentences.ends) == len(TOY) + 1
-    assert sentences.ranks.base is None, "the words of the rewrites are let go"
+    assert sentences.ranks.base is None, "the words of the augmentations are let go"
     np.testing.assert_allclose(
         probabilities(take(sentences, np.array([0])), 0.5), slow.probabilities(TOY[0].split(), 0.5), atol=1e-6
     )
@@ -183,7 +183,7 @@ def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
 
 
 def test_memory_is_in_proportion_to_words_sentences_and_terms() -> None:
-    """Five bytes a word, for ranks replace numbers; 12 a sentence; 36 + 32 a term beside its letters."""
+    """Five bytes a word, for ranks replace numbers; 12 a sentence; 36 + 32 a term next to its letters."""
     documents, ranking, sentences = counted([" ".join(document) for document in random_documents(300)])
     assert np.shares_memory(sentences.ranks, documents.flat)
     assert sentences.ranks.nbytes + sentences.counts.nbytes == 5 * len(documents.flat)

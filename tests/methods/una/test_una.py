@@ -33,12 +33,12 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build(backbone: Path, rows: list[Row] | None = None, **switches: Any) -> Any:
     method = tiny.build(Sample("una", "test", {**RELEASED, **switches}), backbone, parent=None).train()
-    method.prepare(rows or tiny.rows(rewrites=1))
+    method.prepare(rows or tiny.rows(augmentations=1))
     return method
 
 
 def collate(method: Any, step: int, rows: list[Row] | None = None) -> Batch:
-    chosen = (rows or tiny.rows(rewrites=1))[:6]
+    chosen = (rows or tiny.rows(augmentations=1))[:6]
     return method.collate(chosen, step=step, rng=streams.generator(0, streams.COLLATE, step))
 
 
@@ -57,7 +57,7 @@ def test_without_copies_a_run_is_the_baseline_bit_for_bit(
     trainers = []
     for sample in (never, plain):
         trainer = tiny.trainer(tiny.build(sample, backbone, parent=None), tmp_path / sample.label)
-        trainer.fit(tiny.rows(rewrites=1))
+        trainer.fit(tiny.rows(augmentations=1))
         trainers.append(trainer)
     ours, theirs = (trainer.method.state_dict() for trainer in trainers)
     assert ours.keys() == theirs.keys()
@@ -120,13 +120,15 @@ def test_the_loss_tells_the_roles_apart_and_logs_what_was_swapped(backbone: Path
     assert abs(totals[0] - totals[1]) > 1e-3
 
 
-def test_rewrites_are_the_positives_of_every_step_and_copies_are_of_the_sentences(backbone: Path) -> None:
-    rows = tiny.rows(rewrites=1)
+def test_augmentations_are_the_positives_of_every_step_and_copies_are_of_the_sentences(
+    backbone: Path,
+) -> None:
+    rows = tiny.rows(augmentations=1)
     method = build(backbone, **PARAPHRASE)
     for step in (0, 1):
         ids = collate(method, step)["views"]["input_ids"]
         for index, row in enumerate(rows[:6]):
-            expected = method.encoder.token_ids([row.text, row.rewrites[0]])
+            expected = method.encoder.token_ids([row.text, row.augmentations[0]])
             assert [
                 ids[index + offset][: len(e)].tolist() for offset, e in ((0, expected[0]), (6, expected[1]))
             ] == expected
@@ -137,7 +139,7 @@ def test_rewrites_are_the_positives_of_every_step_and_copies_are_of_the_sentence
         assert kept < len(row.text.split())
 
 
-def test_statistics_over_rewrites_hold_their_terms_too(backbone: Path) -> None:
+def test_statistics_over_augmentations_hold_their_terms_too(backbone: Path) -> None:
     rows = [Row(index, f"the cat number{index}", (f"a dog number{index}",)) for index in range(8)]
     terms = set(all_terms(build(backbone, rows, **PARAPHRASE).negatives.ranking))
     assert terms - set(all_terms(build(backbone, rows).negatives.ranking)) == {"a", "dog"}
@@ -194,8 +196,8 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
     assert jumps["far"] > 10
 
 
-def test_a_corpus_without_rewrites_is_refused(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no rewrite") as told:
+def test_a_corpus_without_augmentations_is_refused(backbone: Path) -> None:
+    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation") as told:
         build(backbone, tiny.rows(), positive="paraphrase")
     assert "\n" not in str(told.value)
 

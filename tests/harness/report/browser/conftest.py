@@ -15,9 +15,9 @@ import pytest
 
 from harness.report.disagreement import PairSet
 from harness.report.measurements import Measurements
-from harness.report.pages import audit, claims, compare, ladder, lens, pairs, small, speed
+from harness.report.pages import ablations, audit, claims, compare, pairs, protocols, small, speed
 from harness.report.pages.claims import Claim, Rows, claims_values, judge_claims
-from harness.report.pages.content import Ladder, Report, Step
+from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.speed import speed_values
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
@@ -45,8 +45,8 @@ PAGES = [
     "pairs.html",
     "small.html",
     "audit.html",
-    "ladder.html",
-    "lens.html",
+    "ablations.html",
+    "protocols.html",
     "speed.html",
     "empty.html",
 ]
@@ -129,11 +129,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *(result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)),
         *make_rivals(),
     ]
-    steps = (Step("a-ladder-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
+    steps = (Step("a-ablation-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
     report = replace(
         make_report(),
-        results=(*results, result("a-ladder-text", 0, {("STS12", "all"): 0.4})),
-        ladders=tuple(Ladder(name, "b", steps) for name in ("a", "not-run")),
+        results=(*results, result("a-ablation-text", 0, {("STS12", "all"): 0.4})),
+        ablations=tuple(Ablation(name, "b", steps) for name in ("a", "not-run")),
     )
     ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
     measured = Measurements.model_validate_json(json.dumps(two_machines()))
@@ -146,8 +146,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
         "small": show(small.PAGE, replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
-        "ladder": show(ladder.PAGE, report),
-        "lens": show(lens.PAGE, report),
+        "ablations": show(ablations.PAGE, report),
+        "protocols": show(protocols.PAGE, report),
         "speed": show(speed.PAGE, report, speed_values(measured)),
         "empty": show_index(Report("An empty report", "abc")),
     }

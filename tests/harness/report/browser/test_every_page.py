@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 AXE = importlib.util.find_spec("axe_playwright_python")
-LEAD_BACK = [f"{name}.html" for name in ("claims", "compare", "pairs", "audit", "ladder", "lens", "speed")]
+LEAD_BACK = [
+    f"{name}.html" for name in ("claims", "compare", "pairs", "audit", "ablations", "protocols", "speed")
+]
 """The pages with one link to the overview."""
 
 

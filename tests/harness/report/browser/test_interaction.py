@@ -17,7 +17,7 @@ def systems(page: Page, table: str) -> list[str]:
 def test_sorting_orders_each_group_by_value_and_the_third_click_restores_the_order(open_page: Open) -> None:
     """STS-B of the first group is near 62.7, 62.2, 73.1 and 48.4: distill leads, pooled ends."""
     page = open_page().page
-    printed = systems(page, "small-sts")
+    reported = systems(page, "small-sts")
     head = page.locator("#table-small-sts thead th").nth(1)
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "descending"
@@ -31,7 +31,7 @@ def test_sorting_orders_each_group_by_value_and_the_third_click_restores_the_ord
     assert "ascending" in page.locator("#announcer").inner_text()
     head.locator("button").click()
     assert head.get_attribute("aria-sort") is None
-    assert systems(page, "small-sts") == printed
+    assert systems(page, "small-sts") == reported
 
 
 def test_sorting_by_keyboard_and_by_name(open_page: Open) -> None:

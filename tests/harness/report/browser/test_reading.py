@@ -76,7 +76,7 @@ def test_a_click_gives_the_page_the_address_of_the_cell_which_leads_back_to_it(o
     assert page.locator("td:target").is_visible()
 
 
-def test_a_printed_number_is_verified_by_the_command_that_its_cell_copies(open_page: Open) -> None:
+def test_a_reported_number_is_verified_by_the_command_that_its_cell_copies(open_page: Open) -> None:
     page = open_page("paper.html").page
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     page.locator("span.cell").first.focus()
@@ -101,7 +101,7 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
 
 
 def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -> None:
-    """The script's arithmetic stands beside that of harness/report/system_pairs.py, to the printed digits.
+    """The script's arithmetic is next to that of harness/report/system_pairs.py, to the reported digits.
 
     Three seeds against three, three against one run and a system without seeds, and two without seeds.
     """
@@ -198,7 +198,7 @@ def test_a_paper_prints_on_about_four_sheets_with_heads_that_are_drawn_again(
     evidence = Evidence([], published, NO_STUDIES)
     tables = {key: build_table(spec, evidence) for key, spec in specs.items() if key.startswith("pcl/")}
     (paper,) = papers_of(tables, published, {}, {}, {})
-    path = folder / "printed.html"
+    path = folder / "reported.html"
     path.write_text(show(page_of(paper), Report("T", "abc", papers=(paper,))), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())

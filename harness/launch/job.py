@@ -1,4 +1,4 @@
-"""What a driver and an engine say to each other: a command to run, and how it ended."""
+"""What a scheduler and an executor say to each other: a command to run, and how it ended."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
-"""Stages of dvc.yaml that compute with no network, so that they are given no graphics card."""
+"""Stages of dvc.yaml that compute with no network, so that they are given no GPU."""
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """The commands of one stage, run one after the other in `folder` until one fails."""
 
     stage: str
@@ -20,9 +20,9 @@ class Work:
     log: Path
     """Where all attempts write what they print, one after the other."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Variables that the commands have beside those of the engine."""
+    """Variables that the commands have besides those of the executor."""
     inputs: str = ""
-    """Hash of the commands and of all that they read, for engines whose works outlive the driver."""
+    """Hash of the commands and of all that they read, for executors whose jobs outlive the scheduler."""
     attempt: int = 1
 
     @property
@@ -31,14 +31,14 @@ class Work:
         return self.stage.partition("@")[0]
 
     @property
-    def wants_card(self) -> bool:
-        """Whether the stage computes on a graphics card where there is one."""
+    def wants_gpu(self) -> bool:
+        """Whether the stage computes on a GPU where there is one."""
         return self.kind.rpartition(":")[2] not in WITHOUT_NETWORK
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A work that runs no longer."""
+    """A job that runs no longer."""
 
     stage: str
     code: int | None
@@ -47,26 +47,26 @@ class Ended:
     """What the system did, where it did something."""
 
 
-class Engine(Protocol):
-    """Something that runs works side by side."""
+class Executor(Protocol):
+    """Something that runs jobs side by side."""
 
     @property
     def slots(self) -> int:
-        """How many works it takes at once."""
+        """How many jobs it takes at once."""
 
-    def submit(self, work: Work) -> None:
-        """Starts a work, or queues it where the engine has a queue."""
+    def submit(self, job: Job) -> None:
+        """Starts a job, or queues it where the executor has a queue."""
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Returns the works that have ended since the last call; waits for at most this long if none has."""
+        """Returns the jobs that have ended since the last call; waits for at most this long if none has."""
 
     def close(self) -> None:
         """Ends all that runs and returns when nothing of it is left."""
 
 
 @runtime_checkable
-class LastingEngine(Engine, Protocol):
-    """An engine whose works outlive the driver."""
+class LastingExecutor(Executor, Protocol):
+    """An executor whose jobs outlive the scheduler."""
 
     def adopt(self, stage: str, inputs: str) -> bool:
         """Returns whether a work of an earlier launch has the same inputs; `wait` will return its end."""

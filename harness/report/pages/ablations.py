@@ -1,4 +1,4 @@
-"""The gap ladder: how much each choice of protocol moves a run, and how much of its gap that is."""
+"""The ablation: how much each choice of protocol moves a run, and how much of its gap that is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
-from harness.report.pages.content import Ladder, Report, Step
+from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.declared import Page
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
@@ -16,7 +16,7 @@ from harness.results.schema import ResultFile
 
 @dataclass(frozen=True)
 class MeasuredStep:
-    """A rung with its effect: rung minus declared run, x 100; None where a side has no scores.
+    """A step with its effect: step minus declared run, x 100; None where a side has no scores.
 
     interval: None below two seeds a side. share: part of the gap that the effect closes, None without a gap.
     """
@@ -29,13 +29,13 @@ class MeasuredStep:
 
 
 @dataclass(frozen=True)
-class MeasuredLadder:
-    """A ladder with its effects; `tasks` are the test sets that the effect is the mean over.
+class MeasuredAblation:
+    """An ablation with its effects; `tasks` are the test sets that the effect is the mean over.
 
     gap: published minus ours, x 100, None if unknown.
     """
 
-    ladder: Ladder
+    ablation: Ablation
     gap: float | None
     declared: float | None
     steps: tuple[MeasuredStep, ...]
@@ -43,27 +43,29 @@ class MeasuredLadder:
 
     @property
     def has_scores(self) -> bool:
-        """Whether any rung was run."""
+        """Whether any step was run."""
         return any(step.change is not None for step in self.steps)
 
 
-def measure_ladder(ladder: Ladder, results: Iterable[ResultFile], gap: float | None = None) -> MeasuredLadder:
-    """Returns the ladder with the mean STS score (Spearman, all pairs, without dev sets) of every rung.
+def measure_ablation(
+    ablation: Ablation, results: Iterable[ResultFile], gap: float | None = None
+) -> MeasuredAblation:
+    """Returns the ablation with the mean STS score (Spearman, all pairs, without dev sets) of every step.
 
-    A rung is compared over the test sets that the declared run was scored on; a run that lacks one of them
+    A step is compared over the test sets that the declared run was scored on; a run that lacks one of them
     does not count.
     """
-    own = [result for result in results if result.run.backbone == ladder.backbone]
+    own = [result for result in results if result.run.backbone == ablation.backbone]
     scores = {result.run.key: _sts(result) for result in own}
     by_system: dict[str, list[Mapping[str, float]]] = {}
     for result in own:
         by_system.setdefault(result.run.id, []).append(scores[result.run.key])
-    declared = by_system.get(ladder.system, [])
+    declared = by_system.get(ablation.system, [])
     tasks = tuple(declared[0]) if declared else ()
     usual = _means(declared, tasks)
     steps = [_measure(step, _means(by_system.get(step.system, []), tasks), usual, gap)
-             for step in ladder.steps]  # fmt: skip
-    return MeasuredLadder(ladder, gap, statistics.mean(usual) if usual else None, tuple(steps), tasks)
+             for step in ablation.steps]  # fmt: skip
+    return MeasuredAblation(ablation, gap, statistics.mean(usual) if usual else None, tuple(steps), tasks)
 
 
 def _sts(result: ResultFile) -> dict[str, float]:
@@ -101,14 +103,15 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
     return None
 
 
-def ladder_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: every ladder of the plan, measured."""
+def ablation_values(report: Report) -> dict[str, Any]:
+    """Returns what the page shows: every ablation of the plan, measured."""
     tables = report.all_tables.values()
     return {
-        "ladders": [
-            measure_ladder(ladder, report.results, gap_of(ladder.runs, tables)) for ladder in report.ladders
+        "ablations": [
+            measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))
+            for ablation in report.ablations
         ]
     }
 
 
-PAGE = Page("Gap ladder", "pages/ladder.html", "ladder.html.j2", ladder_values, order=4)
+PAGE = Page("Ablations", "pages/ablations.html", "ablations.html.j2", ablation_values, order=4)

@@ -1,4 +1,4 @@
-"""Sequence-to-sequence rewriting with a tiny random Marian model."""
+"""Sequence-to-sequence augmentation with a tiny random Marian model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
+from harness.augmentation import loading
+from harness.augmentation.batches import by_length
+from harness.augmentation.generation import Generator
+from harness.augmentation.views import Generate
 from harness.errors import InputError
-from harness.rewriting import loading
-from harness.rewriting.batches import by_length
-from harness.rewriting.generation import Generator
-from harness.rewriting.views import Generate
-from tests.harness.rewriting.tiny_models import write_marian
+from tests.harness.augmentation.tiny_models import write_marian
 from tests.support import tiny
 
 SETTINGS: dict[str, Any] = {
@@ -54,12 +54,12 @@ def test_batches_hold_their_budget_and_every_sequence_once() -> None:
 def test_batched_beam_search_equals_one_text_at_a_time(folders: dict[str, Path]) -> None:
     """The slow form: each text alone through the model's own generate, no padding anywhere."""
     made = generator(folders["in time"])
-    found = [rewrite.text for rewrite in made(range(12), TEXTS)]
-    for text, rewrite in zip(TEXTS, found, strict=True):
+    found = [augmented.text for augmented in made(range(12), TEXTS)]
+    for text, augmented in zip(TEXTS, found, strict=True):
         ids = torch.tensor([made.tokenizer(text)["input_ids"]])
         with torch.no_grad():
             alone = made.model.generate(input_ids=ids, max_new_tokens=20, num_beams=3, do_sample=False)
-        assert rewrite == made.tokenizer.decode(alone[0], skip_special_tokens=True)
+        assert augmented == made.tokenizer.decode(alone[0], skip_special_tokens=True)
     assert len(set(found)) >= 6, "a model whose outputs are all alike would prove nothing"
 
 
@@ -81,23 +81,23 @@ def test_settings_of_a_view_replace_the_models_own(folders: dict[str, Path]) -> 
 
 def test_empty_and_runaway_outputs_keep_the_text(folders: dict[str, Path]) -> None:
     for ends, outcome in (("at once", "empty"), ("never", "runaway")):
-        rewrites = generator(folders[ends])(range(12), TEXTS)
-        assert {rewrite.outcome for rewrite in rewrites} == {outcome}
-        assert [rewrite.text for rewrite in rewrites] == TEXTS
+        augmentations = generator(folders[ends])(range(12), TEXTS)
+        assert {augmented.outcome for augmented in augmentations} == {outcome}
+        assert [augmented.text for augmented in augmentations] == TEXTS
 
 
 def test_more_words_than_the_ratio_and_ten_run_away(folders: dict[str, Path], monkeypatch: Any) -> None:
     """Ratio 2 and a text of three words: 16 words pass, 17 do not."""
     made = generator(folders["in time"], longest_ratio=2.0)
-    for words, outcome in ((16, "rewritten"), (17, "runaway")):
+    for words, outcome in ((16, "augmented"), (17, "runaway")):
         monkeypatch.setattr(made, "_generate", lambda batch, words=words: [("w " * words, True)] * len(batch))
-        assert [rewrite.outcome for rewrite in made([0], ["the man runs"])] == [outcome]
+        assert [augmented.outcome for augmented in made([0], ["the man runs"])] == [outcome]
 
 
 def test_the_end_that_a_model_is_forced_to_is_none_of_its_own(folders: dict[str, Path]) -> None:
     made = generator(folders["never"])
     made.model.generation_config.forced_eos_token_id = made.tokenizer.eos_token_id
-    assert {rewrite.outcome for rewrite in made(range(3), TEXTS[:3])} == {"runaway"}
+    assert {augmented.outcome for augmented in made(range(3), TEXTS[:3])} == {"runaway"}
 
 
 def test_a_folder_that_is_no_such_model_is_one_line(folders: dict[str, Path], tmp_path: Path) -> None:

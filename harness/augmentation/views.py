@@ -1,6 +1,6 @@
 """The kinds of view that a derived corpus may declare, with their settings; imports nothing heavy.
 
-A view rewrites one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: the
+A view augments one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: the
 numbers are in recipes/corpora.yaml.
 """
 
@@ -15,7 +15,7 @@ from harness.declarations import Declaration, one_line
 
 
 class _View(Declaration):
-    column: int = Field(ge=0, description="what is rewritten: 0 the sentences of the origin, p its view p")
+    column: int = Field(ge=0, description="what is augmented: 0 the sentences of the origin, p its view p")
 
 
 class Copy(_View):

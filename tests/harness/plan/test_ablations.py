@@ -1,4 +1,4 @@
-"""The gap ladder: every rung differs from the declared run in one choice, and plans resolve it."""
+"""The ablation: every step differs from the declared run in one choice, and plans resolve it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from harness.declarations import check_name
 from harness.errors import InputError
+from harness.plan.ablations import MARK, Change, ablation_systems, changes_of
 from harness.plan.checks import check_runs
-from harness.plan.ladder import MARK, Rung, ladder_systems, rungs_of
 from harness.plan.names import select
 from harness.plan.recipes import System, declared_systems, load_recipes, merge
 from harness.plan.resolve import resolve
@@ -43,7 +43,7 @@ def changed(**settings: Any) -> System:
 
 
 def test_each_rung_turns_over_exactly_one_choice() -> None:
-    systems = {system: entry.model_dump() for system, entry in ladder_systems(changed()).items()}
+    systems = {system: entry.model_dump() for system, entry in ablation_systems(changed()).items()}
     declared = leaves(systems.pop("run"))
     assert declared == leaves(changed().model_dump())
     differences = {
@@ -51,15 +51,21 @@ def test_each_rung_turns_over_exactly_one_choice() -> None:
         for system, entry in systems.items()
     }
     assert differences == {
-        "run-ladder-static-layer": {"variant": "released-ladder-static-layer", "pooling": "static-last-avg"},
-        "run-ladder-first-layer": {"variant": "released-ladder-first-layer", "pooling": "first-last-avg"},
-        "run-ladder-weight-decay": {"variant": "released-ladder-weight-decay", "train.weight_decay": 0.01},
-        "run-ladder-clipping": {"variant": "released-ladder-clipping", "train.max_grad_norm": None},
-        "run-ladder-precision": {"variant": "released-ladder-precision", "train.precision": "bf16"},
-        "run-ladder-eval-interval": {"variant": "released-ladder-eval-interval", "train.eval_every": 250},
-        "run-ladder-drop-last": {"variant": "released-ladder-drop-last", "train.drop_last": False},
-        "run-ladder-max-length": {"variant": "released-ladder-max-length", "config.max_length": 64},
-        "run-ladder-text": {"variant": "released-ladder-text", "text": "raw"},
+        "run-ablation-static-layer": {
+            "variant": "released-ablation-static-layer",
+            "pooling": "static-last-avg",
+        },
+        "run-ablation-first-layer": {"variant": "released-ablation-first-layer", "pooling": "first-last-avg"},
+        "run-ablation-weight-decay": {
+            "variant": "released-ablation-weight-decay",
+            "train.weight_decay": 0.01,
+        },
+        "run-ablation-clipping": {"variant": "released-ablation-clipping", "train.max_grad_norm": None},
+        "run-ablation-precision": {"variant": "released-ablation-precision", "train.precision": "bf16"},
+        "run-ablation-eval-interval": {"variant": "released-ablation-eval-interval", "train.eval_every": 250},
+        "run-ablation-drop-last": {"variant": "released-ablation-drop-last", "train.drop_last": False},
+        "run-ablation-max-length": {"variant": "released-ablation-max-length", "config.max_length": 64},
+        "run-ablation-text": {"variant": "released-ablation-text", "text": "raw"},
     }
 
 
@@ -80,57 +86,57 @@ def test_each_rung_turns_over_exactly_one_choice() -> None:
     ],
 )
 def test_a_choice_made_otherwise_is_turned_back(settings: dict[str, Any], step: str, value: Any) -> None:
-    found = {rung.step: rung.changed for rung in rungs_of(changed(**settings))}
+    found = {change.step: change.changed for change in changes_of(changed(**settings))}
     assert found[step] == value
 
 
 def test_a_declared_average_has_no_rung_of_itself() -> None:
-    steps = [rung.step for rung in rungs_of(changed(pooling="static-last-avg"))]
+    steps = [change.step for change in changes_of(changed(pooling="static-last-avg"))]
     assert "static-layer" not in steps
 
 
 def test_untrained_word_vectors_have_the_text_rung_alone() -> None:
     bare = changed(pooling=None, train={"steps": 0})
-    assert [rung.step for rung in rungs_of(bare)] == ["text"]
+    assert [change.step for change in changes_of(bare)] == ["text"]
 
 
 def test_a_rung_is_said_in_words() -> None:
-    assert Rung("clipping", "train.max_grad_norm", 1.0, None).says == "train.max_grad_norm: 1.0 → off"
-    assert Rung("drop-last", "train.drop_last", False, True).says == "train.drop_last: off → on"
+    assert Change("clipping", "train.max_grad_norm", 1.0, None).says == "train.max_grad_norm: 1.0 → off"
+    assert Change("drop-last", "train.drop_last", False, True).says == "train.drop_last: off → on"
 
 
 def test_the_declared_entry_is_left_as_it_was() -> None:
     declared = changed()
-    ladder_systems(declared)["run-ladder-max-length"].config["max_length"] = 1
+    ablation_systems(declared)["run-ablation-max-length"].config["max_length"] = 1
     assert declared == changed()
 
 
-def test_every_declared_run_has_a_ladder_that_resolves_and_validates() -> None:
+def test_every_declared_run_has_a_ablation_that_resolves_and_validates() -> None:
     recipes = load_recipes(ROOT / "recipes")
     for system in ("simcse-small", "dclr-small", "glove-small", "pcl"):
-        params = resolve(recipes, [f"ladder/{system}"], seeds=1, folder=ROOT / "recipes")
+        params = resolve(recipes, [f"ablation/{system}"], seeds=1, folder=ROOT / "recipes")
         check_runs(params)
         own = [run for run in params.runs.values() if run.id.split(MARK)[0] == system]
         assert len(own) == len({(run.variant, run.backbone) for run in own}) >= 2
     assert len(declared_systems(recipes)) >= 50
     for system, entry in declared_systems(recipes).items():
-        for name, rung in ladder_systems(entry).items():
-            assert rung.id == check_name(name)
+        for name, change in ablation_systems(entry).items():
+            assert change.id == check_name(name)
             assert name.startswith(system)
 
 
-def test_a_ladder_of_the_small_plan_keeps_to_its_tier_and_its_parents() -> None:
+def test_a_ablation_of_the_small_plan_keeps_to_its_provider_and_its_parents() -> None:
     recipes = load_recipes(ROOT / "recipes")
-    params = resolve(recipes, ["ladder/dclr-small"], seeds=1, folder=ROOT / "recipes")
-    assert params.tiers == ["embedded"]
-    rung = params.run("dclr-small-ladder-clipping__words-50d__s0")
-    assert rung.parent == "artefacts/simcse-small__words-50d__s0"
-    assert rung.train["max_grad_norm"] is None
+    params = resolve(recipes, ["ablation/dclr-small"], seeds=1, folder=ROOT / "recipes")
+    assert params.providers == ["embedded"]
+    change = params.run("dclr-small-ablation-clipping__words-50d__s0")
+    assert change.parent == "artefacts/simcse-small__words-50d__s0"
+    assert change.train["max_grad_norm"] is None
 
 
 def test_an_unknown_run_is_named_with_near_matches() -> None:
     recipes = load_recipes(ROOT / "recipes")
     with pytest.raises(InputError, match="did you mean simcse-small"):
-        select(recipes, ["ladder/simcse-smal"])
-    with pytest.raises(InputError, match="plan 'ladder' is not known"):
-        select(recipes, ["ladder"])
+        select(recipes, ["ablation/simcse-smal"])
+    with pytest.raises(InputError, match="plan 'ablation' is not known"):
+        select(recipes, ["ablation"])

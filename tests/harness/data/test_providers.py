@@ -12,7 +12,7 @@ import pytest
 
 from harness.data.archives import unpack_tar, unpack_zip
 from harness.data.download import fetch
-from harness.data.tiers import wheel_file
+from harness.data.providers import wheel_file
 from harness.errors import InputError
 from tests.harness.data.small_sources import TEXT, WHEEL, Declare, sha256, write_wheel
 

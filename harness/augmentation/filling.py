@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from harness.augmentation.batches import by_length
+from harness.augmentation.loading import load_model, load_tokenizer
+from harness.augmentation.records import Augmented, judged
+from harness.augmentation.streams import row_generator
+from harness.augmentation.views import Fill
 from harness.errors import InputError
-from harness.rewriting.batches import by_length
-from harness.rewriting.loading import load_model, load_tokenizer
-from harness.rewriting.records import Rewrite, judged
-from harness.rewriting.streams import row_generator
-from harness.rewriting.views import Fill
 
 CONTINUES = "##"
 """The prefix of a token that continues a word."""
@@ -47,7 +47,7 @@ class Filler:
         self.continues = torch.tensor([piece.startswith(CONTINUES) for piece in pieces], device=device)
         self.special = torch.tensor(self.tokenizer.all_special_ids, device=device)
 
-    def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+    def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
         """Returns each text with its masked pieces filled in, of the first `max_input` tokens."""
         encoded = self.tokenizer(
             list(texts), truncation=True, max_length=self.settings.max_input, return_offsets_mapping=True
@@ -56,7 +56,7 @@ class Filler:
         masked = [
             self._draw(pieces, rng) for pieces, rng in zip(encoded["input_ids"], generators, strict=True)
         ]
-        rewrites = [judged(text, text) for text in texts]
+        augmentations = [judged(text, text) for text in texts]
         for indices in by_length(encoded["input_ids"], tokens=self.settings.batch_tokens):
             chosen = self._fill(
                 [encoded["input_ids"][index] for index in indices],
@@ -65,8 +65,8 @@ class Filler:
             )
             for index, filled in zip(indices, chosen, strict=True):
                 spans = [encoded["offset_mapping"][index][position] for position in masked[index]]
-                rewrites[index] = judged(texts[index], replace_spans(texts[index], spans, filled))
-        return rewrites
+                augmentations[index] = judged(texts[index], replace_spans(texts[index], spans, filled))
+        return augmentations
 
     def _draw(self, pieces: Sequence[int], rng: np.random.Generator) -> list[int]:
         """Returns the sorted positions that are masked: a share of those that hold no special token."""

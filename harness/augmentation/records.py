@@ -1,4 +1,4 @@
-"""The output of a rewriter per row: stored in parts so that a killed run continues, joined by id and hash."""
+"""The output of an augmenter per row: kept in parts so that a killed run continues, joined by id and hash."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PART = 2048
 RECORDS = "records"
 """Entry of a part's file: its records in the order of the rows."""
 
-Outcome = Literal["rewritten", "unchanged", "empty", "runaway"]
+Outcome = Literal["augmented", "unchanged", "empty", "runaway"]
 FALLBACKS: tuple[Outcome, ...] = ("empty", "runaway")
 """Outcomes that keep the input instead of what the model gave."""
 
 
-class Rewrite(NamedTuple):
+class Augmented(NamedTuple):
     """The text of one row and its outcome."""
 
     text: str
@@ -34,7 +34,7 @@ class Rewrite(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One row of a view: the id of the row, the hash of the text that was rewritten, and the result."""
+    """One row of a view: the id of the row, the hash of the text that was augmented, and the result."""
 
     id: int
     digest: str
@@ -42,8 +42,8 @@ class Record(NamedTuple):
     outcome: Outcome
 
 
-Rewriter = Callable[[Sequence[int], Sequence[str]], list[Rewrite]]
-"""(ids, texts) -> one rewrite for each, in their order."""
+Augmenter = Callable[[Sequence[int], Sequence[str]], list[Augmented]]
+"""(ids, texts) -> one augmentation for each, in their order."""
 
 
 def one_line(text: str) -> str:
@@ -51,12 +51,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def judged(text: str, made: str, *, runaway: bool = False) -> Rewrite:
+def judged(text: str, made: str, *, runaway: bool = False) -> Augmented:
     """Returns `made`, or `text` itself if `made` is empty or ran away."""
     made = one_line(made)
     if runaway or not made:
-        return Rewrite(text, "runaway" if made else "empty")
-    return Rewrite(made, "unchanged" if made == text else "rewritten")
+        return Augmented(text, "runaway" if made else "empty")
+    return Augmented(made, "unchanged" if made == text else "augmented")
 
 
 def digest(text: str) -> str:
@@ -64,7 +64,9 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part: int = PART) -> list[Record]:
+def augment_all(
+    texts: Sequence[str], augmenter: Augmenter, folder: Path, *, part: int = PART
+) -> list[Record]:
     """Returns one record a row; parts that are in `folder` already are read instead of made again.
 
     Errors: InputError if a part does not belong to these texts.
@@ -75,7 +77,7 @@ def rewrite_all(texts: Sequence[str], rewriter: Rewriter, folder: Path, *, part:
             ids = range(start, min(start + part, len(texts)))
             path = folder / f"{start:09d}.json"
             if not path.is_file():
-                _write(path, ids, [texts[row] for row in ids], rewriter)
+                _write(path, ids, [texts[row] for row in ids], augmenter)
             records += _read(path, ids, texts)
             bar.update(len(ids))
     return records
@@ -96,11 +98,11 @@ def count_outcomes(records: Sequence[Record], *, limit: float | None, where: str
     return dict(sorted(found.items()))
 
 
-def _write(path: Path, ids: Sequence[int], texts: Sequence[str], rewriter: Rewriter) -> None:
-    made = rewriter(ids, texts)
+def _write(path: Path, ids: Sequence[int], texts: Sequence[str], augmenter: Augmenter) -> None:
+    made = augmenter(ids, texts)
     records = [
-        Record(row, digest(text), *rewrite)._asdict()
-        for row, text, rewrite in zip(ids, texts, made, strict=True)
+        Record(row, digest(text), *augmented)._asdict()
+        for row, text, augmented in zip(ids, texts, made, strict=True)
     ]
     write_record(path, {RECORDS: records})
 

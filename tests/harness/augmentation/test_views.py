@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from harness.augmentation.views import needs_tool, read_views
 from harness.errors import InputError
-from harness.rewriting.views import needs_tool, read_views
 
 SWAP = {"kind": "swap", "column": 0, "share": 0.1, "at_least": 1, "clean": False}
 FILL = {"kind": "fill", "column": 0, "share": 0.15, "choice": "best", "max_input": 128, "batch_tokens": 512}

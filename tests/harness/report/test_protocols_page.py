@@ -1,12 +1,12 @@
-"""The lens: which scores make a reading, and what is said to be missing."""
+"""The protocols: which scores make a reading, and what is said to be missing."""
 
 from __future__ import annotations
 
 import pytest
 
-from harness.report.pages import lens as lens_page
+from harness.report.pages import protocols as protocols_page
 from harness.report.pages.content import Report
-from harness.report.pages.lens import PROTOCOLS, LensRow, Reading, build_lens
+from harness.report.pages.protocols import PROTOCOLS, ProtocolRow, Reading, compare_protocols
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
@@ -18,14 +18,14 @@ def joined(task: str, everything: float, mean: float, weighted: float) -> dict[t
     return {(task, "all"): everything, (task, "mean"): mean, (task, "wmean"): weighted}
 
 
-def reading(row: LensRow, key: str) -> Reading | None:
+def reading(row: ProtocolRow, key: str) -> Reading | None:
     return row.readings[KEYS.index(key)]
 
 
 def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> None:
     """STS12 0.50 / 0.60 / 0.70 and STS14 0.30 / 0.20 / 0.10; STS13 has no subsets and does not count."""
     scores = {**joined("STS12", 0.5, 0.6, 0.7), **joined("STS14", 0.3, 0.2, 0.1), ("STS13", "all"): 0.9}
-    (row,) = build_lens([result("a", 0, scores)]).rows
+    (row,) = compare_protocols([result("a", 0, scores)]).rows
     assert reading(row, "spearman/all") == pytest.approx(Reading(40.0, None, 1, 2))
     assert reading(row, "spearman/mean") == pytest.approx(Reading(40.0, None, 1, 2))
     assert reading(row, "spearman/wmean") == pytest.approx(Reading(40.0, None, 1, 2))
@@ -34,14 +34,14 @@ def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> No
 
 
 def test_the_range_is_the_largest_minus_the_smallest_way() -> None:
-    (row,) = build_lens([result("a", 0, joined("STS12", 0.5, 0.6, 0.55))]).rows
+    (row,) = compare_protocols([result("a", 0, joined("STS12", 0.5, 0.6, 0.55))]).rows
     assert row.range == pytest.approx(10.0)
 
 
 def test_readings_are_over_seeds() -> None:
     """0.50 and 0.54: mean 52, sample standard deviation sqrt(8) = 2.8284."""
     results = [result("a", seed, {("SICKR", "all"): value}) for seed, value in ((0, 0.50), (1, 0.54))]
-    (row,) = build_lens(results).rows
+    (row,) = compare_protocols(results).rows
     found = reading(row, "SICKR")
     assert found is not None
     assert (found.mean, found.sd, found.n) == (pytest.approx(52.0), pytest.approx(8**0.5), 2)
@@ -50,8 +50,8 @@ def test_readings_are_over_seeds() -> None:
 
 def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
     scores = {("STSB", "all"): 0.7}
-    rows = build_lens(
-        [result("a", 0, scores), result("a-ladder-text", 0, {("STSB", "all"): 0.6}), result("b", 0, scores)]
+    rows = compare_protocols(
+        [result("a", 0, scores), result("a-ablation-text", 0, {("STSB", "all"): 0.6}), result("b", 0, scores)]
     ).rows
     assert [row.system.id for row in rows] == ["a", "b"]
     found = [(reading(row, "senteval"), reading(row, "raw")) for row in rows]
@@ -60,9 +60,9 @@ def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
 
 def test_missing_protocols_are_named_with_what_gives_them() -> None:
     results = (result("a", 0, {("SICKR", "all"): 0.5}),)
-    lens = build_lens(results)
-    assert [protocol.key for protocol in lens.missing] == [key for key in KEYS if key != "SICKR"]
-    text = show(lens_page.PAGE, Report("T", "abc", results=results))
+    protocols = compare_protocols(results)
+    assert [protocol.key for protocol in protocols.missing] == [key for key in KEYS if key != "SICKR"]
+    text = show(protocols_page.PAGE, Report("T", "abc", results=results))
     assert "SICK-R pairs 9,927: no run of the plan was scored so" in text
     assert "sentbench evaluate DIR --tasks SICKR-mteb --text raw" in text
     assert "SICK-R pairs 4,927: no run" not in text
@@ -74,13 +74,13 @@ def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> No
         return result(f"pooled-{variant}", 0, scores, method="pooled", variant=variant, backbone=backbone)
 
     results = (pooled("cls", "b"), pooled("mean", "b"), pooled("teacher", "c"))
-    lens = build_lens(results)
-    assert {backbone: list(poolings) for backbone, poolings in lens.poolings.items()} == {
+    protocols = compare_protocols(results)
+    assert {backbone: list(poolings) for backbone, poolings in protocols.poolings.items()} == {
         "b": ["cls", "mean"]
     }
-    assert "b, untrained, by pooling" in show(lens_page.PAGE, Report("T", "abc", results=results))
+    assert "b, untrained, by pooling" in show(protocols_page.PAGE, Report("T", "abc", results=results))
 
 
 def test_without_scores_the_page_says_what_to_do() -> None:
-    text = show(lens_page.PAGE, Report("T", "abc"))
+    text = show(protocols_page.PAGE, Report("T", "abc"))
     assert "No scores yet" in text

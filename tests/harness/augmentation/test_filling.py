@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
+from harness.augmentation.filling import Filler, replace_spans
+from harness.augmentation.views import Fill
 from harness.errors import InputError
-from harness.rewriting.filling import Filler, replace_spans
-from harness.rewriting.views import Fill
-from tests.harness.rewriting.tiny_models import write_marian
+from tests.harness.augmentation.tiny_models import write_marian
 from tests.support import tiny
 
 SETTINGS: dict[str, Any] = {
@@ -47,28 +47,28 @@ def test_spans_are_replaced_and_the_rest_stays() -> None:
 def test_the_share_of_words_is_masked_and_at_least_one(folder: Path) -> None:
     """Every word of these texts is one piece: of n words max(1, round(0.3 n)) are masked."""
     made = filler(folder)
-    for row, (text, rewrite) in enumerate(zip(TEXTS, made(range(12), TEXTS), strict=True)):
+    for row, (text, augmented) in enumerate(zip(TEXTS, made(range(12), TEXTS), strict=True)):
         pieces = made.tokenizer(text)["input_ids"]
         drawn = made._draw(pieces, np.random.default_rng(row))
         assert len(drawn) == max(1, round(0.3 * len(text.split())))
         assert 0 not in drawn
         assert len(pieces) - 1 not in drawn
-        assert 0 < len(changed(text, rewrite.text)) <= len(drawn)
+        assert 0 < len(changed(text, augmented.text)) <= len(drawn)
 
 
 def test_the_likeliest_allowed_piece_fills_the_mask(folder: Path) -> None:
     """The slow form of one text: mask by hand, no padding, argmax over pieces that begin words."""
     made = filler(folder, share=0.01)
     text = "the man sleeps near the river"
-    (rewrite,) = made([5], [text])
-    (index,) = changed(text, rewrite.text)
+    (augmented,) = made([5], [text])
+    (index,) = changed(text, augmented.text)
     ids = torch.tensor([made.tokenizer(text)["input_ids"]])
     ids[0, index + 1] = made.tokenizer.mask_token_id
     with torch.no_grad():
         logits = made.model(input_ids=ids).logits[0, index + 1]
     names = made.tokenizer.convert_ids_to_tokens(range(len(logits)))
     allowed = [i for i, name in enumerate(names) if not name.startswith(("##", "["))]
-    assert rewrite.text.split()[index] == names[max(allowed, key=lambda i: float(logits[i]))]
+    assert augmented.text.split()[index] == names[max(allowed, key=lambda i: float(logits[i]))]
 
 
 def test_a_piece_is_filled_by_one_of_its_kind_and_never_by_a_special_one(folder: Path) -> None:
@@ -87,9 +87,9 @@ def test_word_borders_stay_where_they_were(folder: Path) -> None:
     """`zebra` is five pieces: whatever is filled in, the text keeps its three words and their punctuation."""
     made = filler(folder, share=0.9, choice="sample")
     for row in range(10):
-        (rewrite,) = made([row], ["a zebra, runs"])
-        assert len(rewrite.text.split()) == 3
-        assert "[" not in rewrite.text
+        (augmented,) = made([row], ["a zebra, runs"])
+        assert len(augmented.text.split()) == 3
+        assert "[" not in augmented.text
 
 
 def test_a_text_is_filled_alike_in_any_company_and_views_are_independent(folder: Path) -> None:

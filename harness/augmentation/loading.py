@@ -1,4 +1,4 @@
-"""Models and tokenizers of fetched folders, for rewriting: safetensors only, fp32, in eval mode."""
+"""Models and tokenizers of fetched folders, for augmentation: safetensors only, fp32, in eval mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.errors import InputError
 from methods.core.model_files import read_model, read_tokenizer
 
 SENTENCE_PIECES = ("sentencepiece", "protobuf")
-"""Packages that such a tokenizer needs; those of the extra `rewriting`."""
+"""Packages that such a tokenizer needs; those of the extra `augmentation`."""
 
 
 def load_model(folder: Path, kind: Any) -> Any:

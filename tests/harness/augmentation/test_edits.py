@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from harness.rewriting import edits
-from harness.rewriting.rewriters import edit_text
-from harness.rewriting.streams import row_generator
-from harness.rewriting.views import Edit
+from harness.augmentation import edits
+from harness.augmentation.augmenters import edit_text
+from harness.augmentation.streams import row_generator
+from harness.augmentation.views import Edit
 
 WORDS = ["the", "old", "man", "saw", "the", "old", "dog", "near", "the", "river"]
 KNOWN = {"old": ("aged",), "man": ("adult male", "fellow"), "dog": ("hound",)}

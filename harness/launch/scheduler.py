@@ -13,9 +13,9 @@ from types import FrameType
 
 from harness.launch.commands import last_line
 from harness.launch.first_look import FirstLook
+from harness.launch.job import Ended, Executor, Job, LastingExecutor
 from harness.launch.pipeline import CHANGED, Pipeline, StageError
 from harness.launch.progress import Progress
-from harness.launch.work import Ended, Engine, LastingEngine, Work
 from harness.paths import cache
 
 TICK = 0.5
@@ -23,11 +23,11 @@ TICK = 0.5
 
 
 @dataclass
-class Driver:
-    """A pipeline, the engine that runs its commands, and what became of the stages."""
+class Scheduler:
+    """A pipeline, the executor that runs its commands, and what became of the stages."""
 
     pipeline: Pipeline
-    engine: Engine
+    executor: Executor
     retries: int
     """How often a stage runs again that the system ended; one that ended itself with an error does not."""
     progress: Progress
@@ -37,7 +37,7 @@ class Driver:
     """Each stage that failed, with the reason in one line."""
     interrupted: int = 0
     """The signal that interrupted the launch, 0 if none did."""
-    _running: dict[str, Work] = field(default_factory=dict)
+    _running: dict[str, Job] = field(default_factory=dict)
 
     def run(self) -> None:
         """Runs what has changed, each stage after those that it needs, until nothing more can run.
@@ -61,7 +61,7 @@ class Driver:
                     self._look()
                     self.progress.show()
             finally:
-                self.engine.close()
+                self.executor.close()
                 if self.first:
                     self.first.close()
         self.progress.show(last=True)
@@ -77,69 +77,69 @@ class Driver:
             self.progress.say(text)
 
     def _begin(self, ready: list[str]) -> list[str]:
-        """Takes stages off the front of `ready` while the engine has room; returns those that need no run."""
+        """Takes stages off the front of `ready` while slots are free; returns those that need no run."""
         over = []
-        while ready and len(self._running) < self.engine.slots and not self.interrupted:
+        while ready and len(self._running) < self.executor.slots and not self.interrupted:
             name = ready.pop(0)
-            work = self._work(name)
+            job = self._job(name)
             try:
-                if isinstance(self.engine, LastingEngine) and self.engine.adopt(name, work.inputs):
+                if isinstance(self.executor, LastingExecutor) and self.executor.adopt(name, job.inputs):
                     self.pipeline.adopt(name)
-                    self._start(work)
+                    self._start(job)
                     continue
                 state = self.pipeline.begin(name)
             except StageError as error:
                 self._fail(name, str(error))
                 continue
             if state == CHANGED:
-                self._submit(work)
+                self._submit(job)
             else:
                 self.progress.end(name, state)
                 over.append(name)
         return over
 
-    def _work(self, name: str) -> Work:
-        return Work(
+    def _job(self, name: str) -> Job:
+        return Job(
             name,
             self.pipeline.commands[name],
             folder=self.pipeline.folder(name),
             log=log_of(name).absolute(),
             environment=self.pipeline.environment(name),
-            inputs=self.pipeline.inputs(name) if isinstance(self.engine, LastingEngine) else "",
+            inputs=self.pipeline.inputs(name) if isinstance(self.executor, LastingExecutor) else "",
         )
 
     def _wait(self) -> list[str]:
         """Returns the stages that have ended well since the last call."""
         if not self._running:
             return []
-        return [ended.stage for ended in self.engine.wait(TICK) if self._ended_well(ended)]
+        return [ended.stage for ended in self.executor.wait(TICK) if self._ended_well(ended)]
 
     def _ended_well(self, ended: Ended) -> bool:
-        work = self._running.pop(ended.stage)
+        job = self._running.pop(ended.stage)
         if ended.code is None and self.interrupted:  # the signal that reached the launch ended it too
             return False
-        if ended.code is None and work.attempt <= self.retries:
-            self._submit(replace(work, attempt=work.attempt + 1))
+        if ended.code is None and job.attempt <= self.retries:
+            self._submit(replace(job, attempt=job.attempt + 1))
             return False
         if ended.code != 0:
             how = ended.reason if ended.code is None else f"exit code {ended.code}"
-            self._fail(work.stage, f"{how}: {last_line(work.log)}" if last_line(work.log) else how)
+            self._fail(job.stage, f"{how}: {last_line(job.log)}" if last_line(job.log) else how)
             return False
         try:
-            self.pipeline.finish(work.stage)
+            self.pipeline.finish(job.stage)
         except StageError as error:
-            self._fail(work.stage, str(error))
+            self._fail(job.stage, str(error))
             return False
-        self.progress.end(work.stage, "done")
+        self.progress.end(job.stage, "done")
         return True
 
-    def _submit(self, work: Work) -> None:
-        self._start(work)
-        self.engine.submit(work)
+    def _submit(self, job: Job) -> None:
+        self._start(job)
+        self.executor.submit(job)
 
-    def _start(self, work: Work) -> None:
-        self._running[work.stage] = work
-        self.progress.start(work.stage)
+    def _start(self, job: Job) -> None:
+        self._running[job.stage] = job
+        self.progress.start(job.stage)
 
     def _fail(self, name: str, reason: str) -> None:
         self.failed[name] = reason

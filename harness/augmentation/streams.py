@@ -1,4 +1,4 @@
-"""Random numbers of one row of one view: the same whatever was rewritten before."""
+"""Random numbers of one row of one view: the same whatever was augmented before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lens: what one encoder scores under every protocol that its score file holds."""
+"""The protocols: what one encoder scores under every protocol that its score file holds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.results.schema import ResultFile
 
-LADDER_TEXT = "-ladder-text"
-"""Ends the id of the run that differs from a declared one in its text form alone (harness/plan/ladder.py)."""
+ABLATION_TEXT = "-ablation-text"
+"""Ends the id of the run that differs from a declared one in its text form alone (harness/plan/ablations.py).
+"""
 
 
 class System(NamedTuple):
@@ -35,7 +36,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way to score: a column of the lens. `how` says what gives it where it is missing."""
+    """One way to score: a column of the protocols. `how` says what gives it where it is missing."""
 
     key: str
     title: str
@@ -53,12 +54,12 @@ PROTOCOLS = (
     Protocol("SICKR", "4,927", "SICK-R pairs", "sentbench evaluate DIR --tasks SICKR"),
     Protocol("SICKR-mteb", "9,927", "SICK-R pairs", "sentbench evaluate DIR --tasks SICKR-mteb --text raw"),
     Protocol("senteval", "tokenised", "STS-B text", "tasks with STSB"),
-    Protocol("raw", "raw", "STS-B text", "sentbench plan ladder/RUN && dvc repro"),
+    Protocol("raw", "raw", "STS-B text", "sentbench plan ablation/RUN && dvc repro"),
 )
 
 
 @dataclass(frozen=True)
-class LensRow:
+class ProtocolRow:
     """One encoder under the protocols, in the order of `PROTOCOLS`; None where no score is there."""
 
     system: System
@@ -72,10 +73,10 @@ class LensRow:
 
 
 @dataclass(frozen=True)
-class Lens:
+class Protocols:
     """The rows, the protocols that no row has, and per backbone the poolings of the untrained encoder."""
 
-    rows: tuple[LensRow, ...]
+    rows: tuple[ProtocolRow, ...]
     missing: tuple[Protocol, ...]
     poolings: Mapping[str, Mapping[str, Mapping[str, Reading]]]
 
@@ -84,8 +85,8 @@ Scores = dict[tuple[str, str, str], dict[int, float]]
 """(task, metric, setting) -> value by seed, of the selected weights."""
 
 
-def build_lens(results: Iterable[ResultFile]) -> Lens:
-    """Returns every system's readings; the runs of the text rung give the raw column of their system."""
+def compare_protocols(results: Iterable[ResultFile]) -> Protocols:
+    """Returns every system's readings; the runs of the text step give the raw column of their system."""
     systems: dict[System, Scores] = {}
     for result in results:
         run = result.run
@@ -94,15 +95,15 @@ def build_lens(results: Iterable[ResultFile]) -> Lens:
             if score.selection == result.scores[0].selection:
                 key = (score.task, score.metric, score.setting)
                 scores.setdefault(key, {})[run.seed] = score.value
-    raw = {(s.id.removesuffix(LADDER_TEXT), s.backbone): scores for s, scores in systems.items()
-           if s.id.endswith(LADDER_TEXT)}  # fmt: skip
+    raw = {(s.id.removesuffix(ABLATION_TEXT), s.backbone): scores for s, scores in systems.items()
+           if s.id.endswith(ABLATION_TEXT)}  # fmt: skip
     rows = [
-        LensRow(system, _readings(scores, raw.get((system.id, system.backbone), {})))
+        ProtocolRow(system, _readings(scores, raw.get((system.id, system.backbone), {})))
         for system, scores in systems.items()
-        if not system.id.endswith(LADDER_TEXT)
+        if not system.id.endswith(ABLATION_TEXT)
     ]
     missing = [p for index, p in enumerate(PROTOCOLS) if not any(row.readings[index] for row in rows)]
-    return Lens(tuple(rows), tuple(missing), _poolings(systems))
+    return Protocols(tuple(rows), tuple(missing), _poolings(systems))
 
 
 def _readings(scores: Scores, raw: Scores) -> tuple[Reading | None, ...]:
@@ -152,11 +153,15 @@ def _poolings(systems: Mapping[System, Scores]) -> dict[str, dict[str, dict[str,
     return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}
 
 
-def lens_values(report: Report) -> dict[str, Any]:
+def protocol_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: every encoder under every protocol that one of them has a score of."""
-    lens = build_lens(report.results)
-    columns = [index for index, protocol in enumerate(PROTOCOLS) if protocol not in lens.missing]
-    return {"lens": lens, "columns": columns, "shown_protocols": [PROTOCOLS[index] for index in columns]}
+    protocols = compare_protocols(report.results)
+    columns = [index for index, protocol in enumerate(PROTOCOLS) if protocol not in protocols.missing]
+    return {
+        "protocols": protocols,
+        "columns": columns,
+        "shown_protocols": [PROTOCOLS[index] for index in columns],
+    }
 
 
-PAGE = Page("Lens", "pages/lens.html", "lens.html.j2", lens_values, order=5)
+PAGE = Page("Protocols", "pages/protocols.html", "protocols.html.j2", protocol_values, order=5)

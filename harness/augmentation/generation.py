@@ -1,4 +1,4 @@
-"""Texts rewritten by a sequence-to-sequence model: translation (Marian) and paraphrase (PEGASUS) alike.
+"""Texts made by a sequence-to-sequence model: translation (Marian) and paraphrase (PEGASUS) alike.
 
 Legend: B texts, L tokens of the longest.
 """
@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
+from harness.augmentation.batches import by_length
+from harness.augmentation.loading import load_model, load_tokenizer
+from harness.augmentation.records import Augmented, judged
+from harness.augmentation.views import Generate
 from harness.errors import InputError
-from harness.rewriting.batches import by_length
-from harness.rewriting.loading import load_model, load_tokenizer
-from harness.rewriting.records import Rewrite, judged
-from harness.rewriting.views import Generate
 
 SLACK = 10
 """Words that an output may have beyond the ratio: one word can become several."""
@@ -40,22 +40,22 @@ class Generator:
                 "expected the model's own tokenizer; fetch the model again"
             )
 
-    def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Rewrite]:
+    def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
         """Returns the best output for each text, or the text itself if the output is empty or runs away.
 
         An output runs away if it has no end of sentence within `max_new_tokens`, or more than ten words above
         `longest_ratio` times the words of the text.
         """
         encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_input)["input_ids"]
-        rewrites: dict[int, Rewrite] = {}
+        augmentations: dict[int, Augmented] = {}
         for indices in by_length(encoded, tokens=self.settings.batch_tokens):
             for index, (made, ended) in zip(
                 indices, self._generate([encoded[index] for index in indices]), strict=True
             ):
                 limit = self.settings.longest_ratio * len(texts[index].split()) + SLACK
                 runaway = not ended or len(made.split()) > limit
-                rewrites[index] = judged(texts[index], made, runaway=runaway)
-        return [rewrites[index] for index in range(len(texts))]
+                augmentations[index] = judged(texts[index], made, runaway=runaway)
+        return [augmentations[index] for index in range(len(texts))]
 
     @torch.no_grad()
     def _generate(self, batch: Sequence[Sequence[int]]) -> list[tuple[str, bool]]:
