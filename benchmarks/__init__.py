@@ -2,8 +2,8 @@
 
 A benchmark is a function of (rounds, short) that returns its results, with `device` if it can use one. All
 sides get equal inputs in one process, their results are compared before a time counts, and they take turns.
-`runner` times them and keeps the record of every machine, `machine` describes this one, `inputs` has the
-texts, encoders and made plans.
+`runner` times them, `record` keeps the figures of every machine, `machine` describes this one, `inputs` has
+the texts and encoders.
 """
 
 BENCHMARKS = {
@@ -11,16 +11,8 @@ BENCHMARKS = {
     "training": "training:measure",
     "methods": "methods:measure",
     "memory": "memory:measure",
-    "pcl": "losses:pcl",
-    "dclr": "losses:dclr",
-    "ptbert": "losses:pt_bert",
-    "sct": "queue_losses:sct",
-    "teacher_queue": "queue_losses:teacher_queue",
-    "una": "una:measure",
     "start": "commands:start",
     "full_scale": "full_scale:measure",
-    "pipeline": "commands:pipeline",
-    "pages": "pages:measure",
     "launch": "commands:launch",
 }
 """Name -> module of this package and function, in the order in which `python -m benchmarks` runs them."""

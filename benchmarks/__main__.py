@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
-from benchmarks import BENCHMARKS, GPU_CHECK
+from benchmarks import BENCHMARKS
 from benchmarks.machine import machine, software
-from benchmarks.runner import Disagreement, product_rates, write_figures, write_rates
+from benchmarks.record import keep, measured
+from benchmarks.runner import Disagreement, product_rates
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.report.measurements import BenchmarkResult
@@ -33,18 +34,19 @@ def main() -> int:
     threads = arguments.threads or (1 if arguments.short else torch.get_num_threads())
     torch.set_num_threads(threads)
     rounds = SHORT_ROUNDS if arguments.short else arguments.rounds
-    settings = {"rounds": rounds, "threads": threads, **software()}
-    print(json.dumps({**machine(arguments.device), **settings}), flush=True)
+    print(json.dumps({**machine(arguments.device), "rounds": rounds, "threads": threads, **software()}))
     out = arguments.out or (None if arguments.short else MEASUREMENTS)
     try:
-        if out is not None:
-            _keep_rates(out, arguments, rounds)
+        if out is not None:  # a file that is refused stops all work here
+            rates = product_rates(arguments.device, rounds)
+            print(
+                f"GFLOP/s of products: {rates.onednn.median:.0f} by oneDNN, {rates.torch.median:.0f} by torch"
+            )
+            keep(out, arguments.device, rates)
         for name in arguments.names or BENCHMARKS:
-            results = measured(name, rounds, arguments.short, arguments.device)
+            results = run_benchmark(name, rounds, arguments.short, arguments.device)
             if out is not None and results:
-                found = {**settings, "results": [result.model_dump() for result in results]}
-                about = machine(arguments.device)
-                write_figures(out, about, name, found, order=[*BENCHMARKS, GPU_CHECK], again=arguments.again)
+                keep(out, arguments.device, measured(name, rounds, results), again=arguments.again)
     except (Disagreement, InputError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
@@ -65,22 +67,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="drop the figures that are replaced, and leave those before them next to the new ones",
+        help="drop the figures that are replaced, and show those before them next to the new ones",
     )
     parser.add_argument("--threads", type=int, help="default: those of torch; with --short one")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     return parser
 
 
-def _keep_rates(out: Path, arguments: argparse.Namespace, rounds: int) -> None:
-    """Measures and writes the rates of products; a file that is refused stops all work here."""
-    rates = product_rates(arguments.device, rounds)
-    for name, rate in rates.items():
-        print(f"products by {name}: {rate.median:.0f} GFLOP/s ({rate.low:.0f} to {rate.high:.0f})")
-    write_rates(out, machine(arguments.device), rates, threads=torch.get_num_threads())
-
-
-def measured(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:
+def run_benchmark(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:
     """Runs a benchmark, prints and returns its results; none where it cannot use the device."""
     module, _, function = BENCHMARKS[name].partition(":")
     measure = getattr(import_module(f"benchmarks.{module}"), function)

@@ -54,19 +54,12 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
     apart = max(abs(one - half) for one, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
     return [
         runs.result(
-            "STS evaluation, fp32",
-            OURS,
-            *TARGETS,
-            targets=TARGETS,
-            unit="s",
-            agreement=agreement(runs.values),
-            note=counts,
+            "STS evaluation, fp32", OURS, TARGETS, unit="s", agreement=agreement(runs.values), note=counts
         ),
         runs.result(
             "STS evaluation, bf16 against fp32",
             HALF,
-            *HALF_TARGETS,
-            targets=HALF_TARGETS,
+            HALF_TARGETS,
             unit="s",
             agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's",
             note="no result is recorded in bf16",

@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from benchmarks import BENCHMARKS, GPU_CHECK
+from benchmarks import GPU_CHECK
 from benchmarks.machine import machine, software
 from benchmarks.peaks import full_scale, peak_of, rows_for
-from benchmarks.runner import figure, gemm_rate, write_figures
+from benchmarks.record import keep, measured
+from benchmarks.runner import figure, gemm_rate
 from benchmarks.steps import build, measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
@@ -166,7 +167,7 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
             if given.real:
                 torch.cuda.reset_peak_memory_stats()
             seconds = measure(method, run, rows, asked)
-            measured = torch.cuda.max_memory_allocated() if given.real else peak.tracked
+            used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
         rate = BACKWARD * shape.forward(2 * batch, TRAINING_LENGTH) / seconds / 1e9
         share = f"{rate / gemm_rate(given.device):.0%} of the rate of fp32 products measured here"
         note = f"{1 / seconds:.2f} steps a second; the products of two views alone are {share}"
@@ -174,7 +175,7 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
         yield figure(f"a step of {about}", "s", [seconds], note=note)
         if precision == run.train["precision"]:
             note = f"counted {peak.counted / GIGABYTE:.3g}, tracked {peak.tracked / GIGABYTE:.3g}"
-            yield figure(f"peak memory of {about}", "GB", [measured / GIGABYTE], note=note)
+            yield figure(f"peak memory of {about}", "GB", [used / GIGABYTE], note=note)
 
 
 def evaluated(given: Gpu) -> BenchmarkResult:
@@ -214,9 +215,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             results.append(result)
     missed = [result.name for result in results if result.met is False]
     if real:
-        threads = torch.get_num_threads()
-        found = {"rounds": 1, "threads": threads, **software(), "results": [r.model_dump() for r in results]}
-        write_figures(arguments.out, about, GPU_CHECK, found, order=[*BENCHMARKS, GPU_CHECK])
+        keep(arguments.out, "cuda", measured(GPU_CHECK, 1, results))
         print(f"written to {arguments.out}; commit it, and report the lines above with the driver's version")
     print(
         f"{len(results) - len(missed)} of {len(results)} results within their limits"

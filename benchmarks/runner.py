@@ -1,8 +1,7 @@
-"""The runner of all benchmarks: sides in turn, medians with ranges, ratios, the record of every machine."""
+"""The runner of all benchmarks: sides in turn, medians, ratios; commands, fresh processes, memory."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import time
@@ -12,19 +11,11 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
 
-from harness.disk.files import write_record
-from harness.report.measurements import (
-    BenchmarkResult,
-    Measurements,
-    MedianRange,
-    PeerCost,
-    load_measurements,
-)
+from harness.report.measurements import BenchmarkResult, MedianRange, PeerCost, ProductRates
 from methods.core.fast.linear import linear
 
 Side = Callable[[], Any]
@@ -41,45 +32,31 @@ class Disagreement(Exception):
 
 @dataclass
 class Runs:
-    """Seconds of every side in every round, what each returned last, and GFLOP/s of fp32 products between."""
+    """Seconds of every side in every round, and what each returned last."""
 
     times: dict[str, list[float]]
     values: dict[str, Any]
-    rates: list[float]
 
     def result(
-        self,
-        name: str,
-        ours: str,
-        *peers: str,
-        targets: Mapping[str, float] | None = None,
-        unit: str = "ms",
-        scale: float | None = None,
-        **about: Any,
+        self, name: str, ours: str, peers: Mapping[str, float | None], *, unit: str = "ms", **about: Any
     ) -> BenchmarkResult:
         """Returns the result of one side next to its peers.
 
-        targets: peer -> the least ratio of its time to ours. scale: cost in `unit` of one second.
+        peers: name -> the least ratio of its time to ours, None where it only gives scale.
         about: limit, agreement and note of the result.
         """
-        factor = SCALES[unit] if scale is None else scale
+        scale = SCALES[unit]
         costs = tuple(
-            against(peer, self.times[peer], self.times[ours], factor, (targets or {}).get(peer))
-            for peer in peers
+            against(peer, self.times[peer], self.times[ours], scale, target) for peer, target in peers.items()
         )
-        gemm = MedianRange.of(self.rates)
-        return figure(name, unit, [factor * taken for taken in self.times[ours]], costs, gemm=gemm, **about)
+        return figure(name, unit, [scale * taken for taken in self.times[ours]], costs, **about)
 
 
 def figure(
     name: str, unit: str, costs: Sequence[float], peers: tuple[PeerCost, ...] = (), **about: Any
 ) -> BenchmarkResult:
-    """Returns a result that meets its targets if each is met. costs: ours, one a round, in `unit`."""
-    ours, limit = MedianRange.of(costs), about.get("limit")
-    checks = [peer.met for peer in peers if peer.met is not None]
-    checks += [] if limit is None else [ours.median <= limit]
-    met = all(checks) if checks else None
-    return BenchmarkResult(name=name, unit=unit, ours=ours, peers=peers, met=met, **about)
+    """Returns a result. costs: ours, one a round, in `unit`."""
+    return BenchmarkResult(name=name, unit=unit, ours=MedianRange.of(costs), peers=peers, **about)
 
 
 def against(
@@ -104,7 +81,7 @@ def run(
     clock: `time.process_time` where other work on the machine must not count, None where a side returns its
     seconds. warm: each side runs once before it is timed.
     """
-    runs = Runs({name: [] for name in sides}, {}, [gemm_rate(device)])
+    runs = Runs({name: [] for name in sides}, {})
     if warm:
         for side in sides.values():
             side()
@@ -112,13 +89,7 @@ def run(
         for name in list(sides)[:: 1 if turn % 2 == 0 else -1]:
             taken, runs.values[name] = timed(sides[name], device, clock or time.perf_counter)
             runs.times[name].append(taken if clock else runs.values[name])
-        runs.rates.append(gemm_rate(device))
     return runs
-
-
-def compare(name: str, sides: Mapping[str, Side], *, rounds: int, device: str = "cpu", **about: Any) -> Any:
-    """Returns the first side's time next to that of the others; `about`: see `Runs.result`."""
-    return run(sides, rounds=rounds, device=device).result(name, *sides, **about)
 
 
 def timed(side: Side, device: str = "cpu", clock: Clock = time.perf_counter) -> tuple[float, Any]:
@@ -153,17 +124,18 @@ def gemm_rate(device: str = "cpu") -> float:
     return _rate(lambda: [left @ right for _ in range(PRODUCTS)], device)
 
 
-def product_rates(device: str, rounds: int) -> dict[str, MedianRange]:
-    """Returns the GFLOP/s of such products by oneDNN, as in our linear layers, and by torch's own way."""
+def product_rates(device: str, rounds: int) -> ProductRates:
+    """Returns the rates of such products by oneDNN, as in our linear layers, and by torch's own way."""
     layer = nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
     rows = torch.ones(GEMM_SIZE, GEMM_SIZE, device=device)
     with torch.no_grad():
-        forms: dict[str, Clock] = {
+        sides: dict[str, Clock] = {
             "onednn": lambda: _rate(lambda: [linear(layer, rows) for _ in range(PRODUCTS)], device),
             "torch": lambda: gemm_rate(device),
         }
-        times = run(forms, rounds=rounds, device=device, clock=None).times
-    return {name: MedianRange.of(rates) for name, rates in times.items()}
+        times = run(sides, rounds=rounds, device=device, clock=None).times
+    onednn, own = map(MedianRange.of, times.values())
+    return ProductRates(threads=torch.get_num_threads(), onednn=onednn, torch=own)
 
 
 def _rate(side: Side, device: str) -> float:
@@ -179,12 +151,11 @@ def output_of(command: Sequence[str], place: Path | None = None) -> str:
     return done.stdout + done.stderr
 
 
-def fresh(function: Callable[..., Any], *given: Any, **environment: str) -> Any:
-    """Returns what a function returns in a new process with these environment variables added."""
-    with patch.dict(os.environ, environment):
-        threads = torch.get_num_threads()
-        with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (threads,)) as process:
-            return process.submit(function, *given).result()
+def fresh(function: Callable[..., Any], *given: Any) -> Any:
+    """Returns what a function returns in a new process."""
+    threads = torch.get_num_threads()
+    with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (threads,)) as process:
+        return process.submit(function, *given).result()
 
 
 def resident(field: str) -> int:
@@ -197,49 +168,3 @@ def forget_peak() -> int:
     """Sets the peak to what is resident now, and returns that."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     return resident("VmRSS")
-
-
-def write_figures(
-    path: Path,
-    about: Mapping[str, Any],
-    name: str,
-    measured: Mapping[str, Any],
-    *,
-    order: Sequence[str],
-    again: bool = False,
-) -> None:
-    """Writes a benchmark's figures on one machine; those of other machines and benchmarks stay.
-
-    about: what `machine.machine` returns. measured: a `Measurement` of the record. order: names of the
-    benchmarks, others are dropped from this machine. Figures that are replaced become `before`; with `again`
-    they are dropped and `before` stays.
-    Errors: InputError, and nothing is written, if the file is damaged.
-    """
-    machines = _machines(path)
-    own = machines.setdefault(about["id"], {**about, "products": None, "benchmarks": []})
-    known = {entry["name"]: entry for entry in own["benchmarks"]}
-    former = known.get(name, {"now": None, "before": None})
-    known[name] = {"name": name, "now": measured, "before": former["before" if again else "now"]}
-    own["benchmarks"] = [known[name] for name in order if name in known]
-    _write(path, machines)
-
-
-def write_rates(
-    path: Path, about: Mapping[str, Any], rates: Mapping[str, MedianRange], *, threads: int
-) -> None:
-    """Writes how fast a machine multiplies matrices; all else stays. Errors: as of `write_figures`."""
-    machines = _machines(path)
-    own = machines.setdefault(about["id"], {**about, "benchmarks": []})
-    own["products"] = {"threads": threads, **{name: rate.model_dump() for name, rate in rates.items()}}
-    _write(path, machines)
-
-
-def _machines(path: Path) -> dict[str, dict[str, Any]]:
-    known = load_measurements(path)
-    return {machine.id: machine.model_dump(mode="json") for machine in known.machines} if known else {}
-
-
-def _write(path: Path, machines: Mapping[str, dict[str, Any]]) -> None:
-    record = {"machines": list(machines.values())}
-    Measurements.model_validate_json(json.dumps(record))  # nothing is written that would be refused when read
-    write_record(path, record)

@@ -16,8 +16,6 @@ from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
 
 POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg")
 """The poolings of `methods.core.pooling`, which would load torch for a help page; a test compares them."""
-FORMATS = ("text", "github")
-"""How a check prints what it found: as lines, or as workflow commands that annotate a pull request."""
 
 
 def add_pooling_option(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +40,24 @@ def add_text_option(parser: argparse.ArgumentParser) -> None:
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Declares `--json` of a command whose answer is one object."""
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def add_format_options(parser: argparse.ArgumentParser) -> None:
+    """Declares `--json` and `--format` of a command that compares: see `format_of`."""
+    add_json_option(parser)
+    parser.add_argument(
+        "--format",
+        choices=["text", "github"],
+        default="text",
+        help="github: problems as annotations of a pull request (default: text)",
+    )
+
+
+def format_of(arguments: argparse.Namespace) -> str:
+    """Returns `text`, `github` or `json`; InputError for two of them."""
+    if arguments.json and arguments.format != "text":
+        raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
+    return "json" if arguments.json else str(arguments.format)
 
 
 def check_encoder_folder(folder: Path) -> None:

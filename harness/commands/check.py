@@ -23,7 +23,7 @@ from harness.check.reference_losses import (
     with_tolerances,
     write_reference,
 )
-from harness.commands import FORMATS, add_json_option
+from harness.commands import add_format_options, format_of
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
@@ -47,18 +47,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--losses", type=Path, default=REFERENCE_LOSSES, metavar="FILE", help=f"default: {REFERENCE_LOSSES}"
     )
     parser.add_argument("--measure", action="store_true", help="write the reference losses of this code")
-    add_json_option(parser)
-    parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="github: problems as annotations of a pull request"
-    )
+    add_format_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Checks code and scores, or measures the reference losses; returns 1 if anything differs."""
     need_checkout("the check of scores")
-    form = "json" if arguments.json else arguments.format
-    if arguments.json and arguments.format != "text":
-        raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
+    form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
     if arguments.measure:

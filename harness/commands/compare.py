@@ -10,8 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.commands import FORMATS, add_json_option
-from harness.errors import InputError
+from harness.commands import add_format_options, format_of
 
 if TYPE_CHECKING:
     from harness.report.formats.annotations import Level
@@ -34,19 +33,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", choices=("cpu", "cuda"), help="only runs that were trained on this device"
     )
-    add_json_option(parser)
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="text",
-        help="text: Markdown (default); github: annotations of a pull request",
-    )
+    add_format_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the moves as Markdown, JSON or annotations; returns 1 if `--fail-on` finds one."""
-    if arguments.json and arguments.format != "text":
-        raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
+    form = format_of(arguments)
     from harness.report.formats.moves import to_json, to_pull_request
     from harness.report.tables.moves import compare, machine_changes
     from harness.results.history import results_of
@@ -57,9 +49,9 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     moves, changed = compare(before, after), machine_changes(before, after)
     failing = FAILS[arguments.fail_on]
-    if arguments.json:
+    if form == "json":
         print(json.dumps({**to_json(moves, names), "arithmetic": changed}))
-    elif arguments.format == "github":
+    elif form == "github":
         print("\n".join(annotated(moves, failing)))
     else:
         print(to_pull_request(moves, names), end="")

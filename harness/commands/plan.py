@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.disk.records import check_plain
@@ -27,7 +27,6 @@ from harness.plan.peaks import Peak
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
 from harness.plan.step_times import Cost, read_step_times
-from harness.process import Arithmetic
 from harness.results.store import read_result
 
 MOST_HOURS = 1e6
@@ -73,67 +72,45 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
 
 
-def execute(arguments: argparse.Namespace) -> int:
-    """Prints the plan and writes params.yaml; with --budget prints what to plan."""
+def execute(arguments: argparse.Namespace) -> None:
+    """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml.
+
+    With --budget it only prints what to plan; with --power and --delta also the seeds that a comparison needs.
+    """
     if arguments.budget is not None:
-        return advise(arguments)
+        advise(arguments)
+        return
     if arguments.on or arguments.goal:
         raise InputError("--on and --goal go with --budget")
     if not arguments.names:
         raise InputError("plan: expected NAME, for example small or pcl/table2, or --budget HOURS")
-    return plan(
-        arguments.names,
-        seeds=arguments.seeds,
-        backbones=arguments.backbone,
-        arithmetic=arguments.arithmetic,
-        dry_run=arguments.dry_run,
-        power=arguments.power,
-        delta=arguments.delta,
-    )
-
-
-def plan(
-    names: Sequence[str],
-    *,
-    seeds: int | None,
-    backbones: Sequence[str] | None,
-    arithmetic: Arithmetic | None = None,
-    dry_run: bool,
-    power: float | None = None,
-    delta: float | None = None,
-) -> int:
-    """Prints the plan's systems and their cost and, unless `dry_run`, writes params.yaml; returns 0.
-
-    With `power` and `delta` it also prints how many seeds a comparison needs.
-    """
+    power, delta = arguments.power, arguments.delta
     check_aim(power, delta)
-    if not dry_run:
+    if not arguments.dry_run:
         need_checkout("a plan that is written, one without --dry-run,")
     params = resolve(
         load_recipes(),
-        names,
-        seeds=seeds,
-        backbones=backbones,
+        arguments.names,
+        seeds=arguments.seeds,
+        backbones=arguments.backbone,
         tables=table_runs(),
         columns=table_tasks(),
-        arithmetic=arithmetic,
+        arithmetic=arguments.arithmetic,
     )
     check_runs(params)
     check_plain(SCORES, again=EVALUATE_AGAIN)
     print(describe(params))
-    if power is not None and delta is not None:
+    if power is not None:
         from harness.plan.power import propose_seeds
 
         print(propose_seeds(params, SCORES, power=power, delta=delta))
-    if dry_run:
-        return 0
-    changed = write_params(params)
-    print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
-    return 0
+    if not arguments.dry_run:
+        changed = write_params(params)
+        print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
 
 
-def advise(arguments: argparse.Namespace) -> int:
-    """Prints which runs answer the most questions within a budget; returns 0."""
+def advise(arguments: argparse.Namespace) -> None:
+    """Prints which runs answer the most questions within a budget."""
     if arguments.names or arguments.seeds or arguments.backbone or arguments.power or arguments.arithmetic:
         raise InputError("--budget chooses systems and seeds itself; give --on and --goal alone")
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(h|m?)", arguments.budget)
@@ -143,7 +120,6 @@ def advise(arguments: argparse.Namespace) -> int:
 
     hours = float(found[1]) / (60 if found[2] == "m" else 1)
     print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda").text)
-    return 0
 
 
 def check_aim(power: float | None, delta: float | None) -> None:
@@ -213,11 +189,11 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     done = sum(system.done for system in found)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
     stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
-    total = _sum([*fixed, *(system.cost for system in found if system.cost)])
+    total = Cost.total([*fixed, *(system.cost for system in found if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in found if s.cost is None})
     lines = [
         _line("total", "", len(params.runs), done, "", *_shown(total)),
-        _line("still to run", "", len(params.runs) - done, "", "", *_shown(_sum(left))),
+        _line("still to run", "", len(params.runs) - done, "", "", *_shown(Cost.total(left))),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
         *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
@@ -228,13 +204,6 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     if unknown:
         lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
     return lines
-
-
-def _sum(costs: Iterable[Cost]) -> Cost:
-    total = Cost()
-    for cost in costs:
-        total = total.plus(cost)
-    return total
 
 
 def _shown(cost: Cost | None) -> tuple[str, str, str]:

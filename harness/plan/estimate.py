@@ -100,13 +100,9 @@ class Estimate:
 
     def teachers(self) -> Cost | None:
         """Returns the cost of all teachers' vectors, None if a teacher's sizes are not known."""
-        total = Cost()
-        for name in self.params.teachers:
-            cost = self.teacher(name)
-            if cost is None:
-                return None
-            total = total.plus(cost)
-        return total
+        costs = [self.teacher(name) for name in self.params.teachers]
+        known = [cost for cost in costs if cost is not None]
+        return Cost.total(known) if len(known) == len(costs) else None
 
     def teacher(self, name: str) -> Cost | None:
         """Returns the cost of one teacher's vectors of its corpus, None if its sizes are not known."""

@@ -139,9 +139,7 @@ def _disk(params: Params, estimate: Estimate) -> Need:
 
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
     """Yields the need of a GPU where a CPU would take days."""
-    total = Cost()
-    for run in params.runs.values():
-        total = total.plus(estimate.run(run) or Cost())
+    total = Cost.total(estimate.run(run) or Cost() for run in params.runs.values())
     if total.cpu_hours < PATIENCE_HOURS:
         return
     wanted = max(estimate.training_bytes(run) for run in params.runs.values())

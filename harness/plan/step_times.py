@@ -7,6 +7,7 @@ counted in floating-point operations, so that one measured backbone speaks for a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -96,15 +97,16 @@ class Rate(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of something; a sum of costs is a cost."""
+    """The cost of something."""
 
     gpu_hours: float = 0.0
     cpu_hours: float = 0.0
     disk: float = 0.0
 
-    def plus(self, other: Cost) -> Cost:
-        """Returns the sum."""
-        return Cost(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
+    @staticmethod
+    def total(costs: Iterable[Cost]) -> Cost:
+        """Returns the sum of costs."""
+        return Cost(*map(sum, zip(Cost(), *costs, strict=True)))
 
 
 class StepTimes(Declaration):

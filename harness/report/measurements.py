@@ -1,4 +1,4 @@
-"""What `python -m benchmarks` recorded, as typed values: every machine, its figures and those before them."""
+"""What `python -m benchmarks` recorded, as typed values: machines, figures and what they replaced."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ class MedianRange(Declaration):
 class PeerCost(Declaration):
     """What a user would otherwise run: its cost, and how many times ours it is within each round.
 
-    target: the least ratio; None where the peer only gives scale.
+    target: the least ratio; None where the peer only gives scale. before: the median ratio that was replaced.
     """
 
     name: str
     cost: MedianRange
     ratio: MedianRange
     target: float | None
+    before: float | None = None
 
     @property
     def met(self) -> bool | None:
@@ -53,8 +54,8 @@ class BenchmarkResult(Declaration):
     """One line of a benchmark.
 
     ours: cost in `unit`, lower is better. limit: the most that ours may cost. agreement: what was compared
-    before a time counted. gemm: GFLOP/s of torch's fp32 products between the rounds. note: counts, and what
-    explains a missed target. met: whether every target and the limit are met; None without either.
+    before a time counted. note: counts, and what explains a missed target. before: the median that was
+    replaced.
     """
 
     name: str
@@ -64,8 +65,21 @@ class BenchmarkResult(Declaration):
     limit: float | None = None
     agreement: str = ""
     note: str = ""
-    gemm: MedianRange | None = None
-    met: bool | None = None
+    before: float | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every target and the limit are met; None without either."""
+        checks = [peer.met for peer in self.peers if peer.met is not None]
+        checks += [] if self.limit is None else [self.ours.median <= self.limit]
+        return all(checks) if checks else None
+
+    def replacing(self, former: BenchmarkResult, *, again: bool) -> BenchmarkResult:
+        """Returns the result with a former one's medians as `before`; `again`: with what that replaced."""
+        ratios = {peer.name: peer.before if again else peer.ratio.median for peer in former.peers}
+        peers = tuple(peer.model_copy(update={"before": ratios.get(peer.name)}) for peer in self.peers)
+        before = former.before if again else former.ours.median
+        return self.model_copy(update={"peers": peers, "before": before})
 
     @property
     def has_remark(self) -> bool:
@@ -89,22 +103,15 @@ class BenchmarkResult(Declaration):
         return [*lines, *(f"    {words}" for words in (self.agreement, self.note) if words)]
 
 
-class Measurement(Declaration):
-    """One measuring of a benchmark: with which packages, how often, and what came out."""
+class Benchmark(Declaration):
+    """The figures of one benchmark on one machine: with which packages, how often, and what came out."""
 
+    name: str
     rounds: int
     threads: int
     python: str
     versions: dict[str, str]
     results: tuple[BenchmarkResult, ...]
-
-
-class Benchmark(Declaration):
-    """The figures of one module of benchmarks/ on one machine, and those that they replaced."""
-
-    name: str
-    now: Measurement
-    before: Measurement | None
 
 
 class ProductRates(Declaration):
@@ -140,10 +147,10 @@ class Machine(Declaration):
         return f"{self.processor}{model}, {self.cores} cores{device}"
 
     def results(self, names: Collection[str] | None = None) -> Iterator[BenchmarkResult]:
-        """Yields the results of today's figures, benchmark after benchmark; of all, or of those named."""
+        """Yields the results, benchmark after benchmark; of all, or of those named."""
         for benchmark in self.benchmarks:
             if names is None or benchmark.name in names:
-                yield from benchmark.now.results
+                yield from benchmark.results
 
     def count(self, met: bool) -> int:
         """Returns how many results with a target met it, or did not."""

@@ -1,4 +1,4 @@
-"""What stops the comparison of a launch with `dvc repro`; the plan that the pipeline's benchmark repeats."""
+"""What stops the comparison of a launch with `dvc repro`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.commands import LAUNCHES, agreed, repeated, running
+from benchmarks.commands import LAUNCHES, agreed, running
 from benchmarks.runner import Disagreement
 
 
@@ -26,9 +26,3 @@ def test_both_sides_of_a_launch_give_a_training_one_thread(
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert list(LAUNCHES) == ["launch", "dvc repro, one thread"]
     assert running(["printenv", "OMP_NUM_THREADS"], tmp_path)() == "1\n"
-
-
-def test_a_plan_is_repeated_under_further_names_until_there_are_enough_runs() -> None:
-    runs = {"first": {"parent": ""}, "second": {"parent": "artefacts/first"}}
-    assert list(repeated(runs, 5)) == ["first", "second", "first-1", "second-1", "first-2"]
-    assert list(repeated(runs, 1)) == ["first"]

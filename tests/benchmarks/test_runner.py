@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
-from benchmarks import BENCHMARKS, __main__, queue_losses, runner
+from benchmarks import BENCHMARKS, __main__, record, runner
 from benchmarks.machine import machine, machine_id
+from benchmarks.record import keep
 from benchmarks.runner import (
     Disagreement,
     Runs,
@@ -24,15 +23,20 @@ from benchmarks.runner import (
     output_of,
     product_rates,
     run,
-    write_figures,
-    write_rates,
 )
 from harness.errors import InputError
-from harness.report.measurements import Machine, Measurement, MedianRange, load_measurements
+from harness.report.measurements import (
+    Benchmark,
+    Machine,
+    MedianRange,
+    PeerCost,
+    ProductRates,
+    load_measurements,
+)
 
-ORDER = ("one", "two")
 HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
 THERE = {**HERE, "id": "there", "cores": 4}
+FIRST, SECOND = list(BENCHMARKS)[:2]
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +46,12 @@ def rate_of_products(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(runner, "_rate", lambda side, device: 100.0)
 
 
-def measured(cost: float, rounds: int = 5) -> dict[str, Any]:
-    """One result that may cost 2 s, as a benchmark hands it over."""
-    result = figure("x", "s", [cost], limit=2.0)
-    software = {"python": "3.11", "versions": {"torch": "2.13"}}
-    return {"rounds": rounds, "threads": 1, **software, "results": [result.model_dump()]}
+def measured(name: str, cost: float, rounds: int = 5) -> Benchmark:
+    """One result that may cost 2 s and is half of another tool's."""
+    peer = PeerCost(name="other", cost=spread(1.0, 1.0, 1.0), ratio=spread(cost, cost, cost), target=0.5)
+    results = (figure("x", "s", [cost], (peer,), limit=2.0),)
+    versions = {"torch": "2.13"}
+    return Benchmark(name=name, rounds=rounds, threads=1, python="3.11", versions=versions, results=results)
 
 
 def machines_of(path: Path) -> dict[str, Machine]:
@@ -55,8 +60,9 @@ def machines_of(path: Path) -> dict[str, Machine]:
     return {machine.id: machine for machine in found.machines}
 
 
-def costs(measurement: Measurement | None) -> list[float]:
-    return [result.ours.median for result in measurement.results] if measurement else []
+def figures(benchmark: Benchmark) -> list[tuple[float, float | None, float | None]]:
+    """Cost, the cost that it replaced, and the ratio that its ratio replaced."""
+    return [(result.ours.median, result.before, result.peers[0].before) for result in benchmark.results]
 
 
 def spread(median: float, low: float, high: float) -> MedianRange:
@@ -65,8 +71,8 @@ def spread(median: float, low: float, high: float) -> MedianRange:
 
 def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
     """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; that of the medians 4 / 2."""
-    runs = Runs({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {}, [180.0])
-    result = runs.result("x", "ours", "other", targets={"other": 2.5}, unit="s")
+    runs = Runs({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {})
+    result = runs.result("x", "ours", {"other": 2.5}, unit="s")
     assert result.ours == spread(2.0, 1.0, 4.0)
     (peer,) = result.peers
     assert (peer.cost, peer.ratio, peer.target) == (spread(4.0, 2.0, 6.0), spread(2.0, 1.0, 3.0), 2.5)
@@ -75,10 +81,10 @@ def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
 
 
 def test_a_limit_and_every_target_must_hold() -> None:
-    runs = Runs({"ours": [1.0], "other": [2.0]}, {}, [180.0])
+    runs = Runs({"ours": [1.0], "other": [2.0]}, {})
     for target, limit, met in ((1.5, 1000, True), (1.5, 999, False), (2.1, None, False), (2.0, None, True)):
-        assert runs.result("x", "ours", "other", targets={"other": target}, limit=limit).met is met
-    assert runs.result("x", "ours", "other").met is None
+        assert runs.result("x", "ours", {"other": target}, limit=limit).met is met
+    assert runs.result("x", "ours", {"other": None}).met is None
 
 
 def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -> None:
@@ -86,8 +92,6 @@ def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -
     runs = run({"a": lambda: ran.append("a"), "b": lambda: ran.append("b") or len(ran)}, rounds=3)
     assert ran == ["a", "b", "a", "b", "b", "a", "a", "b"]
     assert [len(taken) for taken in runs.times.values()] == [3, 3]
-    assert len(runs.rates) == 4
-    assert min(runs.rates) > 0
     assert runs.values == {"a": None, "b": 8}
 
 
@@ -113,11 +117,8 @@ def test_a_command_that_fails_is_reported_with_all_it_wrote() -> None:
     assert "ended with 1" in str(told.value)
 
 
-def test_a_new_process_has_the_variables_and_this_one_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEPT", "mine")
-    monkeypatch.delenv("ADDED", raising=False)
-    assert fresh(os.getenv, "KEPT", KEPT="other", ADDED="x") == "other"
-    assert (os.getenv("KEPT"), os.getenv("ADDED")) == ("mine", None)
+def test_a_function_runs_in_a_new_process() -> None:
+    assert fresh(os.getpid) != os.getpid()
 
 
 def test_every_benchmark_is_a_function_that_measures() -> None:
@@ -128,93 +129,79 @@ def test_every_benchmark_is_a_function_that_measures() -> None:
         assert f"\ndef {function}(rounds: int, short: bool" in text, place
 
 
-@pytest.mark.parametrize("name", ["ptbert", pytest.param("pcl", marks=pytest.mark.slow)])
-def test_fast_forms_agree_with_plain_ones(name: str) -> None:
-    losses, *_ = __main__.measured(name, 1, True, "cpu")
-    assert "agree within" in losses.agreement
-
-
-def test_a_queue_loss_that_differs_from_float64_stops_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = queue_losses.ckd_ours
-    wrong = queue_losses.QUEUED["CKD"]._replace(ours=lambda *given: lambda x: 1.01 * ours(*given)(x))
-    monkeypatch.setitem(queue_losses.QUEUED, "CKD", wrong)
-    with pytest.raises(Disagreement, match="loss and gradient in fp32 and fp64 differ"):
-        queue_losses.queued("CKD", 64, 512, 1, "cpu", {})
+@pytest.fixture
+def on(monkeypatch: pytest.MonkeyPatch) -> partial[None]:
+    """Makes this machine another."""
+    return partial(monkeypatch.setattr, record, "machine")
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A record in which one machine measured both benchmarks, the second at 1 s."""
+def path(tmp_path: Path, on: partial[None]) -> Path:
+    """A record in which one machine measured two benchmarks, the second at 1 s."""
+    on(lambda device: HERE)
     path = tmp_path / "benchmarks.json"
-    write_figures(path, HERE, "two", measured(1.0, rounds=3), order=ORDER)
-    write_figures(path, HERE, "one", measured(3.0), order=ORDER)
+    keep(path, "cpu", measured(SECOND, 1.0, rounds=3))
+    keep(path, "cpu", measured(FIRST, 3.0))
     return path
 
 
 def test_benchmarks_stand_in_their_order_whichever_was_measured_first(path: Path) -> None:
     (here,) = machines_of(path).values()
-    assert [(entry.name, entry.now.rounds, entry.before) for entry in here.benchmarks] == [
-        ("one", 5, None),
-        ("two", 3, None),
-    ]
+    assert [(entry.name, entry.rounds) for entry in here.benchmarks] == [(FIRST, 5), (SECOND, 3)]
+    assert [figures(entry) for entry in here.benchmarks] == [[(3.0, None, None)], [(1.0, None, None)]]
     assert (here.count(met=True), here.count(met=False)) == (1, 1)
 
 
-def test_another_machine_is_put_beside_and_changes_nothing_of_the_first(path: Path) -> None:
+def test_another_machine_is_added_and_changes_nothing_of_the_first(path: Path, on: partial[None]) -> None:
     before = machines_of(path)["here"]
-    write_figures(path, THERE, "one", measured(0.5), order=ORDER)
+    on(lambda device: THERE)
+    keep(path, "cpu", measured(FIRST, 0.5))
     assert list(machines_of(path)) == ["here", "there"]
     assert machines_of(path)["here"] == before
-    assert costs(machines_of(path)["there"].benchmarks[0].now) == [0.5]
+    assert figures(machines_of(path)["there"].benchmarks[0]) == [(0.5, None, None)]
 
 
-def test_replaced_figures_of_a_machine_stay_beside_the_new_ones(path: Path) -> None:
-    write_figures(path, HERE, "two", measured(0.8), order=ORDER)
+def test_replaced_figures_of_a_machine_stay_next_to_the_new_ones(path: Path) -> None:
+    keep(path, "cpu", measured(SECOND, 0.8))
     one, two = machines_of(path)["here"].benchmarks
-    assert (costs(two.now), costs(two.before)) == ([0.8], [1.0])
-    assert (costs(one.now), one.before) == ([3.0], None)
+    assert figures(two) == [(0.8, 1.0, 1.0)]
+    assert figures(one) == [(3.0, None, None)]
 
 
 def test_figures_measured_again_are_dropped_and_leave_what_was_before_them(path: Path) -> None:
-    write_figures(path, HERE, "two", measured(9.0), order=ORDER)
-    write_figures(path, HERE, "two", measured(0.7), order=ORDER, again=True)
-    write_figures(path, HERE, "one", measured(2.0), order=ORDER, again=True)
+    keep(path, "cpu", measured(SECOND, 9.0))
+    keep(path, "cpu", measured(SECOND, 0.7), again=True)
+    keep(path, "cpu", measured(FIRST, 2.0), again=True)
     one, two = machines_of(path)["here"].benchmarks
-    assert (costs(two.now), costs(two.before)) == ([0.7], [1.0])
-    assert (costs(one.now), one.before) == ([2.0], None)
+    assert figures(two) == [(0.7, 1.0, 1.0)]
+    assert figures(one) == [(2.0, None, None)]
 
 
-def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(path: Path) -> None:
-    write_figures(path, HERE, "one", measured(1.0), order=("one",))
-    assert [entry.name for entry in machines_of(path)["here"].benchmarks] == ["one"]
+def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "BENCHMARKS", {FIRST: ""})
+    keep(path, "cpu", measured(FIRST, 1.0))
+    assert [entry.name for entry in machines_of(path)["here"].benchmarks] == [FIRST]
 
 
-def test_rates_of_products_are_of_a_machine_and_keep_its_figures(path: Path) -> None:
-    rates = {"onednn": spread(400.0, 390.0, 410.0), "torch": spread(200.0, 190.0, 210.0)}
-    write_rates(path, HERE, rates, threads=2)
-    write_rates(path, THERE, rates, threads=4)
-    write_figures(path, THERE, "one", measured(1.0), order=ORDER)
+def test_rates_of_products_are_of_a_machine_and_keep_its_figures(path: Path, on: partial[None]) -> None:
+    rates = ProductRates(threads=2, onednn=spread(400.0, 390.0, 410.0), torch=spread(200.0, 190.0, 210.0))
+    keep(path, "cpu", rates)
+    on(lambda device: THERE)
+    keep(path, "cpu", rates)
     here, there = machines_of(path).values()
-    assert here.products is not None
-    assert there.products is not None
-    assert (here.products.onednn.median, here.products.torch.low, here.products.threads) == (400.0, 190.0, 2)
-    assert (there.products.threads, len(here.benchmarks), len(there.benchmarks)) == (4, 2, 1)
+    assert here.products == there.products == rates
+    assert (len(here.benchmarks), len(there.benchmarks)) == (2, 0)
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        partial(write_figures, about=HERE, name="one", measured=measured(1.0), order=ORDER),
-        partial(write_rates, about=HERE, rates={}, threads=1),
-    ],
-)
-def test_a_damaged_record_is_refused_and_stays_as_it_is(path: Path, write: Callable[[Path], None]) -> None:
+def test_a_damaged_record_is_refused_and_stays_as_it_is(path: Path) -> None:
     """One digit is changed: with a new checksum, the wrong figure would pass for a measured one."""
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"median": 3.0', '"median": 2.0'), encoding="utf-8")
     damaged = path.read_bytes()
     with pytest.raises(InputError, match="damaged"):
-        write(path)
+        keep(path, "cpu", measured(FIRST, 1.0))
     assert path.read_bytes() == damaged
 
 
@@ -227,26 +214,26 @@ def test_a_machine_is_named_by_processor_model_cores_and_device() -> None:
 
 def test_both_products_are_measured_in_gigaflops() -> None:
     rates = product_rates("cpu", rounds=2)
-    assert list(rates) == ["onednn", "torch"]
-    assert all(0 < rate.low <= rate.median <= rate.high for rate in rates.values())
+    assert all(0 < rate.low <= rate.median <= rate.high for rate in (rates.onednn, rates.torch))
 
 
 def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = ["benchmarks", "dclr", "--short", "--threads", "1"]
+    results = measured("start", 1.0).results
+    monkeypatch.setattr(__main__, "run_benchmark", lambda *given: results)
+    command = ["benchmarks", "start", "--short", "--threads", "1"]
     monkeypatch.setattr("sys.argv", command)
     assert __main__.main() == 0
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(
-        "sys.argv", ["benchmarks", "dclr", "--short", "--threads", "1", "--out", "found.json"]
-    )
+    monkeypatch.setattr("sys.argv", [*command, "--out", "found.json"])
     assert __main__.main() == 0
     (here,) = machines_of(Path("found.json")).values()
     assert here.id == machine("cpu")["id"]
     assert here.products is not None
-    assert [entry.name for entry in here.benchmarks] == ["dclr"]
-    assert here.benchmarks[0].now.versions["torch"]
+    assert [entry.name for entry in here.benchmarks] == ["start"]
+    assert here.benchmarks[0].results == results
+    assert here.benchmarks[0].versions["torch"]
     Path("found.json").write_text(json.dumps({"machine": {}, "benchmarks": []}), encoding="utf-8")
     assert __main__.main() == 2

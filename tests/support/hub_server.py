@@ -135,10 +135,8 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     from huggingface_hub import file_download
     from huggingface_hub.utils import _http
 
-    from harness.data import hub
-
     pauses: list[float] = []
-    for module in (file_download, _http, hub):
+    for module in (file_download, _http):
         monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
     return pauses
 

@@ -1,8 +1,8 @@
-"""The page of speed: a row a result, a column a machine that measured, former figures next to the new."""
+"""The page of speed: a row a result, a column a machine that measured, what a figure replaced under it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,18 +10,17 @@ from harness.report.measurements import (
     Benchmark,
     BenchmarkResult,
     Machine,
-    Measurement,
     Measurements,
     PeerCost,
     headlines,
     load_measurements,
 )
-from harness.report.pages.content import Paper, Report
+from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 
 Named = TypeVar("Named", Benchmark, BenchmarkResult, PeerCost)
-Sides = list[list[Named | None]]
-"""For each machine what it measured now and what before; None where it did not."""
+Rows = dict[str, list[Named | None]]
+"""Entries by name: for each machine its own, None where it has none."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class BenchmarkTable:
     name: str
     title: str
     effort: tuple[str, ...]
-    results: Mapping[str, Sides[BenchmarkResult]]
+    results: Rows[BenchmarkResult]
 
 
 def plain(number: float) -> str:
@@ -41,31 +40,32 @@ def plain(number: float) -> str:
     return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-def benchmark_tables(machines: Sequence[Machine], titles: Mapping[str, str]) -> list[BenchmarkTable]:
-    """Returns a table for each benchmark that any machine measured; `titles` are those not like its name."""
-    tables = []
-    for name, held in by_name([[machine.benchmarks] for machine in machines]).items():
-        measured = [(own.now, own.before) if own else (None, None) for (own,) in held]
-        effort = dict.fromkeys(_effort(now) for now, _ in measured if now)
-        results = by_name([[side.results if side else () for side in sides] for sides in measured])
-        title = titles.get(name, name.replace("_", " ").capitalize())
-        tables.append(BenchmarkTable(name, title, tuple(effort), results))
-    return tables
+def by_name(machines: Sequence[Iterable[Named]]) -> Rows[Named]:
+    """Returns the entries of every machine by name."""
+    found = [{entry.name: entry for entry in entries} for entries in machines]
+    names = dict.fromkeys(name for entries in found for name in entries)
+    return {name: [entries.get(name) for entries in found] for name in names}
 
 
-def by_name(sides: Sequence[Sequence[Sequence[Named]]]) -> dict[str, Sides[Named]]:
-    """Returns the entries of every side by name: for each machine one a side, None where it has none."""
-    names = dict.fromkeys(entry.name for machine in sides for entries in machine for entry in entries)
-    found = [[{entry.name: entry for entry in entries} for entries in machine] for machine in sides]
-    return {name: [[entries.get(name) for entries in machine] for machine in found] for name in names}
+def benchmark_tables(machines: Sequence[Machine]) -> list[BenchmarkTable]:
+    """Returns a table for each benchmark that any machine measured."""
+    return [
+        BenchmarkTable(
+            name,
+            name.replace("_", " ").capitalize(),
+            tuple(dict.fromkeys(_effort(benchmark) for benchmark in held if benchmark)),
+            by_name([benchmark.results if benchmark else () for benchmark in held]),
+        )
+        for name, held in by_name([machine.benchmarks for machine in machines]).items()
+    ]
 
 
-def peers_of(sides: Sides[BenchmarkResult]) -> dict[str, Sides[PeerCost]]:
+def peers_of(results: Sequence[BenchmarkResult | None]) -> Rows[PeerCost]:
     """Returns the peers of one result by name."""
-    return by_name([[result.peers if result else () for result in machine] for machine in sides])
+    return by_name([result.peers if result else () for result in results])
 
 
-def _effort(measured: Measurement) -> str:
+def _effort(measured: Benchmark) -> str:
     """Returns with how much a benchmark was measured."""
     rounds, threads = (
         f"{count} {word}{'' if count == 1 else 's'}"
@@ -78,19 +78,18 @@ def software_of(machine: Machine) -> dict[str, tuple[str, ...]]:
     """Returns the packages that a machine's figures were measured with, in words, and by which benchmarks."""
     found: dict[str, tuple[str, ...]] = {}
     for benchmark in machine.benchmarks:
-        versions = {"Python": benchmark.now.python, **benchmark.now.versions}
+        versions = {"Python": benchmark.python, **benchmark.versions}
         words = ", ".join(f"{library} {version}" for library, version in versions.items())
         found[words] = (*found.get(words, ()), benchmark.name)
     return found
 
 
-def speed_values(measured: Measurements, papers: Iterable[Paper] = ()) -> dict[str, Any]:
-    """Returns what the page shows; a benchmark named as one of `papers` has that paper's short title."""
-    titles = {paper.key: paper.short for paper in papers}
+def speed_values(measured: Measurements) -> dict[str, Any]:
+    """Returns what the page shows."""
     return {
         "machines": measured.machines,
         "headlines": headlines(measured),
-        "tables": benchmark_tables(measured.machines, titles),
+        "tables": benchmark_tables(measured.machines),
         "peers_of": peers_of,
         "software_of": software_of,
         "plain": plain,
@@ -99,7 +98,7 @@ def speed_values(measured: Measurements, papers: Iterable[Paper] = ()) -> dict[s
 
 def _recorded_speed(report: Report) -> dict[str, Any] | None:
     measured = load_measurements(report.measurements) if report.measurements else None
-    return speed_values(measured, report.papers) if measured else None
+    return speed_values(measured) if measured else None
 
 
 PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)

@@ -208,7 +208,8 @@ def test_teachers_are_encoded_once_for_all_seeds_and_kept_in_fp32() -> None:
 
 
 def test_costs_add_up() -> None:
-    assert Cost(1, 2, 3).plus(Cost(10, 20, 30)) == Cost(11, 22, 33)
+    assert Cost.total([Cost(1, 2, 3), Cost(10, 20, 30)]) == Cost(11, 22, 33)
+    assert Cost.total([]) == Cost()
 
 
 def test_every_run_of_every_recipe_has_an_estimate() -> None:

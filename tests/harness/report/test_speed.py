@@ -33,24 +33,24 @@ def recorded() -> dict[str, Any]:
     }
     slow: dict[str, Any] = {
         "name": "a step", "unit": "ms", "ours": spread(20.0, 19.0, 22.0), "peers": [peer], "limit": None,
-        "agreement": "losses agree", "note": "", "gemm": spread(180.0, 170.0, 190.0), "met": False,
+        "agreement": "losses agree", "note": "",
     }  # fmt: skip
     start = {**slow, "name": "a start", "peers": [], "limit": 0.3, "unit": "s", "ours": spread(0.2, 0.2, 0.2)}
-    start |= {"met": True, "gemm": None, "note": "warm <cache>"}
-    scale = {**slow, "name": "scale alone", "peers": [{**peer, "target": None}], "met": None}
+    start |= {"note": "warm <cache>"}
+    scale = {**slow, "name": "scale alone", "peers": [{**peer, "target": None}]}
     software = {"python": "3.11", "versions": {"torch": "2.13"}}
-    now = {"rounds": 5, "threads": 1, **software, "results": [slow, start, scale]}
+    training = {"name": "training", "rounds": 5, "threads": 1, **software, "results": [slow, start, scale]}
     machine = {
         "id": "a-processor-2-cores", "processor": "a processor", "model": "", "cores": 2, "device": "cpu",
-        "products": None, "benchmarks": [{"name": "training", "now": now, "before": None}],
+        "products": None, "benchmarks": [training],
     }  # fmt: skip
     return {"machines": [machine]}
 
 
 def two_machines() -> dict[str, Any]:
-    """The machine of `recorded`, and another whose ratio to the other tool is 2.5; it measured twice.
+    """The machine of `recorded`, and another whose ratio to the other tool is 2.5; it measured a step twice.
 
-    Before, its ratio was 1.25 and a step took 40 ms; `scale alone` was measured only then. It has no start.
+    Before, its ratio was 1.25 and a step took 40 ms. It measured neither start nor scale.
     """
     value = recorded()
     other = deepcopy(value["machines"][0])
@@ -58,13 +58,10 @@ def two_machines() -> dict[str, Any]:
     rates = {"threads": 2, "onednn": spread(402.0, 390.0, 410.0), "torch": spread(201.0, 190.0, 210.0)}
     other["products"] = rates
     (training,) = other["benchmarks"]
-    training["before"] = deepcopy(training["now"])
-    (slow, _, _), (former, _, _) = training["now"]["results"], training["before"]["results"]
-    training["now"]["results"] = [slow]
-    slow |= {"met": True, "agreement": "", "note": "wide <units>"}
-    slow["peers"][0]["ratio"] = spread(2.5, 2.4, 2.6)
-    former["peers"][0]["ratio"] = spread(1.25, 1.2, 1.3)
-    former["ours"] = spread(40.0, 38.0, 41.0)
+    slow, _, _ = training["results"]
+    training["results"] = [slow]
+    slow |= {"agreement": "", "note": "wide <units>", "before": 40.0}
+    slow["peers"][0] |= {"ratio": spread(2.5, 2.4, 2.6), "before": 1.25}
     value["machines"].append(other)
     return value
 
@@ -111,8 +108,8 @@ def test_machines_stand_side_by_side_with_their_former_figures_and_the_lowest_ra
     assert cells_of(text, "a step") == [["", "20 ms (19 to 22) not met", "20 ms (19 to 22) before 40 ms met"]]
     both = ["1.5 (1.4 to 1.6) 30 ms not met at least 2", "2.5 (2.4 to 2.6) 30 ms before 1.25 met at least 2"]
     assert cells_of(text, "other tool")[0] == ["1.5", *both]
-    assert cells_of(text, "a start") == [["", "0.2 s met at most 0.3 s", "– before 0.2 s"]]
-    assert cells_of(text, "other tool")[1] == ["1.5", "1.5 (1.4 to 1.6) 30 ms", "– before 1.5"]
+    assert cells_of(text, "a start") == [["", "0.2 s met at most 0.3 s", "–"]]
+    assert cells_of(text, "other tool")[1] == ["1.5", "1.5 (1.4 to 1.6) 30 ms", "–"]
     wide = "wide processor (family 6, model 1), 2 cores"
     (rates,) = cells_of(text, re.escape(wide))
     assert rates == ["402 (390 to 410)", "201 (190 to 210) 2 threads", "1 met"]
@@ -124,9 +121,9 @@ def test_machines_stand_side_by_side_with_their_former_figures_and_the_lowest_ra
 def test_a_benchmark_that_one_machine_alone_measured_leaves_the_others_open(tmp_path: Path) -> None:
     value = two_machines()
     extra = deepcopy(value["machines"][1]["benchmarks"][0])
-    value["machines"][1]["benchmarks"].append({**extra, "name": "start", "before": None})
+    value["machines"][1]["benchmarks"].append({**extra, "name": "start"})
     text = page(tmp_path, value)
-    assert cells_of(text, "a step")[1] == ["", "–", "20 ms (19 to 22) met"]
+    assert cells_of(text, "a step")[1] == ["", "–", "20 ms (19 to 22) before 40 ms met"]
     assert 'href="#speed-start"' in text
     assert "1.5 times as fast as other tool" in words_of(text)  # `start` is no headline
 
@@ -134,15 +131,15 @@ def test_a_benchmark_that_one_machine_alone_measured_leaves_the_others_open(tmp_
 def test_the_packages_of_each_benchmark_are_named_where_they_differ(tmp_path: Path) -> None:
     value = recorded()
     (training,) = value["machines"][0]["benchmarks"]
-    later = deepcopy(training["now"]) | {"versions": {"torch": "2.14"}}
-    value["machines"][0]["benchmarks"].append({"name": "start", "now": later, "before": None})
+    later = deepcopy(training) | {"name": "start", "versions": {"torch": "2.14"}}
+    value["machines"][0]["benchmarks"].append(later)
     words = words_of(page(tmp_path, value))
     assert "Python 3.11, torch 2.13 (training). Python 3.11, torch 2.14 (start)." in words
 
 
 def test_a_missed_target_is_explained_by_its_note_which_a_met_one_only_adds(tmp_path: Path) -> None:
     value = recorded()
-    value["machines"][0]["benchmarks"][0]["now"]["results"][0]["note"] = "padding takes a fifth."
+    value["machines"][0]["benchmarks"][0]["results"][0]["note"] = "padding takes a fifth."
     text = page(tmp_path, value)
     assert "<b>Why not met:</b> padding takes a fifth.</span>" in text
     assert text.count("Why not met") == 1
@@ -166,7 +163,7 @@ def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, damage: s
     if damage == "extra":
         machine["colour"] = "grey"
     elif damage == "missing":
-        del machine["benchmarks"][0]["now"]["results"][0]["ours"]
+        del machine["benchmarks"][0]["results"][0]["ours"]
     elif damage == "twice":
         value["machines"].append(machine)
     elif damage == "digest":
