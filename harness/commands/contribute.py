@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> None:
     signed = partial(sign, key=arguments.sign) if arguments.sign else None
     manifest = pack(arguments.out, files, contributor=contributor, code=code, commit=git_state(), sign=signed)
     print(
-        f"{arguments.out}: {len(files)} runs, {len(manifest.files)} files, by {contributor.name}"
+        f"{arguments.out}: {len(files)} runs, {len(manifest.members)} files, by {contributor.name}"
         + (", signed" if signed else "")
     )
 

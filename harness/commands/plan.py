@@ -75,7 +75,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml.
 
-    With --budget it only prints what to plan; with --power and --delta also the seeds that a comparison needs.
+    With --budget it only prints what to plan; with --power and --delta also the seeds of a comparison.
     """
     if arguments.budget is not None:
         advise(arguments)

@@ -3,16 +3,19 @@
 The cache keeps each file under its repository and commit, the hub's hash of it (its ETag) next to it, and in
 `refs` the commit that a name such as `main` meant. The hash is verified at every use of a file: by another
 stage, for another source in the same archive, on a machine without a network. Files in the cache of the hub's
-own client are used too. The client alone repeats requests, and says on standard error for how long it waits.
+own client are used too.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache as once
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -24,6 +27,12 @@ from harness.paths import cache
 COMMIT = re.compile(r"[0-9a-f]{40}")
 ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
+ROUNDS, PAUSE = 3, 3.0
+"""Attempts to download a file, and seconds between them; the hub's client repeats single requests itself."""
+
+MOST_WAIT = 120
+"""Seconds of pauses that the hub may ask for, for all requests of one file."""
+
 CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
 CONTINUE = f"check the network and {CONTINUE_COMMAND}"
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
@@ -31,10 +40,19 @@ PIN = "pin a commit with `sentbench data fetch NAME --revision HASH`"
 
 T = TypeVar("T")
 _NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None)
+_ASKED_WAITS: ContextVar[list[int] | None] = ContextVar("_ASKED_WAITS", default=None)
 
 
 class Unreachable(Exception):
     """The hub does not give a file; the message names file, repository, reason and what to do."""
+
+
+class _Refused(Unreachable):
+    """The hub is there and gives nothing for now: not worth a further attempt."""
+
+
+class _TooLong(Exception):
+    """The hub asks for a longer pause than is left of MOST_WAIT; the message has its seconds."""
 
 
 class Absent(Unreachable):
@@ -53,7 +71,8 @@ def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
     Errors: Unreachable if the hub does not give the file; InputError if what it gives has another hash.
     """
     what = _File(repo, repo_type, commit, name)
-    return _known(what) or _fetched(what)
+    with _limited_waits():
+        return _known(what) or _fetched(what)
 
 
 def check_exists(repo: str, repo_type: str, commit: str, name: str) -> None:
@@ -167,11 +186,20 @@ def _fetched(what: _File) -> Path:
 
 def _download(what: _File, metadata: Any, part: Path) -> None:
     """Writes the complete, verified file to `part`; continues a partial download there."""
-    _asked(what, lambda: _receive(what, metadata, part))
-    found = _hash_like(part, metadata.etag)
-    if found == metadata.etag:
-        return
-    part.unlink()
+    for left in reversed(range(ROUNDS)):
+        try:
+            _asked(what, lambda: _receive(what, metadata, part))
+        except _Refused:
+            raise
+        except Unreachable:
+            if not left:
+                raise
+            time.sleep(PAUSE)
+            continue
+        found = _hash_like(part, metadata.etag)
+        if found == metadata.etag:
+            return
+        part.unlink()
     raise InputError(
         f"{what}: hash {found}, expected {metadata.etag} as the hub states; the download was damaged "
         "and is deleted: run the same command again"
@@ -211,6 +239,46 @@ def not_asked_again() -> Iterator[None]:
         _NO_ANSWER.reset(token)
 
 
+@contextmanager
+def _limited_waits() -> Iterator[None]:
+    """In the block, the pauses that the hub asks for are at most MOST_WAIT in all, inner blocks included."""
+    outer = _ASKED_WAITS.get()
+    token = _ASKED_WAITS.set([] if outer is None else outer)
+    try:
+        yield
+    finally:
+        _ASKED_WAITS.reset(token)
+
+
+@once
+def _check_waits() -> None:
+    """Makes the hub's client, which obeys any Retry-After, stop where _limited_waits says so."""
+    from huggingface_hub import set_client_factory
+    from huggingface_hub.utils._http import default_client_factory
+
+    def client() -> Any:
+        made = default_client_factory()
+        made.event_hooks["response"].append(_check_wait)
+        return made
+
+    set_client_factory(client)
+
+
+def _check_wait(response: Any) -> None:
+    """Errors: _TooLong if an answer that the client repeats asks for more than is left."""
+    from huggingface_hub.utils import parse_ratelimit_headers
+
+    asked, retry = _ASKED_WAITS.get(), response.headers.get("Retry-After", "")
+    if asked is None or (response.status_code not in (408, 429) and response.status_code < 500):
+        return
+    limit = parse_ratelimit_headers(response.headers) if response.status_code == 429 else None
+    by_limit = limit.reset_in_seconds if limit and limit.remaining == 0 else None
+    seconds = by_limit if by_limit is not None else int(retry) if retry.isdecimal() else 0
+    asked.append(seconds)
+    if sum(asked) > MOST_WAIT:
+        raise _TooLong(f"the hub asks to wait {seconds} s ({response.status_code})")
+
+
 def _asked(what: _File, request: Callable[[], T]) -> T:
     """Returns what a request of the hub's client gives. Errors: Unreachable in words."""
     from huggingface_hub.errors import (
@@ -223,8 +291,15 @@ def _asked(what: _File, request: Callable[[], T]) -> T:
     no_answer = _NO_ANSWER.get()
     if no_answer:
         raise Unreachable(f"{what}: {no_answer[0]}")
+    _check_waits()
+    logger = logging.getLogger("huggingface_hub")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # one line is said here, not one for each attempt
     try:
-        return request()
+        with _limited_waits():
+            return request()
+    except _TooLong as error:
+        raise _Refused(f"{what}: {error}; run the same command again later") from None
     except OfflineModeIsEnabled:
         reason = "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB"
     except RemoteEntryNotFoundError:
@@ -239,6 +314,8 @@ def _asked(what: _File, request: Callable[[], T]) -> T:
         if error.errno is not None:  # a file of this machine, not the connection
             raise
         reason = f"another page came in its place; {CONTINUE}"
+    finally:
+        logger.setLevel(level)
     raise Unreachable(f"{what}: {reason}")
 
 

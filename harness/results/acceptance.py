@@ -6,6 +6,7 @@ The caller passes what a checkout knows: recipes, code, data, and how to score v
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,7 @@ class Checkout:
     def __call__(self, bundle: Bundle, results: Mapping[str, ResultFile]) -> dict[str, Checked]:
         """Returns how far each run of a bundle was checked.
 
-        Cheap checks of all runs come before the vectors of one are scored, and training is last.
+        Cheap checks of all runs come before the vectors of one are unpacked, and training is last.
         Errors: InputError with the first fault.
         """
         seen = list(self.present)
@@ -158,10 +159,13 @@ class Checkout:
         """Returns the tasks whose stated scores the vectors give, and of which weights these are."""
         key = result.run.key
         folder = bundle.folder / "vectors" / key
-        if not folder.is_dir():
+        names = [name for name in bundle.names if name.startswith(f"vectors/{key}/")]
+        if not names:
             return {}
+        bundle.unpack(names)
         EmbeddingStore.load(folder)
         found = self.rescore(result, folder)
+        shutil.rmtree(folder)
         covered = {(name.task, name.selection) for name in found}
         for name, value in values_of(result).items():
             if (name.task, name.selection) in covered and not abs(

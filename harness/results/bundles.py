@@ -1,9 +1,9 @@
 """The bytes of a contributed bundle: a zip file of result files, curves and vectors with a manifest.
 
 Nothing in a bundle is executed. Every member is one of four kinds of regular file, named in the manifest with
-its sha256; arrays are read without pickle; nothing is written outside the folder it is unpacked to.
+its size and sha256; arrays are read without pickle; nothing is written outside the folder it is unpacked to.
 
-    manifest.json            contributor, fingerprints of the methods' code, files
+    manifest.json            contributor, fingerprints of the methods' code, members
     manifest.json.sig        SSH signature of the manifest, optional (harness/results/signatures.py)
     scores/RUN.json          result files (harness/results/schema.py)
     curves/RUN.json          evaluations during training, optional
@@ -12,23 +12,24 @@ its sha256; arrays are read without pickle; nothing is written outside the folde
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import stat
 import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import copyfileobj
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import Field
 
 from harness.declarations import Declaration, Name, validated
-from harness.disk.files import atomic_path
-from harness.disk.records import read_manifest, write_manifest
+from harness.disk.files import atomic_path, sha256_of
+from harness.disk.records import read_object
 from harness.errors import InputError
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
@@ -44,9 +45,11 @@ MEMBERS = {
 """The allowed names of members and their size limits in bytes."""
 
 MOST_MEMBERS, MOST_BYTES = 2_000, 8 * 2**30
+MOST_TEXT = 2**28
+"""Bytes of all members but the vectors of a bundle: they are unpacked together, vectors run by run."""
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member: equal content makes equal bytes."""
-AGAIN = "pack it with `sentbench contribute`"
+AGAIN = "pack it again"
 
 
 class Contributor(Declaration):
@@ -57,26 +60,20 @@ class Contributor(Declaration):
     may_be_cited: bool
 
 
+class Member(Declaration):
+    """One file of a bundle."""
+
+    bytes: int = Field(ge=0, le=MOST_BYTES)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
 class Manifest(Declaration):
     """The file manifest.json. code: the fingerprint of the code of each method with runs in it."""
 
-    format: Literal[2]
+    format: Literal[1]
     contributor: Contributor
     code: dict[Name, str] = Field(min_length=1)
-    files: dict[str, str] = Field(min_length=1, description="sha256 by name")
-
-
-class Bundle(NamedTuple):
-    """A bundle unpacked to a folder; every file of its manifest has the bytes that the manifest states."""
-
-    folder: Path
-    manifest: Manifest
-
-    @property
-    def signature(self) -> Path | None:
-        """The file of the signature, None if the bundle has none."""
-        path = self.folder / SIGNATURE
-        return path if path.is_file() else None
+    members: dict[str, Member] = Field(min_length=1)
 
 
 def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
@@ -94,37 +91,51 @@ def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
             )
         if size > most:
             raise InputError(f"{where}: member {name!r} has {size} bytes, expected at most {most}")
+    text = sum(size for name, size in sizes.items() if not name.startswith("vectors/"))
     total = sum(sizes.values())
-    if len(sizes) > MOST_MEMBERS or total > MOST_BYTES:
+    if len(sizes) > MOST_MEMBERS or total > MOST_BYTES or text > MOST_TEXT:
         raise InputError(
             f"{where}: {len(sizes)} members of {total} bytes, expected at most {MOST_MEMBERS} of "
-            f"{MOST_BYTES}; contribute it in parts"
+            f"{MOST_BYTES}, {MOST_TEXT} of them not vectors; contribute it in parts"
         )
 
 
 def write_bundle(
     out: Path,
-    folder: Path,
+    files: Mapping[str, Path],
     *,
     contributor: Contributor,
     code: Mapping[str, str],
     sign: Callable[[Path], Path] | None = None,
 ) -> Manifest:
-    """Writes the files of a folder as a bundle, atomically; equal content makes equal bytes.
+    """Writes a bundle of `files` by member name, atomically; equal content makes equal bytes.
 
-    sign: writes the signature of a file and returns where. Errors: InputError if nothing can be signed.
+    sign: writes the signature of a file and returns where.
+    Errors: InputError if a member's name or size is not allowed, or nothing can be signed.
     """
-    about = {"format": 2, "contributor": contributor.model_dump(), "code": dict(code)}
-    write_manifest(folder / MANIFEST, about)
-    manifest = read_bundle(folder).manifest
-    if sign:
-        sign(folder / MANIFEST)
-    with atomic_path(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), FIRST_DAY)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            with path.open("rb") as source, archive.open(info, "w") as target:
-                copyfileobj(source, target)
+    manifest = Manifest(
+        format=1,
+        contributor=contributor,
+        code=dict(sorted(code.items())),
+        members={
+            name: Member(bytes=files[name].stat().st_size, sha256=sha256_of(files[name]))
+            for name in sorted(files)
+        },
+    )
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        described = Path(scratch, MANIFEST)
+        text = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True)
+        described.write_text(text + "\n", encoding="utf-8")
+        signed = {SIGNATURE: sign(described)} if sign else {}
+        members = {MANIFEST: described, **signed, **dict(sorted(files.items()))}
+        check_limits(out, {name: path.stat().st_size for name, path in members.items()})
+        with atomic_path(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, path in members.items():
+                info = zipfile.ZipInfo(name, FIRST_DAY)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as source, archive.open(info, "w") as target:
+                    while block := source.read(2**20):
+                        target.write(block)
     return manifest
 
 
@@ -137,54 +148,85 @@ def is_bundle(path: Path) -> bool:
         return False
 
 
-def read_bundle(folder: Path) -> Bundle:
-    """Returns the bundle in a folder. Errors: InputError if it is not what its manifest states."""
-    manifest = validated(Manifest, read_manifest(folder / MANIFEST, again=AGAIN), where=MANIFEST)
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    odd = sorted((found - {MANIFEST, SIGNATURE}) ^ manifest.files.keys())
-    if odd:
-        raise InputError(f"{odd[0]!r} is not in both the manifest and the zip file; {AGAIN}")
-    return Bundle(folder, manifest)
+class Bundle:
+    """An opened bundle whose members are written below `folder` when they are asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile, folder: Path) -> None:
+        self.folder, self._archive = folder, archive
+        infos = archive.infolist()
+        counts = Counter(info.filename for info in infos)
+        for info in infos:
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            plain = kind in (0, stat.S_IFREG) and info.compress_type in (
+                zipfile.ZIP_STORED,
+                zipfile.ZIP_DEFLATED,
+            )
+            if counts[info.filename] > 1 or not plain:
+                raise InputError(
+                    f"member {info.filename!r} is there twice or not a regular file, expected a regular file "
+                    f"once; {AGAIN}"
+                )
+        check_limits(folder, {info.filename: info.file_size for info in infos})
+        if MANIFEST not in counts:
+            raise InputError(f"no {MANIFEST}; pack it with `sentbench contribute`")
+        self._write(MANIFEST)
+        again = "pack it with `sentbench contribute`"
+        found = read_object(folder / MANIFEST, again=again)
+        self.manifest = validated(Manifest, found, where=MANIFEST)
+        self.names = sorted(counts.keys() - {MANIFEST, SIGNATURE})
+        odd = sorted(set(self.names) ^ self.manifest.members.keys())
+        if odd:
+            place = "manifest" if odd[0] in counts else "zip file"
+            raise InputError(f"{odd[0]!r} is not in the {place}, expected in both; {AGAIN}")
+        if SIGNATURE in counts:
+            self._write(SIGNATURE)
+
+    @property
+    def signature(self) -> Path | None:
+        """The file of the signature, None if the bundle has none."""
+        path = self.folder / SIGNATURE
+        return path if path.is_file() else None
+
+    def unpack(self, names: Iterable[str]) -> None:
+        """Writes members, which must have the size and bytes that the manifest states."""
+        for name in names:
+            stated = self.manifest.members[name]
+            if self._write(name, most=stated.bytes) != (stated.bytes, stated.sha256):
+                raise InputError(f"member {name!r} has other bytes than the manifest states; {AGAIN}")
+
+    def _write(self, name: str, most: int = MOST_BYTES) -> tuple[int, str]:
+        """Returns the size and sha256 of a member that it wrote; not more than `most` bytes and a block."""
+        digest, size = hashlib.sha256(), 0
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with self._archive.open(name) as source, target.open("xb") as file:
+                while size <= most and (block := source.read(2**20)):
+                    size += len(block)
+                    digest.update(block)
+                    file.write(block)
+        except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            raise InputError(f"not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
+        return size, digest.hexdigest()
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Bundle]:
-    """Yields the bundle in a file, unpacked to a temporary folder.
+def opened(path: Path, folder: Path) -> Iterator[Bundle]:
+    """Yields the bundle in a file, to be unpacked below an empty `folder`.
 
     Errors: InputError that begins with the bundle's path, for it and for whatever is raised in the block
-    about a file of it, if it is not a regular file, not a zip file, or has a member that is not in the
+    about a file in `folder`, if it is not a regular file, not a zip file, or has a member that is not in the
     manifest, is not a regular file, or has another name, size or sha256 than is allowed or stated.
     """
     if not path.is_file():
         raise InputError(f"{path}: not a regular file, expected a bundle; name another one")
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        folder = Path(scratch)
-        try:
-            _unpack(path, folder)
-            yield read_bundle(folder)
-        except InputError as error:
-            fault = str(error).replace(f"{folder}/", "").removeprefix(f"{folder}: ")
-            raise InputError(f"{path}: {fault}") from None
-
-
-def _unpack(path: Path, folder: Path) -> None:
     try:
-        with zipfile.ZipFile(path) as archive:
-            _check_members(archive.infolist(), folder)
-            archive.extractall(folder)  # writes of no member more than the size that was checked
-    except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
-
-
-def _check_members(infos: Sequence[zipfile.ZipInfo], folder: Path) -> None:
-    """Raises InputError unless each member is a regular file, there once, with an allowed name and size."""
-    counts = Counter(info.filename for info in infos)
-    for info in infos:
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        packed = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        if counts[info.filename] > 1 or kind not in (0, stat.S_IFREG) or not packed:
-            raise InputError(
-                f"member {info.filename!r} is there twice or not a regular file, expected a regular file "
-                f"once; {AGAIN}"
-            )
-    check_limits(folder, {info.filename: info.file_size for info in infos})
+        archive = zipfile.ZipFile(path)
+    except (EOFError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: not a complete bundle ({error}), expected a zip file; {AGAIN}") from None
+    try:
+        with archive:
+            yield Bundle(archive, folder)
+    except InputError as error:
+        fault = str(error).replace(f"{folder}/", "").removeprefix(f"{folder}: ")
+        raise InputError(f"{path}: {fault}") from None

@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copy, copytree
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -138,10 +138,6 @@ def pack(
     check_limits(out, {MANIFEST: 0, **{name: path.stat().st_size for name, path in files.items()}})
     used: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        for name, path in files.items():
-            linked = Path(scratch, name)
-            linked.parent.mkdir(parents=True, exist_ok=True)
-            linked.symlink_to(path.resolve())
         for run in runs:
             result = _with_commit(read_result(run.scores), commit)
             method, key = result.run.method, result.run.key
@@ -152,8 +148,9 @@ def pack(
                     f"{', '.join(sorted(code))}; run `dvc repro fingerprint`"
                 )
             used[method] = code[method]
-            write_result(Path(scratch, "scores", f"{key}.json"), result)  # replaces the link
-        return write_bundle(out, Path(scratch), contributor=contributor, code=used, sign=sign)
+            files[f"scores/{key}.json"] = Path(scratch) / f"{key}.json"
+            write_result(files[f"scores/{key}.json"], result)
+        return write_bundle(out, files, contributor=contributor, code=used, sign=sign)
 
 
 def _with_commit(result: ResultFile, commit: tuple[str, bool]) -> ResultFile:
@@ -185,20 +182,22 @@ def accept(
     signer_of: the name of who signed a manifest, from its file and that of its signature.
     Errors: InputError with the first fault.
     """
-    with opened(path) as bundle:
-        found = check_bundle(path, bundle, check, signer_of)
-        target = _place(path, bundle, folder)
-        check_folder(target, CONTRIBUTION)
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        unpacked = Path(scratch, "bundle")
+        unpacked.mkdir()
+        with opened(path, unpacked) as bundle:
+            found = check_bundle(path, bundle, check, signer_of)
+            target = folder / f"{_slug(bundle.manifest.contributor.name)}-{found.bundle[:8]}"
+            check_folder(target, CONTRIBUTION)
         with new_folder(target, CONTRIBUTION) as part:
-            copytree(bundle.folder, part, ignore=ignore_patterns("vectors"), dirs_exist_ok=True)
+            for name in ("scores", "curves"):
+                if (unpacked / name).is_dir():
+                    copytree(unpacked / name, part / name)
+            for name in (MANIFEST, SIGNATURE):
+                if (unpacked / name).is_file():
+                    copy(unpacked / name, part / name)
             write_record(part / ACCEPTANCE, found.model_dump(mode="json"))
     return target, found
-
-
-def _place(path: Path, bundle: Bundle, folder: Path) -> Path:
-    """Returns the folder below `folder` of a bundle that is accepted."""
-    slug = re.sub(r"[^a-z0-9]+", "-", bundle.manifest.contributor.name.lower()).strip("-")[:40]
-    return folder / f"{slug or 'anonymous'}-{sha256_of(path)[:8]}"
 
 
 def check_again(
@@ -208,21 +207,26 @@ def check_again(
 
     Errors: InputError if it was not accepted here, or with the first fault.
     """
-    with opened(path) as bundle:
-        written = read_acceptance(_place(path, bundle, folder))
+    if not path.is_file():
+        raise InputError(f"{path}: not a regular file, expected a bundle; name another one")
+    wanted = sha256_of(path)
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch, opened(path, Path(scratch)) as bundle:
+        target = folder / f"{_slug(bundle.manifest.contributor.name)}-{wanted[:8]}"
+        written = read_acceptance(target)
         return written, check_bundle(path, bundle, check, signer_of)
 
 
 def check_bundle(
     path: Path, bundle: Bundle, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
 ) -> Acceptance:
-    """Returns what is found out about a bundle."""
+    """Returns what is found out about a bundle; its scores and curves are unpacked, vectors where needed."""
     signer = signer_of(bundle.folder / MANIFEST, bundle.signature)
+    bundle.unpack(name for name in bundle.names if not name.startswith("vectors/"))
     scores = sorted((bundle.folder / "scores").glob("*.json"))
     if not scores:
         raise InputError("no scores/RUN.json, expected at least one result; pack it again")
     results = {path.stem: read_result(path) for path in scores}
-    for name in bundle.manifest.files:
+    for name in bundle.names:
         if (key := name.split("/")[1].split(".")[0]) not in results:
             raise InputError(
                 f"{name!r} is of a run without a result, expected scores/{key}.json; leave it out"
@@ -266,7 +270,11 @@ def read_contributions(folder: Path) -> tuple[list[Contribution], list[str]]:
 
 def _read_accepted(path: Path, manifest: Manifest, written: Acceptance) -> Contribution:
     result = read_result(path)
-    stated, checked = manifest.files.get(f"scores/{path.name}"), written.runs.get(path.stem)
-    if checked is None or stated != sha256_of(path) or path.stem != result.run.key:
+    stated, checked = manifest.members.get(f"scores/{path.name}"), written.runs.get(path.stem)
+    if checked is None or stated is None or stated.sha256 != sha256_of(path) or path.stem != result.run.key:
         raise InputError(f"{path}: not the result that was accepted; {AGAIN}")
     return Contribution(path, manifest.contributor, written.signer, result, checked)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "anonymous"

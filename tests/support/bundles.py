@@ -20,7 +20,6 @@ from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import ScoreName, ranges_of, values_of
 from harness.results.schema import ResultFile
 from harness.results.store import write_result
-from methods.core.files import with_digest
 
 TASKS = tuple(f"T{number}" for number in range(6))
 SUBSETS = ("a", "b", "c")
@@ -176,12 +175,12 @@ def augmented(bundle: Path, change: Callable[[Contents], None], *, honest: bool 
     change(contents)
     if honest and contents.get(MANIFEST) == before is not None:
         manifest = json.loads(contents[MANIFEST])
-        manifest["files"] = {
-            name: hashlib.sha256(content).hexdigest()
+        manifest["members"] = {
+            name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
             for name, content in contents.items()
             if not name.startswith(MANIFEST)
         }
-        contents[MANIFEST] = json.dumps(with_digest(manifest)).encode()
+        contents[MANIFEST] = json.dumps(manifest).encode()
     out = bundle.with_name("changed.zip")
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in contents.items():

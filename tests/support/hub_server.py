@@ -135,8 +135,10 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     from huggingface_hub import file_download
     from huggingface_hub.utils import _http
 
+    from harness.data import hub
+
     pauses: list[float] = []
-    for module in (file_download, _http):
+    for module in (file_download, _http, hub):
         monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
     return pauses
 

@@ -26,7 +26,6 @@ from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
-from methods.core.files import with_digest
 
 ROOT = Path(__file__).parents[3]
 OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
@@ -158,8 +157,8 @@ def test_contributions_of_other_runs_than_their_key_stop_no_command(
         write_result(path, result.model_copy(update={"run": result.run.model_copy(update={field: other})}))
         manifest = folder / "manifest.json"
         stated = json.loads(manifest.read_text())
-        stated["files"][f"scores/{KEY}.json"] = hashlib.sha256(path.read_bytes()).hexdigest()
-        manifest.write_text(json.dumps(with_digest(stated)))
+        stated["members"][f"scores/{KEY}.json"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        manifest.write_text(json.dumps(stated))
         forged.append(path)
     shutil.rmtree(accepted)
     for command in (lambda: main(["verify", "pcl/table2", "SimCSE", "Avg"]), lambda: shown().contributed):
@@ -184,10 +183,10 @@ def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
     run = model.run.model_copy(update=record or {})
     path = folder / "scores" / f"{key}.json"
     write_result(path, model.model_copy(update={"run": run, "scores": scores}))
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = {"bytes": 1, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     contributor = {"name": "Anna", "link": "", "may_be_cited": True}
-    manifest = {"format": 2, "contributor": contributor, "code": {"simcse": "c"}}
-    manifest["files"] = {f"scores/{key}.json": digest}
+    manifest = {"format": 1, "contributor": contributor, "code": {"simcse": "c"}}
+    manifest["members"] = {f"scores/{key}.json": digest}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     before = verifications("pcl/table2", "simcse@bert-base-uncased", "Avg")[0]
     for rescored, said in ((names, "rescored here; not in ours"), (names[:-1], "scores only; no verdict")):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from harness.data import hub as files
 from harness.data.hub import Unreachable, commit_of, hub_file
 from harness.errors import InputError
 from harness.paths import cache
@@ -87,28 +88,53 @@ def test_what_a_stopped_process_leaves_is_continued(hub: Hub, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-def test_wrong_bytes_of_the_right_length_are_refused_and_deleted(hub: Hub, name: str) -> None:
-    hub.fail(name, Fault("damage"))
+def test_wrong_bytes_of_the_right_length_are_fetched_again_and_refused_if_they_stay_wrong(
+    hub: Hub, name: str
+) -> None:
+    hub.fail(name, Fault("damage", times=files.ROUNDS))
     with pytest.raises(InputError, match=f"{name} of some/model .*the download was damaged"):
         fetch(name)
     assert not [path for path in cache().rglob("*") if path.suffix != ".lock" and path.is_file()]
+    hub.fail(name, Fault("damage"))
     assert fetch(name).path.read_bytes() in (SMALL, LARGE)
 
 
-def test_the_pause_that_the_hub_asks_for_is_kept_and_said(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_pause_that_the_hub_asks_for_is_kept(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses = no_pauses(monkeypatch)
     hub.fail("config.json", Fault("status", status=429, seconds=7, method="HEAD"))
     assert fetch("config.json").path.read_bytes() == SMALL
     assert len(pauses) == 1
     assert pauses[0] >= 7
-    assert "Waiting 8" in caplog.text
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+@pytest.mark.parametrize(("seconds", "times"), [(3600, 1), (50, 99)], ids=["once", "again and again"])
+def test_a_longer_pause_than_two_minutes_in_all_is_not_kept(
+    hub: Hub, method: str, seconds: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an hour at once nor fifty seconds each time; requests of the same file share the limit."""
+    pauses = no_pauses(monkeypatch)
+    hub.fail("model.safetensors", Fault("status", status=429, seconds=seconds, times=times, method=method))
+    with pytest.raises(Unreachable, match=rf"asks to wait {seconds} s \(429\); .*again later$"):
+        fetch("model.safetensors")
+    assert sum(pauses) <= files.MOST_WAIT
+    hub.faults.clear()
+    assert fetch("model.safetensors").path.read_bytes() == LARGE
+
+
+def test_pauses_of_both_requests_for_a_file_count_together(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses = no_pauses(monkeypatch)
+    for method in ("HEAD", "GET"):
+        hub.fail("model.safetensors", Fault("status", status=429, seconds=70, method=method))
+    with pytest.raises(Unreachable, match="asks to wait 70 s"):
+        hub_file("some/model", "model", COMMIT, "model.safetensors")
+    assert len(pauses) == 1
 
 
 @pytest.mark.parametrize(
     "fault",
     [
+        Fault("status", status=503),
         Fault("status", status=503, method="HEAD"),
         Fault("status", status=429, seconds=0, method="HEAD"),
         Fault("status", status=429, seconds=0),
