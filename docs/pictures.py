@@ -1,8 +1,7 @@
 """Pictures of the report for the README and the gallery: `make pictures` writes docs/pictures/NAME.png.
 
 Each is a light page in a window of one size, cut below the part that it shows and reduced to few colours. The
-pages are those of `reports`. It needs Playwright (extra `browser`), a Chromium, and Pillow, which
-matplotlib brings.
+pages are those of `reports`. It needs Playwright and Pillow (extra `browser`) and a Chromium.
 """
 
 from __future__ import annotations

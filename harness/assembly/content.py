@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.assembly.pair_sets import pair_sets
-from harness.declarations import read_declarations
+from harness.assembly.stamp import stamp_of
+from harness.declarations import read_declaration, read_declarations
 from harness.identity import code_base, report_roots
 from harness.paths import (
     CURVES,
     LEADERBOARDS,
     MEASUREMENTS,
+    REPORTS,
     TABLES,
     declared,
 )
@@ -19,7 +21,7 @@ from harness.plan.entries import Params
 from harness.plan.names import any_small_scale, table_runs
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.formats.citation import WORKS, Work
-from harness.report.pages.content import Ablation, Report, Step
+from harness.report.pages.content import Ablation, Report, Site, Step
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
@@ -70,6 +72,8 @@ def report_content(
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         measurements=MEASUREMENTS,
+        stamp=stamp_of(evidence.results, REPORTS / "index.html"),
+        site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
 
 

@@ -84,5 +84,5 @@ TABLES = Layout(
         "results.csv",
     ),
 )
-PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html",))
+PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html", "*.svg", "*.csv"))
 PAPERS = Layout("the papers' pages of a report", {"pcl.html": (), "una.html": ()}, ("*.html",))

@@ -164,6 +164,8 @@
     openCell = cell;
     byId("cell-dialog-title").textContent = titleOf(cell);
     byId("cell-dialog-link").href = `#${cell.parentElement.id}`;
+    byId("cell-dialog-evidence").hidden = !cell.dataset.evidence;
+    byId("cell-dialog-evidence").href = `#${cell.dataset.evidence}`;
     fillFacts(byId("cell-dialog-facts"), cell);
     for (const section of document.querySelectorAll("details.system")) {
       if ([...section.querySelectorAll("tr[data-run]")].some((row) => wanted.has(row.dataset.run))) {
@@ -180,6 +182,7 @@
     dialog.showModal();
     dialog.scrollTop = 0;
   };
+  byId("cell-dialog-evidence").addEventListener("click", () => dialog.close());
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hideTip();
     const cell = cellOf(event.target);

@@ -21,18 +21,13 @@
   labelSwitch();
   schemeSwitch.hidden = false;
 
-  /* ---- the date of the file, which its bytes do not contain: a clone that reproduces it has the same ---- */
-  const written = document.querySelector("#written");
-  const date = new Date(document.lastModified);
-  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
-  written.querySelector("time").textContent = day;
-  written.hidden = false;
-
   /* ---- a link to a closed part opens it ---- */
   const openTarget = () => {
     const part = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
     for (let at = part; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
     if (part) part.scrollIntoView();
+    const cell = part && part.querySelector(":scope > .cell"); /* a link to a cell opens its dialog */
+    if (cell) cell.click();
   };
   addEventListener("hashchange", openTarget);
   openTarget();

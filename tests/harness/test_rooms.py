@@ -189,7 +189,7 @@ def test_light_commands_load_nothing_heavy(command: list[str]) -> None:
     code = (
         "import sys\nfrom harness.cli import main\n"
         f"try:\n    main({command!r})\nexcept SystemExit:\n    pass\n"
-        "heavy = {'torch', 'transformers', 'mteb', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "heavy = {'torch', 'transformers', 'mteb', 'scipy', 'vl_convert'} & set(sys.modules)\n"
         "sys.exit(','.join(sorted(heavy)) or 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -87,6 +87,11 @@ class Others:
     searched: bool
 
     @property
+    def studies(self) -> tuple[Study, ...]:
+        """Those that count, of every relation."""
+        return tuple(study for pool in self.pools.values() for study in pool.studies)
+
+    @property
     def independent(self) -> Pool:
         """Runs by others that follow the recipe."""
         return self.pools["independent"]

@@ -1,15 +1,176 @@
-"""A chart as the pages show it."""
+"""Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
+
+A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value
+given to `draw`, and for a size in its `usermeta`, which has one set of sizes for windows and one for
+phones. vl-convert draws without a network.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.errors import InputError
+from harness.report.charts.palette import PALETTE
+from harness.report.formats.templates import TEMPLATES
+
+PICTURES = TEMPLATES / "pictures"
+SIZES = ("wide", "narrow")
+DROPPED = (
+    "role",
+    "aria-hidden",
+    "aria-roledescription",
+    "pointer-events",
+    "font-family",
+    "stroke-miterlimit",
+)
+"""Attributes that the page states once, or that only a script of Vega reads."""
+GROWTH = 1.25
+"""How much larger than it was laid out a drawing may be shown."""
+LINK_BASE = "https://vega.github.io/vega-datasets/"
+"""What vl-convert puts before a link that names no host; here a link leads into the page."""
+_NAMED = re.compile(r"\$([\w-]+)")
+COLOURS = {name: f"var(--{name}, {shade.light})" for name, shade in PALETTE.items()}
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with its words: `svg` as `harness.report.charts` draws it, the caption that explains it."""
+    """A picture with its words and its data.
+
+    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones.
+    """
 
     key: str
     title: str
-    svg: str
-    caption: str = ""
+    caption: str
+    says: str
+    rows: tuple[Row, ...]
+    drawings: tuple[str, str]
+
+    @property
+    def svg(self) -> str:
+        """The drawing for windows, which also is its file."""
+        return self.drawings[0]
+
+    @property
+    def csv(self) -> str:
+        """The data of the picture, one line a mark."""
+        columns = dict.fromkeys(name for row in self.rows for name in row)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What can be downloaded, by the file as seen from the main page."""
+        return {f"pages/{self.key}.svg": f"{self.svg}\n", f"pages/{self.key}.csv": self.csv}
+
+
+def draw(
+    name: str,
+    rows: Sequence[Row],
+    *,
+    key: str,
+    title: str,
+    caption: str = "",
+    says: str = "",
+    **words: object,
+) -> Chart:
+    """Returns the picture that NAME.yaml declares, of `rows`; equal rows give equal bytes.
+
+    key: starts every id, so that pictures share a page. words: what `$NAME` stands for in the declaration.
+    Errors: InputError without rows, if vl-convert is missing, and for a declaration that draws nothing.
+    """
+    if not rows:
+        raise InputError(f"picture {key}: nothing to draw, got no rows")
+    declared = _declared(PICTURES / f"{name}.yaml")
+    config = _filled(_declared(PICTURES / "style.yaml"), COLOURS)
+    sizes = _filled(declared["usermeta"], words)
+    drawings = []
+    for size in SIZES:
+        spec = _filled(declared, {**COLOURS, **words, **sizes[size]})
+        spec |= {"data": {"values": list(rows)}, "config": config}
+        drawings.append(_as_inline(_svg_of(spec, key), f"{key}-{size}", title, says or caption))
+    return Chart(key, title, caption, says, tuple(rows), (drawings[0], drawings[1]))
+
+
+@cache
+def _declared(path: Path) -> dict[str, Any]:
+    return dict(yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader))
+
+
+def _filled(part: Any, values: Mapping[str, Any]) -> Any:
+    """Returns a part of a declaration with a value for each `$NAME`, of any type where it is alone."""
+    if isinstance(part, dict):
+        return {name: _filled(value, values) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_filled(value, values) for value in part]
+    if not isinstance(part, str) or "$" not in part:
+        return part
+    whole = _NAMED.fullmatch(part)
+    return values[whole[1]] if whole else _NAMED.sub(lambda found: str(values[found[1]]), part)
+
+
+def _svg_of(spec: Mapping[str, Any], key: str) -> str:
+    try:
+        import vl_convert
+    except ImportError:
+        raise InputError(
+            "pictures need vl-convert-python, which is not installed; install the extra: "
+            "pip install '.[report]'"
+        ) from None
+    try:
+        return str(vl_convert.vegalite_to_svg(dict(spec), vl_version="6.4", allowed_base_urls=[]))
+    except ValueError as error:
+        fault = " ".join(str(error).split())[:300]
+        raise InputError(f"picture {key}: {fault}") from None
+
+
+def _as_inline(svg: str, key: str, title: str, says: str) -> str:
+    """Returns the drawing as one named <svg> of the page: its marks have tips, its ids start with `key`."""
+    text = re.sub(r' xmlns(:xlink)?="[^"]+"', "", svg.replace("xlink:href", "href").replace(LINK_BASE, ""))
+    root = ElementTree.fromstring(re.sub(r"(\bid=\"|url\(#|href=\"#)(?=clip|gradient)", rf"\1{key}-", text))
+    for parent in root.iter():
+        for child in [child for child in parent if child.get("class") in ("background", "foreground")]:
+            if child.get("fill") is None and child.get("stroke") is None:
+                parent.remove(child)
+    for element in root.iter():
+        label = element.attrib.pop("aria-label", "")
+        if label and element.tag == "path":
+            element.insert(0, ElementTree.Element("title"))
+            element[0].text = label
+        marks = [word for word in element.attrib.pop("class", "").split() if word.endswith("_marks")]
+        if marks:
+            element.set("class", marks[0].removesuffix("_marks"))
+        for name in DROPPED:
+            element.attrib.pop(name, None)
+    root.set("style", f"max-width: {GROWTH * float(root.get('width', '0')):.0f}px")
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    linked = root.find(".//a") is not None
+    root.attrib.update(
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "role": "group" if linked else "img",
+            "aria-labelledby": f"{key}-title {key}-desc",
+            "font-family": "Arial, Helvetica, sans-serif",
+        }
+    )
+    for position, (tag, words) in enumerate((("title", title), ("desc", says))):
+        named = ElementTree.Element(tag, {"id": f"{key}-{tag}"})
+        named.text = words
+        root.insert(position, named)
+    return ElementTree.tostring(root, encoding="unicode")

@@ -38,6 +38,21 @@ PALETTE: dict[str, Colour] = {
 SERIES = tuple(name for name in PALETTE if name.startswith("series-"))
 
 
+SCALE = {
+    "holds": ("replicate", "agree"),
+    "departs": ("not replicate", "lower", "higher"),
+    "open": ("inconclusive",),
+}
+"""The colour of a verdict by a word of it; where several fit, the last one."""
+
+
+def colour_of(verdict: str) -> str:
+    """Returns the CSS colour of a verdict."""
+    fits = [name for name, words in SCALE.items() if any(word in verdict for word in words)]
+    name = fits[-1] if fits else "alone"
+    return f"var(--{name}, {PALETTE[name].light})"
+
+
 def css_variables() -> str:
     """Returns the declarations that give every colour its value in the page's scheme."""
     return "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in PALETTE.items())

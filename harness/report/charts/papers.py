@@ -2,61 +2,139 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from harness.report.charts import figures
-from harness.report.charts.chart import Chart
+from harness.report.charts.chart import Chart, Row, draw
 from harness.report.charts.curves import CurvePoint
-from harness.report.charts.palette import PALETTE, SERIES
-from harness.report.charts.svg import WIDTH, drawing, to_svg
+from harness.report.charts.training import LINES, READINGS, log_curves
 from harness.report.runs import RunDetail, slug
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Table, TableRow, row_label
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
-
-PER_ROW = 2
-"""The most panels side by side."""
-LETTER = 0.0165
-"""The width of a letter at a tick, as a share of a chart with one panel."""
 WIDE = 30.0
-"""Axis values further apart than this factor appear on a logarithmic axis."""
-REPORTED = "Diamonds: published."
-OURS = "Circles: ours, mean ± standard deviation over seeds; small dots are seeds."
-UNRUN = "None of it has been run yet."
+"""Axis values further apart than this factor are on a logarithmic axis."""
+KINDS = ("reported", "ours", "independent source")
+"""The marks of a picture by rows, in the order of its legend."""
 
 
 def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
-    """Returns the chart of a table that is a figure or has an axis, None if there is nothing to draw.
+    """Returns the picture of a table that is a figure or has an axis, None if there is nothing to draw.
 
-    Errors: InputError if matplotlib is missing.
+    Errors: InputError if vl-convert is missing.
     """
     key = f"chart-{slug(table.key)}"
     if table.logs:
-        curves = _curves(table, runs)
-        svg = figures.geometry(curves, quantities=table.logs, key=key) if curves else None
-        return Chart(key, table.title, svg, "Over training steps; thin lines are seeds.") if svg else None
+        return log_curves(_curves(table, runs), table.logs, key, table.title)
     placed = any(row.x is not None for row in table.rows)
-    drawn = [index for index in _panels(table) if _has_values(table, index)]
-    if not drawn or not (placed or table.kind == "figure"):
+    if not (placed or table.kind == "figure"):
         return None
-    cells = [row.cells[index] for index in drawn for row in table.rows]
-    reported = REPORTED if any(cell.published is not None for cell in cells) else "No value is reported."
-    ours = OURS if any(cell.value is not None for cell in cells) else UNRUN
-    return Chart(key, table.title, _draw(table, drawn, key, placed=placed), f"{reported} {ours}")
+    rows = list(_axis_rows(table) if placed else _plain_rows(table))
+    if not rows:
+        return None
+    says = compared(rows)
+    if not placed:
+        return by_rows(rows, key=key, title=table.title, says=says, x_title=table.unit)
+    where = {row.x for row in table.rows if row.x is not None}
+    wide = min(where) > 0 and max(where) / min(where) > WIDE
+    many = len({row["series"] for row in rows}) > 1
+    return draw(
+        "lines",
+        rows,
+        key=key,
+        title=table.title,
+        caption="Dashed, diamonds: reported. Solid, circles: ours, with a band of one standard deviation.",
+        says=says,
+        **{
+            **LINES,
+            "scale": "log" if wide else "linear",
+            "legend": {"title": None} if many else None,
+            "kinds": {"title": None},
+            "dot": 36,
+            "x_title": table.x_title,
+            "y_title": table.unit,
+        },
+    )
 
 
-def _panels(table: Table) -> list[int]:
-    """The columns that are scores; a plain one is the axis or a note."""
-    return [index for index, column in enumerate(table.columns) if not column.plain]
+def by_rows(rows: list[Row], *, key: str, title: str, says: str, x_title: str, caption: str = "") -> Chart:
+    """Returns a picture with a line for each name, and the kinds of values as `KINDS` has them."""
+    return draw(
+        "rows",
+        rows,
+        key=key,
+        title=title,
+        caption=caption
+        or "Diamonds: reported. Circles: our seeds; the bar is their mean ± one standard deviation.",
+        says=says,
+        x_title=x_title,
+        kinds=list(KINDS),
+        solid="reported",
+        reverse=False,
+        zero=False,
+    )
 
 
-def _has_values(table: Table, index: int) -> bool:
-    cells = [row.cells[index] for row in table.rows]
-    return any(cell.value is not None or cell.published is not None for cell in cells)
+def compared(rows: list[Row]) -> str:
+    """Returns how many of the reported values of a picture we have a value of, and how far ours are off."""
+    fields = ("panel", "series", "x", "name")
+    means: dict[str, dict[tuple[object, ...], float]] = {"reported": {}, "ours": {}}
+    for row in rows:
+        if row["kind"] in means:
+            value = row.get("mean", row.get("y", row.get("value")))
+            means[row["kind"]][tuple(row.get(field) for field in fields)] = value
+    both = [abs(means["ours"][at] - value) for at, value in means["reported"].items() if at in means["ours"]]
+    if not both:
+        return f"{len(means['reported'])} reported values; none of them has been run yet."
+    return (
+        f"Ours exist for {len(both)} of {len(means['reported'])} reported values; the largest difference is "
+        f"{max(both):.2f}."
+    )
+
+
+def cell_rows(name: str, cell: Cell) -> Iterator[Row]:
+    """Yields the marks of one cell in a picture by rows: its reported value, our seeds, our mean and band."""
+    if cell.value is not None:
+        yield {
+            "name": name,
+            "kind": "ours",
+            "mean": cell.value,
+            "low": cell.value - (cell.sd or 0.0),
+            "high": cell.value + (cell.sd or 0.0),
+        }
+        for value in cell.values or (cell.value,):
+            yield {
+                "name": name,
+                "kind": "ours",
+                "value": value,
+                "mean": cell.value,
+                "says": f"{name}, ours: {value:.2f}",
+            }
+    if cell.published is not None:
+        value = cell.published
+        yield {"name": name, "kind": "reported", "value": value, "says": f"{name}, reported: {value:.2f}"}
+
+
+def _plain_rows(table: Table) -> Iterator[Row]:
+    shown = [index for index, column in enumerate(table.columns) if not column.plain]
+    for row in table.rows:
+        for index in shown:
+            name = row_label(row) if len(shown) == 1 else f"{row_label(row)}, {table.columns[index].title}"
+            yield from cell_rows(name, row.cells[index])
+
+
+def _axis_rows(table: Table) -> Iterator[Row]:
+    for index, column in enumerate(table.columns):
+        for row in table.rows:
+            if row.x is not None and not column.plain:
+                yield from _marks_at(column.title, row, row.cells[index])
+
+
+def _marks_at(panel: str, row: TableRow, cell: Cell) -> Iterator[Row]:
+    where = {"panel": panel, "series": row.group or "all", "x": row.x}
+    for kind, value in (("reported", cell.published), ("ours", cell.value)):
+        if value is not None:
+            band = {"low": value - cell.sd, "high": value + cell.sd} if kind == "ours" and cell.sd else {}
+            says = f"{panel}, {row_label(row)}, {kind}: {value:.2f}"
+            yield {**where, "kind": kind, "y": value, **band, "says": says}
 
 
 def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[CurvePoint]]:
@@ -65,128 +143,6 @@ def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[Curve
     for row in table.rows:
         keys = dict.fromkeys(key for cell in row.cells for key in cell.runs if key in runs)
         points = [point for key in keys for point in runs[key].curve]
-        if any(getattr(point, name) is not None for point in points for name in table.logs):
+        if any(READINGS[name](point) is not None for point in points for name in table.logs):
             found[row.title] = points
     return found
-
-
-def _draw(table: Table, indices: Sequence[int], key: str, *, placed: bool) -> str:
-    columns = min(len(indices), PER_ROW)
-    lines = math.ceil(len(indices) / columns)
-    height = 2.9 if placed else 1.0 + 0.3 * len(table.rows)
-    with drawing(WIDTH, 0.5 + height * lines) as canvas:
-        grid = canvas.subplots(lines, columns, squeeze=False, sharey=not placed, sharex=not placed)
-        panels = list(grid.flat)
-        for axes, index in zip(panels, indices, strict=False):
-            if placed:
-                _lines(axes, table, index, panels=columns)
-            else:
-                _dots(axes, table, index)
-            if len(indices) > 1:
-                axes.set_title(table.columns[index].title)
-        for spare in panels[len(indices) :]:
-            spare.set_visible(False)
-        words = {"fontsize": 9, "color": PALETTE["muted"].light}
-        canvas.supxlabel(table.x_title if placed else table.unit, **words)
-        if placed:
-            canvas.supylabel(table.unit, **words)
-        _legend(canvas, panels[: len(indices)])
-        return to_svg(canvas, key=key, title=table.title, description=_words(table, indices))
-
-
-def _groups(table: Table) -> dict[str, list[TableRow]]:
-    groups: dict[str, list[TableRow]] = {}
-    for row in table.rows:
-        groups.setdefault(row.group, []).append(row)
-    return groups
-
-
-def tick_names(where: Sequence[float], *, panels: int) -> list[str]:
-    """Returns what appears at each tick of a logarithmic axis, nothing where it would touch the next one.
-
-    where: the ticks, ascending; panels: how many such axes share the width of a chart.
-    """
-    span, end, names = math.log(where[-1] / where[0]), math.inf, []
-    for x in reversed(where):
-        name = f"{x:,.10g}"
-        middle, half = math.log(x / where[0]) / span, LETTER * panels * (len(name) + 1) / 2
-        fits = middle + half <= end
-        end = middle - half if fits else end
-        names.append(name if fits else "")
-    return names[::-1]
-
-
-def _lines(axes: Axes, table: Table, index: int, *, panels: int) -> None:
-    """Values against the axis of the table, one pair of lines a group; `panels` appear side by side."""
-    where = sorted({row.x for row in table.rows if row.x is not None})
-    if min(where) > 0 and max(where) / min(where) > WIDE:
-        axes.set_xscale("log")
-        axes.set_xticks(where, tick_names(where, panels=panels))
-        axes.minorticks_off()
-    for style, (group, rows) in enumerate(_groups(table).items()):
-        colour = PALETTE[SERIES[style % len(SERIES)]].light
-        placed = sorted((row for row in rows if row.x is not None), key=lambda row: row.x or 0.0)
-        points = [(row.x or 0.0, row.cells[index]) for row in placed]
-        reported = [(x, cell.published) for x, cell in points if cell.published is not None]
-        if reported:
-            label = f"{group}, published" if group else "published"
-            axes.plot(
-                *zip(*reported, strict=True), "D--", color=colour, linewidth=0.9, markersize=5, label=label,
-                markerfacecolor=PALETTE["paper"].light,
-            )  # fmt: skip
-        ours = [(x, cell.value) for x, cell in points if cell.value is not None]
-        axes.plot([x for x, _ in ours], [value for _, value in ours], color=colour, linewidth=1.5)
-        for x, cell in points:
-            if cell.value is not None:
-                _mark(axes, x, cell.value, cell, colour, label=f"{group}, ours" if group else "ours")
-    axes.yaxis.grid(True, color=PALETTE["rule"].light, linewidth=0.5)
-
-
-def _mark(axes: Axes, x: float, mean: float, cell: Cell, colour: str, *, label: str) -> None:
-    """Our mean with its standard deviation and the seeds behind it; upright."""
-    axes.errorbar(
-        [x], [mean], yerr=[cell.sd or 0.0], fmt="o", color=colour, markersize=5.5, capsize=2,
-        label=label,
-    )  # fmt: skip
-    axes.plot([x] * len(cell.values), list(cell.values), ".", color=colour, markersize=3, alpha=0.6)
-
-
-def _dots(axes: Axes, table: Table, index: int) -> None:
-    """One line a row: the published value and ours, lying."""
-    published, ours = PALETTE["series-2"].light, PALETTE["series-1"].light
-    for line, row in enumerate(table.rows):
-        cell = row.cells[index]
-        axes.axhline(line, color=PALETTE["rule"].light, linewidth=0.5, zorder=0)
-        if cell.value is not None:
-            axes.errorbar(
-                [cell.value], [line], xerr=[cell.sd or 0.0], fmt="o", color=ours, capsize=2, label="ours"
-            )
-            axes.plot(list(cell.values), [line] * len(cell.values), ".", color=ours, markersize=3, alpha=0.6)
-        if cell.published is not None:
-            axes.plot([cell.published], [line], "D", color=published, markersize=5, label="published")
-    axes.set_yticks(range(len(table.rows)), [row.title for row in table.rows])
-    axes.set_ylim(len(table.rows) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.margins(x=0.15)
-
-
-def _legend(canvas: Canvas, panels: Sequence[Axes]) -> None:
-    marks = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    canvas.legend(marks.values(), marks.keys(), loc="outside upper left", ncols=3, frameon=False, fontsize=8)
-
-
-def _words(table: Table, indices: Sequence[int]) -> str:
-    """The chart in sentences, for those who do not see it."""
-    sentences = []
-    for index in indices:
-        for row in table.rows:
-            cell = row.cells[index]
-            said = [] if cell.published is None else [f"published {cell.published:.{table.decimals}f}"]
-            said += [] if cell.value is None else [f"ours {cell.value:.{table.decimals}f}"]
-            if said:
-                sentences.append(f"{table.columns[index].title}, {row.title}: {', '.join(said)}.")
-    return " ".join(sentences)

@@ -114,4 +114,6 @@ def ablation_values(report: Report) -> dict[str, Any]:
     }
 
 
-PAGE = Page("Ablations", "pages/ablations.html", "ablations.html.j2", ablation_values, order=4)
+PAGE = Page(
+    "Ablations", "pages/ablations.html", "ablations.html.j2", ablation_values, order=4, group="Methods"
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
 from harness.facts import statistics
-from harness.facts.verdicts import Verdict
+from harness.facts.verdicts import MARGIN, Verdict
+from harness.report.charts.chart import Chart, Row, draw
+from harness.report.charts.palette import colour_of
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
@@ -25,6 +28,31 @@ MOST = 3
 """Findings that the first screen tells."""
 
 ANSWERS = "answers.yaml"
+CROWD = 12
+"""The most runs that the first picture draws in one line; more take three."""
+
+
+GROUPS: dict[tuple[str, str], tuple[Verdict, ...]] = {
+    ("replicates", "replicate"): (
+        "replicates",
+        "replicates within run-to-run variation",
+        "independent runs agree",
+    ),
+    ("is above what other runs reach", "are above what other runs reach"): (
+        "does not replicate (lower)",
+        "independent runs score lower",
+    ),
+    ("is below what other runs reach", "are below what other runs reach"): (
+        "does not replicate (higher)",
+        "independent runs score higher",
+    ),
+    ("is inconclusive", "are inconclusive"): ("inconclusive", "independent evidence is inconclusive"),
+    ("was measured by its authors only", "were measured by their authors only"): (
+        "authors only",
+        "no independent result",
+    ),
+}
+"""What the conclusion says of one number or several, by their verdicts."""
 
 
 class Number(Declaration):
@@ -45,10 +73,11 @@ class Numbers(Declaration):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of one number, in words. link, evidence: addresses of its table and of what others
-    measured, as seen from the main page; the latter is empty where nobody did.
+    """What is known of one number, in words. link, evidence: addresses of its table, which states the
+    protocol, and of what others measured, as seen from the main page; the latter is empty where nobody did.
     """
 
+    found: Verification
     name: str
     link: str
     evidence: str
@@ -59,6 +88,11 @@ class Answer:
     known: str
     cost: str
     command: str
+
+    @property
+    def anchor(self) -> str:
+        """The id of its row."""
+        return f"answer-{slug(self.name)}"
 
 
 def load_numbers(folder: Path) -> list[Number]:
@@ -84,7 +118,8 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
 
 def address_of(report: Report, table: Table) -> str:
     """Returns where a table stands, as seen from the main page."""
-    owner = next((paper.file for paper in report.papers if table in paper.tables), "")
+    small = "pages/small.html" if table in report.small_tables else ""
+    owner = next((paper.file for paper in report.papers if table in paper.tables), small)
     return f"{owner}#table-{slug(table.key)}"
 
 
@@ -92,6 +127,7 @@ def _answer(name: str, report: Report, table: Table, found: Verification, cell: 
     page, _, anchor = address_of(report, table).partition("#")
     studied = any(pool.studies for pool in found.others.pools.values())
     return Answer(
+        found=found,
         name=name,
         link=f"{page}#{anchor}",
         evidence=f"{page}#{anchor_of(found.reported.row)}" if studied and page else "",
@@ -144,10 +180,92 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
     again = {source for _, _, found in verifications(tables) for source in found.others.independent.sources}
     return {
         "answers": answers,
+        "forest": forest_of(answers, f"numbers-{page}" if page else "numbers") if answers else None,
         "counts": verdict_counts(*tables),
         "sources": len(again),
         "telling": telling_findings(tables, answers),
     }
+
+
+def forest_of(answers: Sequence[Answer], key: str) -> Chart:
+    """Returns the first picture: every number's independent runs and ours as differences from it."""
+    return draw(
+        "answers",
+        [row for answer in answers for row in marks_of(answer)],
+        key=key,
+        title="Reported numbers and independent runs of the same recipe",
+        caption=(
+            "Each mark is a score minus the reported one. In the green band, within "
+            f"{MARGIN:g} points, it counts as the same. The blue bar is the 90 % interval of the mean of "
+            "independent sources, which decides the verdict; each source counts once."
+        ),
+        says=conclusion(answers),
+        margin=MARGIN,
+        below=-MARGIN,
+    )
+
+
+def marks_of(answer: Answer) -> list[Row]:
+    """Returns the marks of one number: what was measured, minus the reported value, in points."""
+    found, reported = answer.found, answer.found.reported.value
+    pool, own = found.others.independent, found.others.pools["same authors"]
+    means = [value for source, value in pool.sources.items() if source not in pool.runs]
+    kinds = {
+        "independent run": sorted(pool.values),
+        "independent mean": means,
+        "median of sources": [] if pool.median is None else [pool.median],
+        "its authors again": list(own.sources.values()),
+        "reported": [reported],
+        "ours": list(found.values),
+    }
+    about: Row = {
+        "reported": answer.reported,
+        "verdict": f"{answer.mark} {answer.verdict}",
+        "basis": _basis(found),
+        "colour": colour_of(answer.verdict),
+        "link": f"#{answer.anchor}",
+    }
+    rows: list[Row] = [
+        {
+            "name": answer.name,
+            "kind": kind,
+            "value": round(value, 4),
+            "difference": round(value - reported, 4),
+            "lane": place % 3 - 1 if len(values) > CROWD else 0,
+            "says": f"{answer.name}, {kind}: {value:.2f}",
+            **(about if kind == "reported" else {}),
+        }
+        for kind, values in kinds.items()
+        for place, value in enumerate(values)
+    ]
+    interval = found.by_others.interval
+    if interval is not None:
+        ends = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
+        rows.append({"name": answer.name, "kind": "interval", **ends})
+    return rows
+
+
+def _basis(found: Verification) -> str:
+    """Returns in a few words what the verdict of a number rests on."""
+    pool = found.others.independent
+    if found.values:
+        return f"{counted(len(found.values), 'run')} of ours"
+    if pool.sources:
+        return (
+            f"{counted(len(pool.sources), 'independent source')}, {counted(len(pool.values), 'single run')}"
+        )
+    return "no independent run found"
+
+
+def conclusion(answers: Sequence[Answer]) -> str:
+    """Returns what the first picture shows, in one sentence."""
+    counts = Counter(_group(answer.verdict) for answer in answers)
+    parts = [f"{counts[words]} {words[counts[words] > 1]}" for words in GROUPS if counts[words]]
+    return f"Of {counted(len(answers), 'well-known number')}, {', '.join(parts)}."
+
+
+def _group(verdict: Verdict) -> tuple[str, str]:
+    return next(words for words, verdicts in GROUPS.items() if verdict in verdicts)
 
 
 def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:

@@ -66,4 +66,4 @@ def _declared_audits(report: Report) -> dict[str, Any]:
     return audit_values(report, load_audits(report.leaderboards / "audit"))
 
 
-PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", _declared_audits, order=3)
+PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", _declared_audits, order=3, group="Methods")

@@ -21,4 +21,4 @@ def cite_values(report: Report) -> dict[str, Any] | None:
     return {"rows": sorted(found.items())} if found else None
 
 
-PAGE = Page("Cite", "pages/cite.html", "cite.html.j2", cite_values, order=3)
+PAGE = Page("Cite", "pages/cite.html", "cite.html.j2", cite_values, order=3, group="About")

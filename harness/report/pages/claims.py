@@ -19,6 +19,7 @@ from harness.errors import InputError, near_matches
 from harness.facts.comparisons import Claimed, Pair, claimed_among_many
 from harness.facts.statistics import Comparison
 from harness.facts.verdicts import next_look
+from harness.report.charts.comparisons import claims_of
 from harness.report.pages.anchors import cell_anchor
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
@@ -90,6 +91,7 @@ class JudgedClaim:
     claim: Claim
     pairs: tuple[JudgedPair, ...]
     decimals: int
+    scale: float = 100.0
 
     @property
     def outcome(self) -> Outcome:
@@ -131,6 +133,7 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
             claim,
             tuple(_judge_pair(two, answers.get(two.pair_of)) for two in some),
             tables[claim.table].decimals,
+            tables[claim.table].scale,
         )
         for claim, some in zip(claims, sides, strict=True)
     ]
@@ -231,7 +234,14 @@ def claims_values(
     """
     counts = Counter(judged.outcome for claims in ledger.values() for judged in claims)
     outcomes = {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
-    return {"ledger": ledger, "outcomes": outcomes, "pages": pages or {}}
+    drawn = {paper: chart for paper, claims in ledger.items() if (chart := claims_of(paper, claims))}
+    return {
+        "ledger": ledger,
+        "outcomes": outcomes,
+        "pages": pages or {},
+        "drawn": drawn,
+        "figures": list(drawn.values()),
+    }
 
 
 def _declared_claims(report: Report) -> dict[str, Any]:

@@ -84,4 +84,4 @@ def seeds_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]
     }
 
 
-PAGE = Page("Compare", "pages/compare.html", "compare.html.j2", compare_values, order=2)
+PAGE = Page("Compare", "pages/compare.html", "compare.html.j2", compare_values, order=2, group="Systems")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.declarations import LEADERBOARDS
+from harness.declarations import LEADERBOARDS, Declaration
 from harness.report.charts.chart import Chart
 from harness.report.disagreement import PairSet
 from harness.report.runs import RunDetail
@@ -70,6 +70,22 @@ class Ablation:
         return f"sentbench plan ablation/{self.system} && dvc repro"
 
 
+class Site(Declaration):
+    """The file site.yaml: public addresses of the project, empty where it has none."""
+
+    repository: str = ""
+    documentation: str = ""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Which results a report shows: the sha256 of the scores, and the commit and day that they are of."""
+
+    results: str = ""
+    commit: str = ""
+    date: str = ""
+
+
 @dataclass(frozen=True)
 class Report:
     """The whole report.
@@ -80,7 +96,7 @@ class Report:
     contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
-    measurements: what the benchmarks wrote, None for a report without it.
+    measurements: what the benchmarks wrote, None for a report without it. stamp, site: for the footer.
     """
 
     title: str
@@ -100,6 +116,8 @@ class Report:
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
     measurements: Path | None = None
+    stamp: Stamp = Stamp()
+    site: Site = field(default_factory=Site)
 
     @property
     def systems(self) -> dict[str, list[RunDetail]]:

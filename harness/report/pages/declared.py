@@ -16,6 +16,8 @@ import harness.report.pages as room
 from harness.report.pages.content import Report
 
 MAIN = "index.html"
+GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
+"""The menus of the navigation, in their order."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Page:
     """One page. title: its name in the navigation. file: where it is, as seen from the main page.
 
     build: returns the values that the template shows besides the report, None if there is nothing to show:
-    then there is neither page nor link. order: pages appear in the navigation by it.
+    then there is neither page nor link. order: pages are in their menu by it. group: one of `GROUPS`.
     """
 
     title: str
@@ -31,6 +33,7 @@ class Page:
     template: str
     build: Callable[[Report], Mapping[str, Any] | None]
     order: int
+    group: str = "Numbers"
 
     @property
     def root(self) -> str:

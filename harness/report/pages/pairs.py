@@ -63,4 +63,4 @@ def _thousandths(ranks: Any) -> list[int]:
     return [round(float(rank) * THOUSANDTHS) for rank in ranks]
 
 
-PAGE = Page("Pairs", "pages/pairs.html", "pairs.html.j2", pairs_values, order=3)
+PAGE = Page("Pairs", "pages/pairs.html", "pairs.html.j2", pairs_values, order=3, group="Systems")

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from harness.facts.published import Published
-from harness.report.charts import figures
-from harness.report.charts.chart import Chart
-from harness.report.charts.papers import chart_of
+from harness.report.charts.chart import Chart, Row
+from harness.report.charts.papers import by_rows, cell_rows, chart_of, compared
+from harness.report.charts.training import learning_curves
 from harness.report.formats.citation import Work, paper_entry, work_entry
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
@@ -18,10 +18,10 @@ from harness.report.pages.declared import Page
 from harness.report.pages.index import checked
 from harness.report.pages.log import log_of
 from harness.report.pages.sources import sources_of
-from harness.report.runs import RunDetail
+from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, reading_order, row_label
 
-STRIP = "Diamonds: published here. Crosses: sources that ran it again by its recipe. Rings: our seeds."
+STRIP = "Diamonds: reported here. Crosses: sources that ran it again by its recipe. Circles: our seeds."
 
 
 def papers_of(
@@ -90,18 +90,27 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     if column is None:
         return None
     index = [shown.key for shown in table.columns].index(column)
-    values, reported, others = {}, {}, {}
+    rows: list[Row] = []
     for row in table.rows:
-        cell, label = row.cells[index], row_label(row)
-        reports = others_values(cell, table)
-        if cell.published is not None and cell.wanted and (cell.values or reports):
-            values[label], reported[label], others[label] = cell.values, cell.published, reports
-    if not values:
+        cell, name = row.cells[index], row_label(row)
+        others = others_values(cell, table)
+        if cell.published is not None and cell.wanted and (cell.values or others):
+            rows += cell_rows(name, cell)
+            rows += [
+                {"name": name, "kind": "independent source", "value": value, "says": f"{name}: {value:.2f}"}
+                for value in others
+            ]
+    if not rows:
         return None
-    key = f"seeds-{table.key.replace('/', '-')}"
-    name = table.columns[index].title
-    svg = figures.seed_strip(values, reported, others=others, label=name, key=key)
-    return Chart(key, f"{name} of {table.title}", svg, STRIP)
+    title = table.columns[index].title
+    return by_rows(
+        rows,
+        key=f"seeds-{slug(table.key)}",
+        title=f"{title} of {table.title}",
+        says=compared(rows),
+        x_title=title,
+        caption=STRIP,
+    )
 
 
 def strip_column(table: Table, means: Sequence[str]) -> str | None:
@@ -127,13 +136,16 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
         "paper": paper,
         "systems": sources_of(paper.tables),
         "log": log_of(paper.tables, runs),
-        "curves": figures.system_curves(runs.values()),
+        "figures": [*paper.charts.values(), *paper.figures],
+        "learning": learning_curves(runs.values()),
     }
 
 
 def page_of(paper: Paper) -> Page:
     """Returns the page of one paper."""
-    return Page(paper.short, paper.file, "paper.html.j2", partial(paper_values, paper=paper), order=1)
+    return Page(
+        paper.short, paper.file, "paper.html.j2", partial(paper_values, paper=paper), order=1, group="Papers"
+    )
 
 
 def pages(report: Report) -> list[Page]:

@@ -164,4 +164,6 @@ def protocol_values(report: Report) -> dict[str, Any]:
     }
 
 
-PAGE = Page("Protocols", "pages/protocols.html", "protocols.html.j2", protocol_values, order=5)
+PAGE = Page(
+    "Protocols", "pages/protocols.html", "protocols.html.j2", protocol_values, order=5, group="Methods"
+)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.declarations import check_link
 from harness.errors import InputError
 from harness.facts.verdicts import FAILED, MARGIN
+from harness.report.charts.chart import Chart
 from harness.report.charts.palette import css_variables
 from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
@@ -32,7 +33,8 @@ from harness.report.pages.cells import (
     verdict_counts,
 )
 from harness.report.pages.content import Report
-from harness.report.pages.declared import MAIN, Page, declared_pages
+from harness.report.pages.declared import GROUPS, MAIN, Page, declared_pages
+from harness.report.pages.sources import KINDS, anchor_of
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
 from harness.report.tables.many import STATED
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
-SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "compare.js", "pairs.js")
+SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
 """The script of every page, in its parts, which run in this order."""
 DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md"))
 """The forms of a table that are next to it, by their endings."""
@@ -57,10 +59,22 @@ def render_pages(report: Report, templates: Path = TEMPLATES) -> dict[str, str]:
     """
     built = [(page, page.build(report)) for page in declared_pages(report)]
     shown = [(page, values) for page, values in built if values is not None]
-    links = {page.title: page.file for page, _ in shown if page.file != MAIN}
-    return {
+    links: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+    for page, _ in shown:
+        if page.file != MAIN:
+            links[page.group][page.title] = page.file
+    pages = {
         page.file: fill_page(page, report, values, links=links, templates=templates) for page, values in shown
     }
+    return pages | {name: text for _, values in shown for name, text in files_of(values).items()}
+
+
+def files_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """Returns what can be downloaded of the pictures that a page shows."""
+    pictures = [value for value in values.values() if isinstance(value, Chart)]
+    pictures += [chart for value in values.values() if isinstance(value, list) for chart in value
+                 if isinstance(chart, Chart)]  # fmt: skip
+    return {name: text for chart in pictures for name, text in chart.files.items()}
 
 
 def fill_page(
@@ -68,10 +82,10 @@ def fill_page(
     report: Report,
     values: Mapping[str, Any],
     *,
-    links: Mapping[str, str] | None = None,
+    links: Mapping[str, Mapping[str, str]] | None = None,
     templates: Path = TEMPLATES,
 ) -> str:
-    """Returns one page; `values` are those its template shows, `links` the other pages by title.
+    """Returns one page; `values` are those its template shows, `links` the other pages by menu and title.
 
     Errors: InputError if its template is missing or wrong.
     """
@@ -125,8 +139,10 @@ def _environment(templates: Path) -> Environment:
             "failed": FAILED,
             "many": STATED,
             "margin": MARGIN,
+            "evidence_kinds": KINDS,
             "grouped": _grouped,
             "anchors_of": anchors_of,
+            "evidence_anchor": anchor_of,
             "row_label": row_label,
             "task_title": task_title,
             "backbone_of": backbone_of,

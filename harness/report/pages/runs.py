@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.report.charts import figures
+from harness.report.charts.training import learning_curves
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 
@@ -20,7 +20,7 @@ def has_own_page(report: Report) -> bool:
 
 def runs_values(report: Report) -> dict[str, Any] | None:
     """Returns what the page shows; None where the records appear on the overview."""
-    return {"curves": figures.system_curves(report.runs.values())} if has_own_page(report) else None
+    return {"figures": learning_curves(report.runs.values())} if has_own_page(report) else None
 
 
-PAGE = Page("Runs", FILE, "runs.html.j2", runs_values, order=5)
+PAGE = Page("Runs", FILE, "runs.html.j2", runs_values, order=5, group="Systems")

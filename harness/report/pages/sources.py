@@ -10,7 +10,16 @@ from harness.facts.evidence.model import Range, Score, Study, Summary
 from harness.facts.evidence.others import Others
 from harness.report.runs import slug
 from harness.report.tables.model import Table, row_label, verifications
-from harness.report.verification import counted
+from harness.report.verification import Verification, counted
+
+KINDS = {
+    "independent": "others trained it by the published recipe; this kind alone decides what others find",
+    "same authors": "those who reported the number measured it again",
+    "checkpoint": "others scored released weights: this checks the evaluation, not the training",
+    "other recipe": "others trained it with different settings",
+    "not counted": "quoted, doubtful, or measured a second time by the same people",
+}
+"""What each kind of a source means."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,19 @@ class SystemSources:
     name: str
     columns: tuple[str, ...]
     sources: tuple[Source, ...]
+    known: Verification
+
+    @property
+    def counts(self) -> str:
+        """How many sources and studies there are of each kind, for the number that the verdict is of."""
+        others = self.known.others
+        parts = [
+            f"{counted(len(pool.sources), f'{kind} source')}"
+            + (f" ({counted(len(pool.studies), 'record')})" if len(pool.studies) > len(pool.sources) else "")
+            for kind, pool in others.pools.items()
+            if pool.sources
+        ]
+        return ", ".join([*parts, f"{len(others.uncounted)} not counted"] if others.uncounted else parts)
 
     @property
     def anchor(self) -> str:
@@ -47,9 +69,11 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     names: dict[str, str] = {}
     columns: dict[str, dict[str, None]] = {}
     studies: dict[str, dict[int, tuple[Study, str]]] = {}
+    judged: dict[str, Verification] = {}
     for _, row, known in verifications(tables):
         system, column = known.reported.row, known.reported.column
         names.setdefault(system, row_label(row))
+        judged[system] = max(judged.get(system, known), known, key=_weight)
         for study, kind in _kinds(known.others):
             columns.setdefault(system, {})[column] = None
             studies.setdefault(system, {}).setdefault(id(study), (study, kind))
@@ -57,11 +81,17 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
         SystemSources(
             system,
             names[system],
-            tuple(shown := list(columns[system])),
+            tuple(shown := sorted(columns[system], key=lambda column: column != "Avg")),
             tuple(Source(study, kind, _values(study, shown)) for study, kind in found.values()),
+            judged[system],
         )
         for system, found in studies.items()
     ]
+
+
+def _weight(known: Verification) -> tuple[bool, int]:
+    """Returns by what the number is chosen that a system's heading tells: an average of many sources."""
+    return known.reported.column == "Avg", len(known.others.independent.sources)
 
 
 def _kinds(others: Others) -> Iterable[tuple[Study, str]]:

@@ -101,4 +101,4 @@ def _recorded_speed(report: Report) -> dict[str, Any] | None:
     return speed_values(measured) if measured else None
 
 
-PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6)
+PAGE = Page("Speed", "pages/speed.html", "speed.html.j2", _recorded_speed, order=6, group="About")

@@ -8,9 +8,8 @@ import statistics
 from dataclasses import replace
 
 from harness.facts.verdicts import Verdict
-from harness.report.charts import figures
-from harness.report.charts.chart import Chart
 from harness.report.charts.curves import CurvePoint
+from harness.report.charts.papers import by_rows, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -172,11 +171,9 @@ def make_paper(runs: dict[str, RunDetail]) -> Paper:
             "CLS pooling, setting all.",
         ),
     )
-    strip = figures.seed_strip(
-        {"simcse": list(cells[0].values)}, {"simcse": 72.1}, others={"simcse": [71.6, 72.4]}, key="dclr-strip"
-    )
-    chart = Chart(
-        "dclr-strip", "STS12, seeds and print", strip, "Diamond: published. Crosses: other reports."
+    marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
+    chart = by_rows(
+        marks, key="dclr-strip", title="STS12, seeds", says="A sentence.", x_title="Spearman × 100"
     )
     return Paper(
         "dclr", "Debiased Contrastive Learning", "ACL 2022", tables, (chart,), ("Two versions exist.",)

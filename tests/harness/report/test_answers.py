@@ -18,7 +18,7 @@ from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.sources import score_words, sources_of
+from harness.report.pages.sources import KINDS, score_words, sources_of
 from harness.report.tables.build import Evidence, build_table
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.made_results import result
@@ -64,7 +64,7 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
         "PT-BERT, BERT-base": "authors only",
         "SCT, BERT-small": "authors only",
         "UNA with paraphrases, BERT-base": "authors only",
-        "all-MiniLM-L6-v2 on STS-B: do we measure right?": "replicates",
+        "all-MiniLM-L6-v2, STS-B (control)": "replicates",
     }
     simcse = found["SimCSE, BERT-base"]
     assert simcse.reported == "76.25"
@@ -105,10 +105,10 @@ def test_the_counts_on_the_index_are_those_of_the_cells(report: Report) -> None:
     counts = Counter(facts.values())
     assert counts.total() < sum(cell.verdict is not None for cell in cells)
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
-    head = text[: text.index("Do the numbers hold?")]
-    assert f"{counts.total():,}\ndifferent reported scores; " in head
+    assert f"{counts.total():,} reported scores next to what 21 independent sources" in text
+    tally = text[text.index("All reported scores by verdict") :]
     for verdict, count in counts.items():
-        assert f" {count} {verdict}" in head
+        assert f" {count} {verdict}" in tally
     assert set(counts) > {"independent runs score lower", "authors only", "no independent result"}
 
 
@@ -151,6 +151,22 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     links = {source.study.link for system in systems for source in system.sources}
     assert len(links) > 5
     assert {f'href="{link}"' in text for link in links} == {True}
+
+
+def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Report) -> None:
+    """Single sets come behind the average, and each record has a kind that the page explains."""
+    system = next(
+        one for one in sources_of(report.papers[0].tables) if one.system == "simcse@bert-base-uncased"
+    )
+    independent = system.known.others.independent
+    assert system.known.reported.column == system.columns[0] == "Avg"
+    assert len(independent.sources) == 14
+    assert system.counts.startswith(f"14 independent sources ({len(independent.studies)} records), ")
+    assert len(independent.studies) > 14
+    text = html.unescape(show_paper(report, report.papers[0]))
+    assert f'independent runs score lower</span> <span class="count">{system.counts}</span>' in text
+    assert all(f"<dt>{kind}</dt><dd>{says}</dd>" in text for kind, says in KINDS.items())
+    assert {source.kind.partition(",")[0] for source in system.sources} <= set(KINDS)
 
 
 def test_a_report_without_the_tables_in_question_has_no_answers() -> None:

@@ -36,7 +36,7 @@ def no_ranks() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose report was built once; the runs of one system have no curves."""
-    pytest.importorskip("matplotlib", reason="charts need the extra `report`")
+    pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     folder = tmp_path_factory.mktemp("project")
     for name in ("leaderboards", "recipes", "params.yaml"):
         (folder / name).symlink_to(ROOT / name)

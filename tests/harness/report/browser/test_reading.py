@@ -157,12 +157,6 @@ def test_the_pairs_of_largest_disagreement_are_found_and_shown_as_far_as_their_l
     assert "first 1" not in quiet.locator("#pairs-stsb").inner_html()
 
 
-def test_what_does_not_train_has_no_training_chart(open_page: Open) -> None:
-    page = open_page().page
-    assert page.locator("#system-simcse-released-minilm-l2 svg").count() == 1
-    assert page.locator("#system-pooled-cls-minilm-l2 svg").count() == 0
-
-
 def test_the_committed_overview_prints_on_about_five_sheets_without_the_records_of_runs(
     browser: Browser,
 ) -> None:

@@ -1,0 +1,147 @@
+"""Pictures of what is compared: ranks of the small plan, claims of a paper, replications over the years."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.report.charts.chart import Chart, Row, draw
+from harness.report.charts.papers import KINDS
+from harness.report.charts.training import named
+from harness.report.runs import slug
+from harness.report.tables.model import Table, verifications
+
+if TYPE_CHECKING:
+    from harness.report.pages.claims import JudgedClaim
+    from harness.report.pages.content import Paper
+
+SHIFT = 0.13
+"""Years between two numbers of one year, so that none covers another."""
+HIGH, LOW = "reported", "median of independent sources"
+
+
+def ranks_of(table: Table) -> Chart | None:
+    """Returns the ranks that each system of a table may have by its last ranked column; None without one."""
+    ranked = [i for i in range(len(table.columns)) if any(row.cells[i].ranks for row in table.rows)]
+    if not ranked:
+        return None
+    cells = [(row, row.cells[ranked[-1]]) for row in table.rows]
+    found = sorted(
+        ((row, cell.value or 0.0, cell.ranks) for row, cell in cells if cell.ranks),
+        key=lambda entry: (entry[2][0] + entry[2][1], -entry[1]),
+    )
+    rows = [
+        {
+            "name": row.title,
+            "kind": row.group or "ranked",
+            "low": low - 0.4,
+            "high": high + 0.4,
+            "value": sorted((other for _, other, _ in found), reverse=True).index(mean) + 1,
+            "says": f"{row.title}: {mean:.2f}, rank {low} to {high}",
+        }
+        for row, mean, (low, high) in found
+    ]
+    first = sum(low == 1 for *_, (low, _) in found)
+    last = sum(high == len(found) for *_, (_, high) in found)
+    return draw(
+        "rows",
+        rows,
+        key=f"ranks-{slug(table.key)}",
+        title=f"Ranks by {table.columns[ranked[-1]].title}: {table.title}",
+        caption="The mark is the place by the mean; the bar spans the ranks that the seeds leave open.",
+        says=f"{first} of {len(found)} systems may be first, and {last} may be last.",
+        x_title="rank",
+        kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+        solid="",
+        reverse=True,
+        zero=False,
+    )
+
+
+def claims_of(paper: str, claims: Sequence[JudgedClaim]) -> Chart | None:
+    """Returns the differences that a paper claims, in points, with ours; None where none is a score.
+
+    A claim of equality and one in which lower is better are left out.
+    """
+    rows: list[Row] = []
+    reported: list[float] = []
+    for judged in claims:
+        claim, points = judged.claim, 100 / judged.scale
+        for pair in judged.pairs if not (claim.lower or claim.within) else ():
+            of = f"{pair.better.title} and {pair.worse.title}, {pair.columns[0]}"
+            if pair.reported is not None:
+                value = round(pair.reported * points, 4)
+                reported.append(value)
+                rows.append(
+                    {"name": claim.says, "kind": "reported", "value": value, "says": f"{of}: {value:+.2f}"}
+                )
+            if pair.ours is not None:
+                low, value, high = (
+                    points * end for end in (pair.ours.low, pair.ours.difference, pair.ours.high)
+                )
+                rows.append(
+                    {"name": claim.says, "kind": "ours", "value": value, "low": low, "high": high, "says": of}
+                )
+    if not rows:
+        return None
+    small = sum(abs(value) < 1 for value in reported)
+    tested = sum(pair.ours is not None for judged in claims for pair in judged.pairs)
+    return draw(
+        "rows",
+        rows,
+        key=f"claims-{slug(paper)}",
+        title="Claimed differences",
+        caption="Diamonds: reported, one for each pair of a claim. Circles: ours, with their interval.",
+        says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
+        x_title="difference in points, in the direction of the claim",
+        kinds=list(KINDS[:2]),
+        solid="reported",
+        reverse=False,
+        zero=True,
+    )
+
+
+def years_of(papers: Sequence[Paper]) -> Chart | None:
+    """Returns reported averages with the median of independent sources over the years they were published in.
+
+    None where no number with a known year has an independent source.
+    """
+    found: dict[tuple[str, str, float], tuple[int, str, float]] = {}
+    for paper in papers:
+        works = {row.key: cell.work for table in paper.tables for row, _, cell in table.cells() if cell.work}
+        for _, row, known in verifications(paper.tables):
+            entry = paper.bibliography.get(works.get(row.key, ""), "" if row.key in works else paper.bibtex)
+            year, middle = re.search(r"year\s*=\s*\W?(\d{4})", entry), known.others.independent.median
+            if year and middle is not None and known.reported.column == "Avg":
+                name = f"{row.title}, {known.reported.system.partition('@')[2].removesuffix('-uncased')}"
+                found.setdefault(known.reported.fact, (int(year[1]), name, middle))
+    if not found:
+        return None
+    gaps = [fact[2] - middle for fact, (_, _, middle) in found.items()]
+    return draw(
+        "points",
+        _points_by_year(found),
+        key="years",
+        title="Reported and replicated averages over the years",
+        caption="Average of the seven STS test sets; a line joins a number with what others measured of it.",
+        says=f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} numbers are above the median of independent "
+        f"sources, on average by {statistics.fmean(gaps):.2f} points.",
+        x_title="year of publication",
+        y_title="Avg, Spearman × 100",
+        format="d",
+        step=1,
+    )
+
+
+def _points_by_year(found: dict[tuple[str, str, float], tuple[int, str, float]]) -> list[Row]:
+    upper: list[dict[str, Any]] = []
+    lower: list[Row] = []
+    years: dict[int, int] = {}
+    for (_, _, value), (year, name, middle) in sorted(found.items(), key=lambda entry: entry[1][0]):
+        years[year] = years.get(year, -1) + 1
+        at = {"name": name, "x": round(year + SHIFT * years[year], 2)}
+        upper.append({**at, "kind": HIGH, "y": value, "y2": middle, "says": f"{name}: reported {value:.2f}"})
+        lower.append({**at, "kind": LOW, "y": middle, "says": f"{name}: median {middle:.2f}"})
+    return [*named(upper), *lower]

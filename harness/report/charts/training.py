@@ -1,0 +1,167 @@
+"""What training and the runs look like: learning curves by backbone, and the geometry of the vectors."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.facts.run_choice import RunSystem
+from harness.report.charts.chart import Chart, Row, draw
+from harness.report.charts.curves import CurvePoint, seed_lines, summarise
+from harness.report.runs import RunDetail, slug
+from harness.results.schema import ResultFile
+
+Reading = Callable[[CurvePoint], float | None]
+
+READINGS: dict[str, Reading] = {
+    "alignment": lambda point: point.alignment,
+    "uniformity": lambda point: point.uniformity,
+}
+"""What a figure of a training log may draw, besides the development score."""
+ROOM = (0.17, 0.04)
+"""What a name needs next to a point, as shares of the picture's width and height."""
+
+
+def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
+    """Returns a picture for each backbone with a panel for each system that trained on it."""
+    found: dict[str, dict[str, list[CurvePoint]]] = {}
+    for run in runs:
+        if len(run.curve) > 1:
+            name = " ".join(filter(None, (run.about.method, run.about.variant)))
+            found.setdefault(run.about.backbone, {}).setdefault(name, []).extend(run.curve)
+    return [_curves_of(backbone, systems) for backbone, systems in found.items()]
+
+
+def _curves_of(backbone: str, systems: Mapping[str, Sequence[CurvePoint]]) -> Chart:
+    rows = [row for name, points in systems.items() for row in curve_rows(name, points, _dev)]
+    gains = {}
+    for name, points in systems.items():
+        mean = [point.mean for point in summarise(points, _dev)]
+        gains[name] = max(mean) - mean[0]
+    best = max(gains, key=lambda name: gains[name])
+    return draw(
+        "lines",
+        rows,
+        key=f"learning-{slug(backbone)}",
+        title=f"Learning on {backbone}",
+        caption="STS-B dev Spearman × 100 over training steps, mean ± one standard deviation over seeds; "
+        "thin lines are seeds.",
+        says=f"{sum(gain > 0 for gain in gains.values())} of {len(gains)} systems improve on their start, "
+        f"{best} most, by {gains[best]:.1f} points.",
+        **{**LINES, "wide": 4, "narrow": 2, "x_title": "training steps", "y_title": None},
+    )
+
+
+LINES: dict[str, Any] = {
+    "scale": "linear",
+    "shared": "shared",
+    "legend": None,
+    "kinds": None,
+    "dot": 10,
+    "x_title": None,
+    "y_title": None,
+    "wide": 3,
+    "narrow": 1,
+}
+"""What the declaration `lines` takes where a picture says nothing else."""
+
+
+def _dev(point: CurvePoint) -> float:
+    return 100 * point.dev
+
+
+def curve_rows(panel: str, points: Sequence[CurvePoint], reading: Reading) -> list[Row]:
+    """Returns the mean over seeds at each step with its band of one standard deviation, and every seed."""
+    rows: list[Row] = [
+        {
+            "panel": panel,
+            "series": "ours",
+            "kind": "ours",
+            "x": point.step,
+            "y": round(point.mean, 4),
+            "low": round(point.mean - point.sd, 4),
+            "high": round(point.mean + point.sd, 4),
+            "says": f"{panel}, step {point.step}: {point.mean:.2f} ± {point.sd:.2f}",
+        }
+        for point in summarise(points, reading)
+    ]
+    return rows + [
+        {"panel": panel, "series": "ours", "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
+        for seed, line in seed_lines(points, reading).items()
+        for step, value in line
+    ]
+
+
+def log_curves(
+    curves: Mapping[str, Sequence[CurvePoint]], quantities: Sequence[str], key: str, title: str
+) -> Chart | None:
+    """Returns the quantities of training logs over steps, a panel each; None if no log has one."""
+    rows = [
+        row
+        for quantity in quantities
+        for name, points in curves.items()
+        for row in curve_rows(f"{name}: {quantity}", points, READINGS[quantity])
+    ]
+    caption = "Mean over seeds at each step, ± one standard deviation; thin lines are seeds."
+    words = {**LINES, "shared": "independent", "x_title": "training steps"}
+    return draw("lines", rows, key=key, title=title, caption=caption, **words) if rows else None
+
+
+def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
+    """Returns a picture of alignment against uniformity of every system, none where neither was measured."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for result in results:
+        values = {
+            score.metric: score.value
+            for score in result.scores
+            if score.metric in READINGS
+            and score.setting == "all"
+            and score.selection == result.scores[0].selection
+            and not score.task.endswith("-dev")
+        }
+        if len(values) == len(READINGS):
+            run = result.run
+            label = RunSystem.of(run.id, run.method, run.variant, run.backbone).label
+            found.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))
+    if not found:
+        return []
+    rows: list[dict[str, object]] = []
+    for (label, backbone), shapes in found.items():
+        x, y = (statistics.fmean(values) for values in zip(*shapes, strict=True))
+        says = f"{label}: alignment {y:.3f}, uniformity {x:.3f}"
+        at = {"x": round(x, 4), "y": round(y, 4)}
+        rows.append({"name": label.partition("@")[0], "kind": backbone or "words", **at, "says": says})
+    ends = [min(rows, key=lambda row: row["x"]), min(rows, key=lambda row: row["y"])]  # type: ignore[arg-type, return-value]
+    return [
+        draw(
+            "points",
+            named(rows),
+            key="geometry",
+            title="Alignment and uniformity",
+            caption="Of unit vectors of STS-B test, a point for each system, mean over seeds. Lower is "
+            "better in both; low alignment alone says little, as a constant encoder has 0 (Wang and Isola).",
+            says=f"{ends[0]['name']} spreads vectors most, {ends[1]['name']} keeps similar pairs closest.",
+            x_title="uniformity (lower is more spread)",
+            y_title="alignment (lower is closer)",
+            format="~g",
+            step=0,
+        )
+    ]
+
+
+def named(rows: Sequence[dict[str, object]]) -> list[Row]:
+    """Returns the rows with a `label` for each point whose name touches no point and no name before it."""
+    spans = [[float(str(row[axis])) for row in rows] for axis in ("x", "y")]
+    sizes = [(max(span) - min(span)) or 1.0 for span in spans]
+    places = [tuple(v / size for v, size in zip(at, sizes, strict=True)) for at in zip(*spans, strict=True)]
+    shown: list[Row] = []
+    taken = list(places)
+    for row, (x, y) in zip(rows, places, strict=True):
+        free = not any(
+            -0.01 <= a - x <= ROOM[0] and abs(b - y) < ROOM[1] for a, b in taken if (a, b) != (x, y)
+        )
+        if free:
+            taken.append((x + ROOM[0] / 2, y))
+        shown.append({**row, "label": row["name"]} if free else row)
+    return shown

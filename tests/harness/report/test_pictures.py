@@ -1,0 +1,312 @@
+"""Pictures show the data: values are read back from the SVG by its axis, sentences hold for what is drawn."""
+
+from __future__ import annotations
+
+import builtins
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import pytest
+
+from harness.errors import InputError
+from harness.facts.evidence.others import ReportedNumber, nothing_known
+from harness.report.charts.chart import Chart, draw
+from harness.report.charts.comparisons import claims_of, ranks_of, years_of
+from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summarise
+from harness.report.charts.palette import PALETTE, colour_of, contrast
+from harness.report.charts.papers import chart_of
+from harness.report.charts.training import geometry_figure, learning_curves, named
+from harness.report.pages.answers import Answer, conclusion, forest_of
+from harness.report.pages.claims import Claim, Rows, judge_claims
+from harness.report.pages.content import Paper
+from harness.report.pages.paper import others_values, strip_column
+from harness.report.runs import RunDetail
+from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
+from harness.report.verification import verify
+from tests.harness.report.made_results import result
+
+pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
+
+SVG = "{http://www.w3.org/2000/svg}"
+POINTS = [
+    CurvePoint(seed, step, dev) for seed, step, dev in [(1, 10, 0.7), (0, 0, 0.6), (0, 10, 0.5), (1, 0, 0.8)]
+]
+BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
+FIGURE = Table(
+    "p/fig1", "Figure 1", COLUMNS,
+    (
+        TableRow("a", "K = 1", (Cell(1.0), BOTH), x=1.0),
+        TableRow("b", "K = 100", (Cell(), Cell(published=80.0)), x=100.0),
+    ),
+    kind="figure", x_title="K",
+)  # fmt: skip
+REPORTED = ReportedNumber("p/t", "simcse@bert", "Avg", 76.25, "simcse", 1, 0.005)
+SOURCES = {"a/a": (75.0, 75.2), "b/b": (74.0,), "c/c": (76.0,)}
+
+
+@pytest.fixture(scope="module")
+def forest() -> Chart:
+    """One number with four independent runs of three sources, one without any, one that ours replicate."""
+    return forest_of([answer("One", SOURCES), answer("Two", {}), answer("Three", {}, (76.3,))], "k")
+
+
+def answer(name: str, runs: dict[str, tuple[float, ...]], ours: tuple[float, ...] = ()) -> Answer:
+    nothing = nothing_known()
+    means = {source: sum(values) / len(values) for source, values in runs.items()}
+    pool = replace(nothing.independent, runs=runs, sources=means)
+    known = replace(nothing, pools={**nothing.pools, "independent": pool}, searched=True)
+    found = verify(REPORTED, known, values=ours)
+    return Answer(found, name, "#t", "", "76.25", found.verdict, "", "", "", "", "")
+
+
+def marks_of(svg: str, layer: str) -> list[tuple[float, str]]:
+    """Returns the place across and the tip of each mark of a layer."""
+    root = ElementTree.fromstring(svg)
+    (group,) = [part for part in root.iter(f"{SVG}g") if part.get("class") == layer]
+    return [
+        (
+            float(re.findall(r"translate\(([-\d.]+)", path.get("transform", ""))[0]),
+            path.findtext(f"{SVG}title") or "",
+        )
+        for path in group.iter(f"{SVG}path")
+    ]
+
+
+def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the_reported_value(
+    forest: Chart,
+) -> None:
+    """The axis is calibrated by two marks; every other one is where its value puts it."""
+    for svg in forest.drawings:
+        drawn = marks_of(svg, "points")
+        points = [row for row in forest.rows if row["kind"] != "interval"]
+        assert [tip for _, tip in drawn] == [row["says"] for row in points]
+        assert len(drawn) == 3 + 4 + 1 + 1
+        by_value = sorted(zip((row["value"] for row in points), (x for x, _ in drawn), strict=True))
+        (low, left), (high, right) = by_value[0], by_value[-1]
+        for value, x in by_value:
+            assert x == pytest.approx(left + (value - low) / (high - low) * (right - left), abs=0.02)
+
+
+def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_row(forest: Chart) -> None:
+    for svg in forest.drawings:
+        texts = [part.text for part in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+        assert {"One", "Two", "Three", "independent run", "ours", "reported"} <= set(texts)
+        assert {"independent evidence is inconclusive", "authors only"} <= set(texts)
+        assert re.findall(r'<a [^>]*href="([^"]+)"', svg) == ["#answer-one", "#answer-two", "#answer-three"]
+        assert 'role="group"' in svg
+
+
+def test_the_conclusion_counts_the_verdicts() -> None:
+    low = {name: (70.0 + place / 10,) for place, name in enumerate("abc")}
+    found = [answer("One", low), answer("Two", {}), answer("Three", low)]
+    assert conclusion(found) == (
+        "Of 3 well-known numbers, 2 are above what other runs reach, 1 was measured by its authors only."
+    )
+    assert conclusion(found[1:2]) == "Of 1 well-known number, 1 was measured by its authors only."
+
+
+def test_the_csv_of_a_picture_has_a_line_for_each_mark(forest: Chart) -> None:
+    lines = list(csv.DictReader(io.StringIO(forest.csv)))
+    assert len(lines) == len(forest.rows)
+    runs = [float(line["value"]) for line in lines if line["kind"] == "independent run"]
+    assert runs == [74.0, 75.0, 75.2, 76.0]
+    assert set(forest.files) == {"pages/k.svg", "pages/k.csv"}
+
+
+def test_verdicts_of_unlike_meaning_have_unlike_colours() -> None:
+    words = (
+        "replicates",
+        "does not replicate (lower)",
+        "independent evidence is inconclusive",
+        "authors only",
+    )
+    assert [colour_of(word)[6:11] for word in words] == ["holds", "depar", "open,", "alone"]
+
+
+def test_equal_rows_give_equal_bytes_and_two_pictures_share_no_id(forest: Chart) -> None:
+    again, other = (forest_of([answer("One", SOURCES)], key) for key in ("same", "other"))
+    assert forest_of([answer("One", SOURCES)], "same") == again
+    ids = [re.findall(r'\bid="([^"]+)"', "".join(chart.drawings)) for chart in (again, other)]
+    assert len(ids[0]) == len(set(ids[0])) > 3
+    assert not set(ids[0]) & set(ids[1])
+
+
+def test_a_picture_names_no_colour_and_no_font_of_its_own(forest: Chart) -> None:
+    for svg in forest.drawings:
+        bare = re.sub(r"var\(--[\w-]+, #[0-9a-f]{6}\)", "", svg)
+        assert re.findall(r'(?:fill|stroke)="#[0-9a-f]+', bare) == []
+        assert svg.count("font-family=") == 1
+        root = ElementTree.fromstring(svg)
+        assert root.get("viewBox", "").startswith("0 0 ")
+        assert root.get("width") is None
+
+
+def test_every_text_and_series_colour_reaches_4_5_to_1_in_both_schemes() -> None:
+    names = [name for name in PALETTE if name not in ("paper", "raised", "rule", "edge")]
+    assert len(names) == 12
+    for name in names:
+        for ground in ("paper", "raised"):
+            assert contrast(PALETTE[name].light, PALETTE[ground].light) >= 4.5, name
+            assert contrast(PALETTE[name].dark, PALETTE[ground].dark) >= 4.5, name
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_summary_is_mean_and_sample_sd_over_seeds_and_lines_are_in_the_order_of_steps() -> None:
+    """Step 0: 0.6 and 0.8, mean 0.7, sd sqrt(0.02); step 10: 0.5 and 0.7, mean 0.6, the same sd."""
+    first, second = summarise(POINTS, lambda point: point.dev)
+    assert first == pytest.approx(Summary(0, 0.7, 0.02**0.5))
+    assert second == pytest.approx(Summary(10, 0.6, 0.02**0.5))
+    assert seed_lines(POINTS, lambda point: point.dev) == {0: [(0, 0.6), (10, 0.5)], 1: [(0, 0.8), (10, 0.7)]}
+    single = [CurvePoint(0, 0, 0.5), CurvePoint(0, 10, 0.6, uniformity=-2.0)]
+    assert summarise(single, lambda point: point.uniformity) == [Summary(10, -2.0, 0.0)]
+
+
+def test_learning_curves_are_by_backbone_and_leave_out_what_does_not_train() -> None:
+    """Dev scores rise from 50 to 60 on `b`; a run without evaluations is in no panel."""
+    rise = (CurvePoint(0, 0, 0.5), CurvePoint(0, 9, 0.6))
+    runs = [RunDetail(result("a", 0, {}), rise), RunDetail(result("c", 0, {}, backbone="other"), rise)]
+    untrained = RunDetail(result("u", 0, {}, method="pooled"))
+    charts = learning_curves([*runs, untrained])
+    assert [chart.key for chart in charts] == ["learning-b", "learning-other"]
+    assert charts[0].says == "1 of 1 systems improve on their start, m v most, by 10.0 points."
+    assert [tip for _, tip in marks_of(charts[0].svg, "points")] == [
+        "m v, step 0: 50.00 ± 0.00", "m v, step 9: 60.00 ± 0.00",
+    ]  # fmt: skip
+
+
+def test_a_figure_tells_both_values_and_leaves_plain_columns_out() -> None:
+    chart = chart_of(FIGURE, {})
+    assert chart is not None
+    tips = [tip for _, tip in marks_of(chart.svg, "points")]
+    assert tips == ["Avg, K = 1, reported: 72.00", "Avg, K = 1, ours: 71.00", "Avg, K = 100, reported: 80.00"]
+    assert chart.says == "Ours exist for 1 of 2 reported values; the largest difference is 1.00."
+    unrun = replace(FIGURE, rows=FIGURE.rows[1:])
+    assert (chart_of(unrun, {}) or chart).says == "1 reported values; none of them has been run yet."
+
+
+def test_an_axis_over_two_decades_is_logarithmic() -> None:
+    """10 is halfway between 1 and 100 on a logarithmic axis; 10.5 is between 1 and 20 on a linear one."""
+    for middle, last in ((10.0, 100.0), (10.5, 20.0)):
+        rows = [replace(FIGURE.rows[1], x=x) for x in (1.0, middle, last)]
+        chart = chart_of(replace(FIGURE, rows=tuple(rows)), {})
+        assert chart is not None
+        left, centre, right = (x for x, _ in marks_of(chart.svg, "points"))
+        assert centre == pytest.approx((left + right) / 2, abs=0.02)
+
+
+def test_rows_without_an_axis_become_one_line_each_and_nothing_gives_no_picture() -> None:
+    rows = tuple(replace(row, x=None) for row in FIGURE.rows)
+    chart = chart_of(replace(FIGURE, rows=rows), {})
+    assert chart is not None
+    assert ">K = 100</text>" in chart.svg
+    empty = tuple(replace(row, cells=(Cell(), Cell())) for row in FIGURE.rows)
+    assert chart_of(replace(FIGURE, rows=empty), {}) is None
+    assert chart_of(replace(FIGURE, kind="table", rows=rows), {}) is None
+
+
+def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
+    points = (CurvePoint(0, 0, 0.5, uniformity=-1.0), CurvePoint(0, 10, 0.6, uniformity=-2.0))
+    run = RunDetail(result("a", 0, {}), points)
+    logs = replace(FIGURE, logs=("uniformity",))
+    chart = chart_of(logs, {"a-s0": run, "z": run})
+    assert chart is not None
+    assert [tip for _, tip in marks_of(chart.svg, "points")] == [
+        "K = 1: uniformity, step 0: -1.00 ± 0.00", "K = 1: uniformity, step 10: -2.00 ± 0.00",
+    ]  # fmt: skip
+    assert chart_of(logs, {}) is None
+
+
+def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() -> None:
+    """Two seeds on `a` are at 0.2 and 0.4, one on `b` at 0.9; another setting is not drawn."""
+    made = [
+        result("x", seed, {("geometry-test", "all"): value}, backbone=backbone, metric="alignment")
+        for backbone, seed, value in (("a", 0, 0.2), ("a", 1, 0.4), ("b", 0, 0.9))
+    ]
+    first = made[0].scores[0]
+    more = [
+        first.model_copy(update={"metric": "uniformity", "value": -1.0}),
+        first.model_copy(update={"setting": "at-least-4", "value": 7.0}),
+    ]
+    (chart,) = geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made])
+    assert [tip for _, tip in marks_of(chart.svg, "points")] == [
+        "m/v@a: alignment 0.300, uniformity -1.000", "m/v@b: alignment 0.900, uniformity -1.000",
+    ]  # fmt: skip
+
+
+def test_a_name_is_left_out_where_it_would_cover_another_point() -> None:
+    """The second point is right of the first, at one height; the third is far above."""
+    rows = [
+        {"name": name, "x": x, "y": y} for name, x, y in (("a", 0.0, 0.0), ("b", 0.1, 0.0), ("c", 1.0, 1.0))
+    ]
+    assert [row.get("label") for row in named(rows)] == [None, "b", "c"]
+
+
+def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None:
+    cells = (Cell(3.0, ranks=(1, 2)), Cell(2.0, ranks=(1, 3)), Cell(1.0, ranks=(2, 3)), Cell(0.5))
+    rows = tuple(TableRow(str(i), f"row {i}", (cell,), "g") for i, cell in enumerate(cells))
+    chart = ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows))
+    assert chart is not None
+    assert chart.says == "2 of 3 systems may be first, and 2 may be last."
+    assert [(row["name"], row["low"], row["high"], row["value"]) for row in chart.rows] == [
+        ("row 0", 0.6, 2.4, 1), ("row 1", 0.6, 3.4, 2), ("row 2", 1.6, 3.4, 3),
+    ]  # fmt: skip
+    assert ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows[3:])) is None
+
+
+def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None:
+    """The table is on a scale of 1: a difference of 0.02 is 2 points."""
+    rows = tuple(TableRow(key, key, (Cell(published=value),)) for key, value in (("a", 0.52), ("b", 0.5)))
+    table = Table("t", "T", (Column("avg", "Avg"),), rows, scale=1.0)
+    claim = Claim(
+        says="a is above b", source="s", table="t", columns=["avg"], rows=[Rows(better="a", worse=["b"])]
+    )
+    judged = judge_claims([claim, claim.model_copy(update={"within": 1.0})], {"t": table})
+    chart = claims_of("P", judged)
+    assert chart is not None
+    assert [tip for _, tip in marks_of(chart.svg, "points")] == ["a and b, avg: +2.00"]
+    assert chart.says == "0 of 1 reported differences are below one point; our seeds test 0."
+    assert claims_of("P", judged[1:]) is None
+
+
+def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -> None:
+    cell = Cell(published=76.25, evidence=answer("One", SOURCES).found)
+    table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("simcse@bert", "SimCSE", (cell,)),))
+    chart = years_of([Paper("p", "P", "", (table,), bibtex="  year = {2021},")])
+    assert chart is not None
+    assert [tip for _, tip in marks_of(chart.svg, "points")] == [
+        "SimCSE, : reported 76.25", "SimCSE, : median 75.10",
+    ]  # fmt: skip
+    assert chart.says == (
+        "1 of 1 numbers are above the median of independent sources, on average by 1.15 points."
+    )
+    assert years_of([Paper("p", "P", "", (table,))]) is None
+
+
+def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
+    nothing = nothing_known()
+    sources = replace(nothing.independent, sources={"x/y": 75.4, "x/z": 75.1})
+    others = replace(nothing, pools={**nothing.pools, "independent": sources, "checkpoint": sources})
+    cell = Cell(published=0.7625, evidence=verify(REPORTED, others))
+    assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
+    assert others_values(Cell(published=0.7625), FIGURE) == []
+    assert strip_column(FIGURE, ["avg", "other"]) == "avg"
+    assert row_label(replace(FIGURE.rows[0], group="BERT")) == "K = 1 (BERT)"
+
+
+def test_nothing_to_draw_and_a_missing_library_are_input_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="got no rows"):
+        draw("answers", [], key="k", title="t")
+    original = builtins.__import__
+
+    def refuse(name: str, *arguments: object, **named: object) -> object:
+        if name == "vl_convert":
+            raise ImportError(name)
+        return original(name, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
+        forest_of([answer("One", {})], "k")
