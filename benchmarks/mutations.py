@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -28,6 +29,12 @@ from harness.errors import InputError
 
 PLANTED = Path(__file__).with_name("mutations.yaml")
 REPORT = Path("reports/mutations.md")
+CHOSEN, GENERATED = SECTIONS = "## Chosen by hand: sentbench check", "## Generated: the tests"
+HEAD = """\
+# Planted bugs and what notices them
+
+Bugs are planted one at a time in a copy of the code. Those that nothing notices are first in each table.
+"""
 PACKAGES = ("harness", "methods")
 LIBRARIES = (
     "torch",
@@ -59,6 +66,14 @@ class Mutation(Declaration):
     probes: list[str] = Field(default_factory=list)
     why: str = ""
 
+    @property
+    def place(self) -> str:
+        """FILE:LINE of the text. Errors: InputError if it is not there once."""
+        parts = Path(self.file).read_text(encoding="utf-8").split(self.before)
+        if len(parts) != 2:
+            raise InputError(f"{PLANTED}: {self.bug}: {len(parts) - 1} places in {self.file}, expected one")
+        return f"{self.file}:{1 + parts[0].count(chr(10))}"
+
 
 class Mutations(Declaration):
     """The file `mutations.yaml`: group -> its bugs."""
@@ -77,7 +92,6 @@ def main() -> int:
     """Writes the table; returns 1 if the code as it is differs from its probes, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
     parser.add_argument("groups", nargs="*", help="groups of mutations.yaml (default: all of them)")
-    parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE")
     arguments = parser.parse_args()
     planted = read_mutations(arguments.groups)
     sys.dont_write_bytecode = True  # a file that changes twice within a second is still compiled again
@@ -90,16 +104,14 @@ def main() -> int:
         every = sorted(
             {probe for group, bugs in planted.items() for bug in bugs for probe in probes_of(group, bug)}
         )
-        clean = outcome(copy, every)
+        clean = forked(copy, partial(_differences, every))
         print(f"as it is: {clean.numbers} numbers differ in {', '.join(every)} {clean.line}", flush=True)
         if clean.numbers:
             return 1
         found = dict(measured(copy, planted))
-    reasons = {(group, bug.bug): bug.why for group, bugs in planted.items() for bug in bugs}
-    write_text(arguments.out, as_markdown(found, reasons))
-    print(
-        f"{arguments.out}: {sum(one.numbers > 0 for one in found.values())} of {len(found)} bugs are noticed"
-    )
+    bugs = {(group, bug.bug): bug for group, bugs in planted.items() for bug in bugs}
+    write_section(CHOSEN, as_markdown(found, bugs))
+    print(f"{REPORT}: {sum(one.numbers > 0 for one in found.values())} of {len(found)} bugs are noticed")
     return 0
 
 
@@ -109,11 +121,9 @@ def read_mutations(groups: Sequence[str] = ()) -> dict[str, list[Mutation]]:
     unknown = [group for group in groups if group not in every]
     if unknown:
         raise InputError(f"no group {unknown[0]!r}, expected some of {', '.join(every)}")
-    for group, bugs in every.items():
+    for bugs in every.values():
         for bug in bugs:
-            count = Path(bug.file).read_text(encoding="utf-8").count(bug.before)
-            if count != 1:
-                raise InputError(f"{PLANTED}: {group}: {bug.bug}: {count} places in {bug.file}, expected one")
+            _ = bug.place
     return {group: bugs for group, bugs in every.items() if not groups or group in groups}
 
 
@@ -129,21 +139,21 @@ def measured(copy: Path, planted: dict[str, list[Mutation]]) -> Iterator[tuple[t
             path, started = copy / bug.file, time.monotonic()
             whole = path.read_text(encoding="utf-8")
             path.write_text(whole.replace(bug.before, bug.after), encoding="utf-8")
-            found = outcome(copy, probes_of(group, bug))
+            found = forked(copy, partial(_differences, probes_of(group, bug)))
             path.write_text(whole, encoding="utf-8")
             said = "noticed" if found.numbers else "ESCAPED"
             print(f"{said} {group}: {bug.bug}: {found.line} ({time.monotonic() - started:.0f} s)", flush=True)
             yield (group, bug.bug), found
 
 
-def outcome(copy: Path, systems: Sequence[str]) -> Outcome:
-    """Returns what a forked process notices that measures the probes of these systems with a copy's code."""
+def forked(copy: Path, measure: Callable[[], Sequence[str]]) -> Outcome:
+    """Returns what a forked process says that runs the code of a copy: lines of what differs."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         os.close(reader)
         signal.alarm(MOST_SECONDS)
-        _measure(copy, systems, writer)
+        _measure(copy, measure, writer)
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8") as pipe:
         said = pipe.read()
@@ -153,7 +163,7 @@ def outcome(copy: Path, systems: Sequence[str]) -> Outcome:
     )
 
 
-def _measure(copy: Path, systems: Sequence[str], writer: int) -> None:
+def _measure(copy: Path, measure: Callable[[], Sequence[str]], writer: int) -> None:
     """Writes the outcome and ends the process."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -161,7 +171,7 @@ def _measure(copy: Path, systems: Sequence[str], writer: int) -> None:
             del sys.modules[name]
         sys.path.insert(0, str(copy))
         sys.dont_write_bytecode = True
-        said = _differences(systems)
+        said = measure()
     except BaseException as error:  # noqa: BLE001  (whatever a bug raises is noticed)
         last = traceback.format_exception_only(error)[-1].strip()
         said = [f"stops: {' '.join(last.split())[:120]}"]
@@ -183,23 +193,39 @@ def _differences(systems: Sequence[str]) -> list[str]:
     return [line for name in wanted for line in differences(name, known[name], measure_run(params, name))]
 
 
-def as_markdown(found: dict[tuple[str, str], Outcome], reasons: Mapping[tuple[str, str], str]) -> str:
-    """Returns the table of all bugs, those that escape first and why."""
+def as_markdown(
+    found: Mapping[tuple[str, str], Outcome], bugs: Mapping[tuple[str, str], Mutation]
+) -> list[str]:
+    """Returns the lines of the section: the share and each bug, those that escape first and why."""
     noticed = sum(one.numbers > 0 for one in found.values())
     lines = [
-        "# Planted bugs and what notices them",
+        f"`python -m benchmarks.mutations`: {noticed} of {len(found)} bugs change a number of first steps",
+        "or stop the run, so that `sentbench check` notices them. They are in lines that the small plan runs",
+        "in its first three steps. The share says nothing about other lines, where most of a full-scale run",
+        "is: other settings, later epochs, evaluation, planning, the report.",
         "",
-        f"`python -m benchmarks.mutations`: {noticed} of {len(found)} planted bugs change a number of",
-        "the first steps, by which `sentbench check` notices them, or stop the run.",
-        "",
-        "| where | bug | the first number that differs |",
+        "| line | bug | the first number that differs |",
         "| :-- | :-- | :-- |",
     ]
     for (group, bug), one in sorted(found.items(), key=lambda entry: entry[1].numbers > 0):
-        escapes = f"none, it escapes: {reasons[group, bug] or 'not known why'}"
-        said = one.line.replace("|", "/") if one.numbers else escapes
-        lines.append(f"| {group} | {bug} | {said} |")
-    return "\n".join(lines) + "\n"
+        planted = bugs[group, bug]
+        said = one.line if one.numbers else f"none, it escapes: {planted.why or 'not known why'}"
+        lines.append(row(planted.place, f"{group}: {bug}", said))
+    return lines
+
+
+def row(*cells: str) -> str:
+    """Returns a row of a table, each cell in one line."""
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "/") for cell in cells) + " |"
+
+
+def write_section(title: str, lines: Sequence[str]) -> None:
+    """Writes the report with one of its sections replaced."""
+    text = REPORT.read_text(encoding="utf-8") if REPORT.is_file() else ""
+    sections = {name: text.partition(f"\n{name}\n\n")[2].partition("\n## ")[0].strip() for name in SECTIONS}
+    sections[title] = "\n".join(lines)
+    body = "\n\n".join(f"{name}\n\n{found or 'Not run yet.'}" for name, found in sections.items())
+    write_text(REPORT, f"{HEAD}\n{body}\n")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Grounds:
 
     def __init__(self, top: Path) -> None:
         self.rows = tiny.rows(augmentations=2)
-        self.backbones = {"bert": tiny.write_backbone(top / "bert"), "words": _write_words(top / "words")}
+        self.backbones = {"bert": tiny.write_backbone(top / "bert"), "words": write_words(top / "words")}
         self.parents = {
             kind: tiny.write_parent(top / str(kind), kind, self.rows)
             for kind in (None, "teacher", "encoder", "generator")
@@ -63,7 +63,7 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def _write_words(folder: Path) -> Path:
+def write_words(folder: Path) -> Path:
     folder.mkdir()
     vectors = torch.randn(len(tiny.WORDS), 16, generator=torch.Generator().manual_seed(5))
     save_file({"vectors": vectors}, folder / "vectors.safetensors")

@@ -79,6 +79,37 @@ def test_settings_of_a_view_replace_the_models_own(folders: dict[str, Path]) -> 
     assert generator(folders["in time"], beams=1)(range(12), TEXTS) != own
 
 
+def test_every_setting_of_a_view_reaches_the_model(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each field changes what `generate` is called with, or what comes out."""
+    asked: list[object] = []
+
+    def observed(**changes: Any) -> list[object]:
+        made = generator(folders["in time"], **changes)
+        plain = made.model.generate
+        asked.clear()
+        monkeypatch.setattr(
+            made.model,
+            "generate",
+            lambda **given: (asked.append({key: str(value) for key, value in given.items()}), plain(**given))[
+                1
+            ],
+        )
+        return [[(augmented.text, augmented.outcome) for augmented in made(range(12), TEXTS)], *asked]
+
+    base = observed()
+    changes = {"beams": 2, "length_penalty": 3.0, "max_input": 3, "max_new_tokens": 4, "batch_tokens": 16}
+    for name, value in changes.items():
+        assert observed(**{name: value}) != base, name
+    elsewhere = {"kind", "column", "longest_ratio", "fallback_limit"}
+    """Tested above, and in test_views.py, test_corpus.py and test_records.py."""
+    assert set(Generate.model_fields) == changes.keys() | elsewhere
+    (given, *_) = observed(beams=2, length_penalty=3.0)[1:]
+    assert isinstance(given, dict)
+    assert (given["num_beams"], given["length_penalty"]) == ("2", "3.0")
+
+
 def test_empty_and_runaway_outputs_keep_the_text(folders: dict[str, Path]) -> None:
     for ends, outcome in (("at once", "empty"), ("never", "runaway")):
         augmentations = generator(folders[ends])(range(12), TEXTS)

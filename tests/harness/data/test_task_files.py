@@ -78,6 +78,30 @@ def test_the_two_inference_sets_number_their_labels_differently(tmp_path: Path) 
     assert read_snli(tmp_path)["dev"].classes == ("entailment", "neutral", "contradiction")
 
 
+PARTS = {
+    "SST": {part: f"sentiment-{part}" for part in ("train", "dev", "test")},
+    "TREC": {"train": "train_5500.label", "test": "TREC_10.label"},
+    "MRPC": {part: f"msr_paraphrase_{part}.txt" for part in ("train", "test")},
+    "SICK-E": {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"},
+    "SNLI": {part: part for part in ("train", "dev", "test")},
+}
+"""Reader -> each part and the file of which it is."""
+MARKS = {"SST": "train dev test", "MRPC": "train test", "SNLI": "train dev test"}
+"""What the small layouts write at the start of a text; else the name of its file."""
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_is_read_from_its_own_file(name: str, tmp_path: Path) -> None:
+    """Each text of the small layouts starts with its part, or with the name of its file."""
+    LAYOUTS[name](tmp_path)
+    parts = READERS[name](tmp_path)
+    assert set(parts) == set(PARTS[name])
+    for part, file in PARTS[name].items():
+        mark = part if name in MARKS else file
+        assert parts[part].texts
+        assert {texts[0].split()[0] for texts in parts[part].texts} == {mark}, part
+
+
 def test_askubuntu_skips_queries_without_a_similar_question(tmp_path: Path) -> None:
     LAYOUTS["AskUbuntu"](tmp_path)
     queries = read_askubuntu(tmp_path)["all"]

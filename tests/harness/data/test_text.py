@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.kept_texts import kept
 from harness.data.sts import read_pairs_jsonl, read_senteval_sts, read_stsb
 from harness.data.text import senteval_text, senteval_texts
 from harness.paths import made_texts
@@ -40,6 +41,18 @@ def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
     for path in made_texts().iterdir():
         path.write_text(path.read_text().replace("blanks", "planks"))
     assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
+
+
+def test_texts_that_something_else_made_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of what decides them counts: a maker of another version, in another place, or one more."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    makers = [("code", "1.0"), ("code", "1.1"), ("other", "1.0"), ("1.0", "code"), ("code", "1.0", "more")]
+    for _ in range(2):
+        for by in makers:
+            assert kept(["a"], lambda text, by=by: f"{text} by {by}", by=by) == [f"a by {by}"]
 
 
 @pytest.mark.mirror

@@ -73,6 +73,11 @@ def test_what_is_no_whole_sentence_is_not_prose(sentence: str) -> None:
     assert not is_prose(sentence)
 
 
+@pytest.mark.parametrize(("words", "kept"), [(4, False), (5, True), (60, True), (61, False)])
+def test_sentences_of_five_to_sixty_words_are_kept(words: int, kept: bool) -> None:
+    assert is_prose(" ".join(["One", *["word"] * (words - 2), "more."])) is kept
+
+
 def test_articles_only_each_sentence_once_in_their_order(tmp_path: Path) -> None:
     first, second = "The first sentence of it all.", "A second sentence comes after it."
     path = dump(

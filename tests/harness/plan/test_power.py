@@ -86,6 +86,22 @@ def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorde
     assert pool.source == "pooled over 3 seeds of ours"
 
 
+def test_the_mean_correlation_is_that_of_the_selected_weights_on_test_sets(
+    recorded: list[ResultFile],
+) -> None:
+    """Neither the development set, nor the last weights, another setting or another metric changes it."""
+    result = recorded[0]
+    known = [score for score in result.scores if (score.metric, score.setting) == ("spearman", "all")]
+    others = [
+        {"task": "STSB-dev"}, {"task": "STS99", "selection": "last"},
+        {"task": "STS99", "setting": "wmean"}, {"task": "STS99", "metric": "pearson"},
+    ]  # fmt: skip
+    for change in others:
+        more = known[0].model_copy(update={**change, "value": 0.99})
+        changed = result.model_copy(update={"scores": [*result.scores, more]})
+        assert mean_correlation(changed) == mean_correlation(result), change
+
+
 def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() -> None:
     """Own variance 4 with 2 degrees of freedom, the pool's 1 with 4: (2 * 4 + 4 * 1) / 6 = 2."""
     pool = Pool(1.0, "of a study")

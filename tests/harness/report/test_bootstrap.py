@@ -87,6 +87,12 @@ def test_a_joint_draw_has_the_variance_of_seeds_by_students_quantile_and_of_pair
     assert set(np.round(alone, 4)) == {-9.1682, 0.0, 9.1682}
 
 
+def test_an_interval_leaves_out_the_lowest_and_the_highest_twentieth_halved() -> None:
+    """Of the draws 0, 1, ... 1000 in any order, the 2.5 and 97.5 % quantiles are 25 and 975."""
+    draws = np.random.default_rng(0).permutation(1001).astype(float)
+    assert percentile_interval(draws) == pytest.approx((25.0, 975.0))
+
+
 def test_a_joint_draw_takes_the_same_pairs_for_every_seed() -> None:
     """Both seeds follow the pairs alike, so that every draw is that of its pairs, in their order."""
     pairs = np.arange(50.0)

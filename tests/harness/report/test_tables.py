@@ -65,6 +65,21 @@ def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> No
     assert found.verdict is None
 
 
+@pytest.mark.parametrize("seeds", [(1,), (2, 3), (1, 3)])
+def test_a_row_or_a_column_that_names_seeds_shows_these_alone(
+    seeds: tuple[int, ...], evidence: MakeEvidence
+) -> None:
+    """Seed s scores 70 + s; in the cell of a task and in the mean of two."""
+    records = [(PCL, seed, task, (70 + seed) / 100) for seed in (1, 2, 3) for task in ("STSB", "SICKR")]
+    mean = pytest.approx(70 + sum(seeds) / len(seeds))
+    row = build_table(spec_of({"title": "PCL", "run": run(PCL), "seeds": [*seeds]}), evidence(records))
+    for column in (0, 2):
+        assert (cell(row, column=column).value, cell(row, column=column).n) == (mean, len(seeds))
+    columns = ({"key": "some", "task": "STSB", "seeds": [*seeds]}, {"key": "all", "task": "STSB"})
+    table = build_table(spec_of({"title": "PCL", "run": run(PCL)}, columns=columns), evidence(records))
+    assert (cell(table).value, cell(table, column=1).n) == (mean, 3)
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("metric", "pearson"), ("setting", "wmean"), ("selection", "last"), ("text", "raw")],

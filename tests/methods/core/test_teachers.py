@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from methods.core import teachers
 from methods.core.errors import InputError
 from methods.core.networks import Networks
 from methods.core.teachers import TeacherVectors, text_digests, write_teacher
@@ -45,6 +46,23 @@ def test_a_part_of_the_corpus_in_any_order_finds_its_rows(folder: Path) -> None:
         np.testing.assert_array_equal(vectors.of([ROWS[7], ROWS[2]], column), stored[[7, 2], column])
     without = ROWS[3]._replace(augmentations=())
     np.testing.assert_array_equal(read(folder, [without]).of([without], 0), stored[[3], 0])
+
+
+@pytest.mark.parametrize("together", [5, 100])
+def test_every_text_has_the_vector_that_its_encoder_gives_it_alone(
+    together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve rows of three texts, five rows at a time or all at once."""
+    monkeypatch.setattr(teachers, "ROWS_TOGETHER", together)
+    rows, encoder = (
+        tiny.rows(12, augmentations=2),
+        tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")),
+    )
+    write_teacher(tmp_path, encoder, rows, {})
+    vectors = read(tmp_path, rows)
+    for column in range(3):
+        alone = np.concatenate([encoder.encode([row.columns[column]]) for row in rows])
+        np.testing.assert_allclose(vectors.of(rows, column), alone, atol=1e-5)
 
 
 @pytest.mark.parametrize("column", [0, 1])

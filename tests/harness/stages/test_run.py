@@ -1,0 +1,166 @@
+"""A run from its entry in the plan to its scores: each of its settings reaches training and evaluation."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from harness.compute.rows import read_rows
+from harness.paths import EMBEDDINGS
+from harness.plan.entries import Params, read_params
+from harness.results.embeddings import EmbeddingStore
+from harness.results.store import read_result
+from harness.stages.evaluate import evaluate_run
+from harness.stages.train import build_trainer, train
+from harness.tasks.registry import build_tasks
+from methods.core.folders import load_encoder
+from methods.core.streams import INITIALISE, row_order, subset, torch_seed
+from methods.core.trainer import Trainer
+from methods.core.types import Row
+from tests.support import tiny
+
+ROOT = Path(__file__).parents[3]
+RAW = "The old man's dog ran, didn't it?"
+TOKENISED = "the old man 's dog ran , didn 't it ?"
+PAIRS = 8
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a tiny backbone, a corpus of 24 rows and STS-B in raw sentences."""
+    folder = tmp_path_factory.mktemp("made") / "project"
+    tiny.write_backbone(folder / "backbones/bert")
+    (folder / "data/words").mkdir(parents=True)
+    (folder / "data/words/words.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows()))
+    (folder / "data/stsb").mkdir()
+    texts = [row.text for row in tiny.rows(2 * PAIRS - 1, seed=5)] + [RAW]
+    for split in ("train", "dev", "test"):
+        lines = (
+            f"main-news\tMSRpar\t2012test\t{k}\t{0.7 * (3 * k % 8):.1f}\t{one}\t{other}\n"
+            for k, (one, other) in enumerate(zip(texts[::2], texts[1::2], strict=True))
+        )
+        (folder / f"data/stsb/sts-{split}.csv").write_text("".join(lines))
+    (folder / "data/stsb/source.json").write_text("{}")
+    return folder
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "project"))
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    return Path.cwd()
+
+
+def planned(train: Mapping[str, Any] | None = None, **changes: Any) -> Params:
+    """A plan of one run, `run`: SimCSE with its head, four steps that are each evaluated."""
+    params = read_params(ROOT / "params.yaml")
+    entry = params.runs["simcse-small__words-50d__s0"].model_dump()
+    entry |= {"backbone": "backbones/bert", "corpus": "data/words", "parent": "data/words"}
+    entry |= {"tasks": ["STSB", "STSB-dev"], **changes}
+    entry["train"] |= {"steps": 4, "batch_size": 8, "eval_every": 1, "learning_rate": 0.02, **(train or {})}
+    links = {
+        f"selection-{form}": {"source": "data/stsb", "after": "data/stsb"} for form in ("senteval", "raw")
+    }
+    raw = params.model_dump() | {"runs": {"run": entry}, "reads": links}
+    return Params.model_validate(raw | {"sources": {}, "backbones": {}, "corpora": {}, "teachers": {}})
+
+
+def scores_of(folder: Path) -> dict[tuple[str, str, str], float]:
+    encoder = load_encoder(folder)
+    return {
+        (score.task, score.metric, score.setting): score.value
+        for task in build_tasks(["STSB", "STSB-dev"], text="senteval")
+        for score in task.evaluate(encoder.encode)
+    }
+
+
+@pytest.mark.parametrize("weights", ["best-dev", "last", "both"])
+def test_scores_and_kept_vectors_are_those_of_the_weights_they_are_called_after(
+    weights: str, project: Path
+) -> None:
+    """Seed 2 is best before its last step; scores are computed here from the folder of each name."""
+    params, folder = planned(weights=weights, seed=2), Path("artefacts/run")
+    train(params, "run", folder, device="cpu", resume=False)
+    result = read_result(evaluate_run(params, "run", folder, device="cpu"))
+    selection = result.selection
+    assert 0 < selection.best_step < selection.last_step == 4
+    assert selection.best_dev > selection.last_dev
+    places = {"best-dev": folder, "last": folder / "last"}
+    kept = places["last" if weights == "last" else "best-dev"]
+    wanted = list(places) if weights == "both" else [weights]
+    assert [*dict.fromkeys(score.selection for score in result.scores)] == wanted
+    for name in wanted:
+        expected = scores_of(places[name])
+        found = [score for score in result.scores if score.selection == name]
+        assert {(one.task, one.metric, one.setting): one.value for one in found} == pytest.approx(
+            expected, abs=2e-3
+        )
+        dev = expected["STSB-dev", "spearman", "all"]
+        assert dev == pytest.approx(
+            selection.best_dev if name == "best-dev" else selection.last_dev, abs=2e-3
+        )
+    texts = [*dict.fromkeys(build_tasks(["STSB"], text="senteval")[0].texts())]
+    vectors = EmbeddingStore.load(EMBEDDINGS / "run").encode(texts)
+    np.testing.assert_allclose(vectors, load_encoder(kept).encode(texts), atol=2e-2)
+    other = places["last" if kept == folder else "best-dev"]
+    if other.is_dir():
+        assert not np.allclose(vectors, load_encoder(other).encode(texts), atol=2e-2)
+
+
+@pytest.mark.parametrize(("text", "form"), [("raw", RAW), ("senteval", TOKENISED)])
+def test_selection_and_evaluation_read_the_text_form_of_the_run(text: str, form: str, project: Path) -> None:
+    params, asked = planned(text=text, tasks=["STSB"]), []
+
+    class Spy:
+        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+            asked.extend(texts)
+            return np.random.default_rng(len(asked)).normal(size=(len(texts), 4))
+
+    build_trainer(params.run("run"), Path("state"), device="cpu").evaluate(Spy())  # type: ignore[arg-type]
+    assert form in asked
+    assert not {RAW, TOKENISED} - {form} & set(asked)
+    train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
+    evaluate_run(params, "run", Path("artefacts/run"), device="cpu")
+    store = EmbeddingStore.load(EMBEDDINGS / "run")
+    assert [store.missing([one]) == [] for one in (RAW, TOKENISED)] == [
+        one == form for one in (RAW, TOKENISED)
+    ]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_seed_decides_the_first_weights_the_share_and_the_order_of_rows(
+    seed: int, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows that training is given, and every weight as torch draws it after the run's own seed."""
+    params = planned(seed=seed, corpus_share=0.5, train={"steps": 1})
+    run = params.run("run")
+    given: list[Sequence[Row]] = []
+    fit = Trainer.fit
+    monkeypatch.setattr(Trainer, "fit", lambda self, rows: (given.append(rows), fit(self, rows))[1])
+    trainer = build_trainer(run, Path("state"), device="cpu")
+    torch.manual_seed(torch_seed(seed, INITIALISE))
+    method, config, _ = run.read_settings()
+    expected = method(config, _networks(run)).state_dict()
+    for name, value in trainer.method.state_dict().items():
+        assert torch.equal(value, expected[name]), name
+    assert trainer.seed == seed
+    train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
+    chosen = subset(seed, 24, 0.5)
+    assert [row.index for row in given[0]] == list(chosen)
+    assert given[0] == [read_rows(Path(run.corpus))[index] for index in chosen]
+    assert json.loads(Path("artefacts/run/run.json").read_text())["rows"] == 12
+    assert list(subset(0, 24, 0.5)) != list(subset(1, 24, 0.5))
+    assert list(row_order(0, 0, 12)) != list(row_order(1, 0, 12))
+
+
+def _networks(run: Any) -> Any:
+    from methods.core.networks import Networks
+
+    return Networks(Path(run.backbone), pooling=run.pooling, parent=None)
