@@ -85,6 +85,7 @@ TABLES = Layout(
             for suffix in ("md", "tex", "txt", "csv", "json")
         ),
         "results.csv",
+        "metrics/*.json",
     ),
 )
 PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html",))
