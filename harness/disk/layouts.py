@@ -82,6 +82,7 @@ TABLES = Layout(
     (
         *(f"{name}.{suffix}" for name in KEPT_TABLES for suffix in ("md", "tex", "txt", "csv", "json")),
         "results.csv",
+        "metrics/*.json",
     ),
 )
 PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html", "*.svg", "*.csv"))

@@ -1,4 +1,4 @@
-"""SentEval's three schemes, batched, against the plain loop; the library mode; sentinels; bad input."""
+"""SentEval's three schemes, batched, against the plain loop; the library mode; sanity checks; bad input."""
 
 from __future__ import annotations
 

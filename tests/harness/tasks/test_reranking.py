@@ -1,4 +1,4 @@
-"""Re-ranking metrics: worked orders, ties against every permutation, sentinels, BM25, bad input."""
+"""Re-ranking metrics: worked orders, ties against every permutation, sanity checks, BM25, bad input."""
 
 from __future__ import annotations
 
