@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.declarations import list_declarations
-
 VARIABLE = "SENTBENCH_INCLUDE"
 """Names folders as PATH does; a command hands them on to the processes that it starts."""
 FOLDERS: list[Path] = []
@@ -23,6 +21,8 @@ def declarations_of(folder: Path) -> list[Path]:
 
     Errors: InputError if the first folder has none.
     """
+    from harness.declarations import list_declarations  # the list of tasks is made without pydantic
+
     return [*list_declarations(folder), *own_files(folder.name, "*.yaml")]
 
 

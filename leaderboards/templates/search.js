@@ -2,10 +2,10 @@
 /* ---- search: the list is part of the page; nothing is asked of a server ---- */
 (() => {
   const source = document.getElementById("search-data");
-  if (!source) return;
+  const form = document.getElementById("search");
+  if (!source || !form) return;
   const MOST = 12;
   const entries = JSON.parse(source.textContent);
-  const form = document.getElementById("search");
   const hits = document.getElementById("search-hits");
   const find = () => {
     const words = document.getElementById("search-text").value.toLowerCase().split(/\s+/).filter(Boolean);

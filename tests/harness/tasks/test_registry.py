@@ -39,7 +39,7 @@ def test_every_file_of_declarations_is_found_and_no_name_is_declared_twice() -> 
 
 def test_a_name_that_is_declared_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.tasks.declared.nli.TASKS", (TASKS["MR"], TASKS["MR"]))
-    with pytest.raises(InputError, match=r"declared/nli\.py: task 'MR' exists; rename it"):
+    with pytest.raises(InputError, match=r"declared\.nli: task 'MR' exists; rename it"):
         read_declarations()
 
 

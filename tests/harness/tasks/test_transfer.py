@@ -1,4 +1,4 @@
-"""Transfer and inference tasks end to end on small files: order, texts, features, sanity checks, bad input."""
+"""Transfer and inference tasks end to end on small files: order, texts, sanity checks, bad input."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_without_a_script_a_wide_table_scrolls_sideways_and_every_table_has_its_
     names = page.locator("#table-wide .take a[download]").evaluate_all(
         "all => all.map((link) => link.getAttribute('href'))"
     )
-    assert names == [f"tables/wide.{ending}" for ending in ("csv", "json", "tex", "md")]
+    assert names == [f"tables/own-wide.{ending}" for ending in ("csv", "json", "tex", "md")]
     assert page.locator("form:visible, [data-copy]:visible").count() == 0
     page.locator("#cite summary").click()
     assert "@misc{sentbench-7bb0566c1d" in page.locator("#citation").inner_text()
