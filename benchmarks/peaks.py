@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -23,9 +23,7 @@ from unittest import mock
 
 import torch
 import yaml
-from torch import nn
 from torch.distributed._tools.mem_tracker import MemTracker
-from torch.nn.modules.module import register_module_forward_pre_hook
 
 from benchmarks.steps import build, sentences, stepper, teacher_dim, write_backbone
 from harness.disk.files import write_text
@@ -100,19 +98,29 @@ def _activations() -> Iterator[dict[bool, list[float]]]:
     """Yields, by whether they are recomputed, the activations of each pass of an encoder with gradients."""
     kept: dict[bool, list[float]] = {False: [], True: []}
 
-    def note(module: nn.Module, given: tuple[Any, ...]) -> None:
-        if isinstance(module, SentenceEncoder) and torch.is_grad_enabled():
-            rows, length = given[0]["input_ids"].shape
-            config: Any = module.backbone.config
-            each = 68 * config.hidden_size + 10 * config.num_attention_heads * length
-            recomputed = torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
-            kept[recomputed].append(rows * length * config.num_hidden_layers * each)
+    inside: list[None] = []
 
-    handle = register_module_forward_pre_hook(note)
-    try:
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(encoder: SentenceEncoder, tokens: Any, **embeddings: Any) -> Any:
+            if not inside and torch.is_grad_enabled():
+                rows, length = tokens["input_ids"].shape
+                config: Any = encoder.backbone.config
+                each = 68 * config.hidden_size + 10 * config.num_attention_heads * length
+                recomputed = torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+                kept[recomputed].append(rows * length * config.num_hidden_layers * each)
+            inside.append(None)
+            try:
+                return call(encoder, tokens, **embeddings)
+            finally:
+                inside.pop()
+
+        return counting
+
+    with ExitStack() as patches:
+        for name in ("forward", "states"):  # a method may ask for the states of all layers itself
+            call = getattr(SentenceEncoder, name)
+            patches.enter_context(mock.patch.object(SentenceEncoder, name, counted(call)))
         yield kept
-    finally:
-        handle.remove()
 
 
 def rows_for(run: Run) -> list[Row]:
