@@ -46,7 +46,7 @@ LIBRARIES = (
     "yaml",
     "tqdm",
 )
-"""What a process needs that measures probes, and what is loaded once for all of them."""
+"""What a process needs that measures reference losses, and what is loaded once for all of them."""
 MOST_SECONDS = 900
 RUN_SUFFIX = "-small__"
 OF_WORDS = {"whitening": "glove-whitened"}
@@ -54,7 +54,7 @@ OF_WORDS = {"whitening": "glove-whitened"}
 
 
 class Mutation(Declaration):
-    """One bug: text that appears once in a file, and what is put in its place. probes: of which systems.
+    """One bug: text that appears once in a file, and what is put in its place. systems: those whose losses it may change.
 
     why: the reason that nothing notices it, if nothing does.
     """
@@ -63,7 +63,7 @@ class Mutation(Declaration):
     file: str
     before: str = Field(min_length=1)
     after: str
-    probes: list[str] = Field(default_factory=list)
+    systems: list[str] = Field(default_factory=list)
     why: str = ""
 
     @property
@@ -89,7 +89,7 @@ class Outcome(Declaration):
 
 
 def main() -> int:
-    """Writes the table; returns 1 if the code as it is differs from its probes, else 0."""
+    """Writes the table; returns 1 if the code as it is differs from its reference losses, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
     parser.add_argument("groups", nargs="*", help="groups of mutations.yaml (default: all of them)")
     arguments = parser.parse_args()
@@ -102,7 +102,7 @@ def main() -> int:
         for package in PACKAGES:
             shutil.copytree(package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
         every = sorted(
-            {probe for group, bugs in planted.items() for bug in bugs for probe in probes_of(group, bug)}
+            {system for group, bugs in planted.items() for bug in bugs for system in systems_of(group, bug)}
         )
         clean = forked(copy, partial(_differences, every))
         print(f"as it is: {clean.numbers} numbers differ in {', '.join(every)} {clean.line}", flush=True)
@@ -127,9 +127,9 @@ def read_mutations(groups: Sequence[str] = ()) -> dict[str, list[Mutation]]:
     return {group: bugs for group, bugs in every.items() if not groups or group in groups}
 
 
-def probes_of(group: str, bug: Mutation) -> list[str]:
-    """Returns the systems whose probes a bug is held against."""
-    return bug.probes or [OF_WORDS.get(group, group)]
+def systems_of(group: str, bug: Mutation) -> list[str]:
+    """Returns the systems whose reference losses a bug is held against."""
+    return bug.systems or [OF_WORDS.get(group, group)]
 
 
 def measured(copy: Path, planted: dict[str, list[Mutation]]) -> Iterator[tuple[tuple[str, str], Outcome]]:
@@ -139,7 +139,7 @@ def measured(copy: Path, planted: dict[str, list[Mutation]]) -> Iterator[tuple[t
             path, started = copy / bug.file, time.monotonic()
             whole = path.read_text(encoding="utf-8")
             path.write_text(whole.replace(bug.before, bug.after), encoding="utf-8")
-            found = forked(copy, partial(_differences, probes_of(group, bug)))
+            found = forked(copy, partial(_differences, systems_of(group, bug)))
             path.write_text(whole, encoding="utf-8")
             said = "noticed" if found.numbers else "ESCAPED"
             print(f"{said} {group}: {bug.bug}: {found.line} ({time.monotonic() - started:.0f} s)", flush=True)

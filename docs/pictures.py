@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 1280, 800
 MARGIN = 12
 """CSS pixels above and below what is shown."""
 COLOURS = 128
-"""Colours of a picture: few enough for a small file, enough for the signs of the findings."""
+"""Colours of a picture: few enough for a small file, enough for the signs of the verdicts."""
 TOP = "part => Math.floor(part.getBoundingClientRect().top + scrollY)"
 BOTTOM = "part => Math.ceil(part.getBoundingClientRect().bottom + scrollY)"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--font-render-hinting=none"]

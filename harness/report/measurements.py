@@ -158,7 +158,7 @@ class Machine(Declaration):
 
 
 class Measurements(Declaration):
-    """The file that `python -m benchmarks` writes; digest: of all the rest, where it was sealed."""
+    """The file that `python -m benchmarks` writes; digest: of all the rest, where it has one."""
 
     machines: tuple[Machine, ...]
     digest: str = ""

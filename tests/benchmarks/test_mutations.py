@@ -16,8 +16,8 @@ from benchmarks.mutations import (
     Outcome,
     as_markdown,
     forked,
-    probes_of,
     read_mutations,
+    systems_of,
     write_section,
 )
 from harness.errors import InputError
@@ -31,7 +31,7 @@ def test_every_planted_bug_has_one_place_in_the_code_and_changes_it() -> None:
     for group, bugs in groups.items():
         names = [bug.bug for bug in bugs]
         assert len(set(names)) == len(names)
-        assert all(bug.before != bug.after and probes_of(group, bug) for bug in bugs)
+        assert all(bug.before != bug.after and systems_of(group, bug) for bug in bugs)
     with pytest.raises(InputError, match="no group 'simce'"):
         read_mutations(["simce"])
 

@@ -42,14 +42,14 @@ PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
 class Reader(NamedTuple):
     """A command with the files that it reads, as patterns below the project.
 
-    sealed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the command
+    checksummed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the command
     was stopped before and left its state.
     slow: it takes seconds.
     """
 
     command: list[str]
     files: tuple[str, ...]
-    sealed: bool = False
+    checksummed: bool = False
     interrupted: bool = False
     slow: bool = False
 
@@ -95,7 +95,7 @@ READERS = {
     "parts of a derived corpus": Reader(
         DERIVE,
         (".cache/resume/corpora/*/1/*.json",),
-        sealed=True,
+        checksummed=True,
         interrupted=True,
     ),
     "stored vectors": Reader(
@@ -187,7 +187,7 @@ READERS = {
             f"reports/costs/{RUN}.train.json",
             "reports/benchmarks.json",
         ),
-        sealed=True,
+        checksummed=True,
         slow=True,
     ),
 }

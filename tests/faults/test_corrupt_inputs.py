@@ -96,11 +96,11 @@ def workshop(
     return Workshop(original, tmp_path, capsys)
 
 
-def damages(sealed: bool, flips: int) -> dict[str, tuple[Callable[[Path], None], bool]]:
+def damages(checksummed: bool, flips: int) -> dict[str, tuple[Callable[[Path], None], bool]]:
     """Returns each damage by name, and whether it must be seen: not every one of a file without a hash."""
     found = {name: (damage, True) for name, damage in SHAPES.items()}
-    found["truncated"] = truncate, sealed
-    return found | {f"bit {seed}": (flip(seed), sealed) for seed in range(flips)}
+    found["truncated"] = truncate, checksummed
+    return found | {f"bit {seed}": (flip(seed), checksummed) for seed in range(flips)}
 
 
 def difference(found: Outcome, whole: Outcome, before: dict[str, Any], *, must_see: bool) -> str:
@@ -129,7 +129,7 @@ def try_damages(workshop: Workshop, reader: Reader, pattern: str, flips: int) ->
     assert whole.code in (0, 1), whole.problems
     copy_project(workshop.sound, workshop.folder)
     (place,) = workshop.folder.glob(pattern)
-    wrong, tried = [], damages(reader.sealed and place.name != SOURCE_RECORD, flips)
+    wrong, tried = [], damages(reader.checksummed and place.name != SOURCE_RECORD, flips)
     for name, (damage, must_see) in tried.items():
         damage(place)
         before = results(workshop.folder)

@@ -202,7 +202,7 @@ def build(
     )
 
 
-def probe(encoder: Encoder) -> dict[str, float]:
+def dev_score(encoder: Encoder) -> dict[str, float]:
     """Returns a cheap stand-in for a dev score that depends on all weights."""
     first, second = encoder.encode(["the man runs", "a cat sleeps under the tree"])
     return {"score": float(np.dot(first, second))}
@@ -211,7 +211,7 @@ def probe(encoder: Encoder) -> dict[str, float]:
 def trainer(method: Method, folder: Path, *, seed: int = 3, **train: Any) -> Trainer:
     """Returns a trainer of a few steps that writes a resume point whenever it may."""
     config = TrainConfig.model_validate({**TRAIN, **train})
-    return Trainer(method, config, seed, probe, folder, seconds_between=0.0)
+    return Trainer(method, config, seed, dev_score, folder, seconds_between=0.0)
 
 
 def sentence_encoder(folder: Path, pooling: str = "mean") -> SentenceEncoder:

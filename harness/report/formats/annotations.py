@@ -1,4 +1,4 @@
-"""Findings as workflow commands of GitHub Actions, which show them next to a pull request.
+"""Changes as workflow commands of GitHub Actions, which show them next to a pull request.
 
 Source: GitHub's documentation of workflow commands: `::error title=...::message`, with the characters that
 would end a part of it written as % and two hexadecimal digits.

@@ -25,7 +25,7 @@ from harness.report.tables.model import Cell, Table, reading_order, row_label, v
 from harness.report.verification import Verification, counted, draw_words
 
 MOST = 3
-"""Findings that the first screen tells."""
+"""Sentences that the first screen has."""
 
 ANSWERS = "answers.yaml"
 CROWD = 12
@@ -183,7 +183,7 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
         "forest": forest_of(answers, f"numbers-{page}" if page else "numbers") if answers else None,
         "counts": verdict_counts(*tables),
         "sources": len(again),
-        "telling": telling_findings(tables, answers),
+        "telling": telling_sentences(tables, answers),
     }
 
 
@@ -268,7 +268,7 @@ def _group(verdict: Verdict) -> tuple[str, str]:
     return next(words for words, verdicts in GROUPS.items() if verdict in verdicts)
 
 
-def telling_findings(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
+def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
     """Returns up to MOST sentences, each computed from the evidence of the tables.
 
     First the settled number with most evidence, then how many of the numbers in question only their authors

@@ -274,8 +274,8 @@ def test_the_ledger_shows_each_claim_with_its_finding() -> None:
     assert "section 1: it is better" in text
     assert "+10.00" in text
     assert "+7.97 to +12.03" in text
-    assert '<span class="finding supported">1 supported</span>' in text
-    assert '<span class="finding untested">1 untested</span>' in text
+    assert '<span class="outcome supported">1 supported</span>' in text
+    assert '<span class="outcome untested">1 untested</span>' in text
 
 
 def test_a_claim_of_several_pairs_shows_each_of_them() -> None:

@@ -36,7 +36,7 @@ def scripted(scores: Sequence[float]) -> Any:
 
 def train(backbone: Path, folder: Path, scores: Sequence[float] | None = None, **changes: Any) -> Trainer:
     config = TrainConfig.model_validate({**tiny.TRAIN, **changes})
-    evaluate = tiny.probe if scores is None else scripted(scores)
+    evaluate = tiny.dev_score if scores is None else scripted(scores)
     trainer = Trainer(simcse(backbone), config, 3, evaluate, folder)
     trainer.fit(tiny.rows())
     return trainer

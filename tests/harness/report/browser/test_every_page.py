@@ -117,7 +117,7 @@ def test_a_missed_target_is_explained_in_view_and_in_full_ink(open_page: Open) -
         assert told.evaluate(ink) == page.locator("body").evaluate(ink)
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 844})
-        missed = page.locator(".finding", has_text="not met").last
+        missed = page.locator(".outcome", has_text="not met").last
         for place in (told, page.locator("tr.peer td").nth(2), missed):
             box = place.bounding_box()
             assert box is not None
