@@ -54,7 +54,7 @@ OF_WORDS = {"whitening": "glove-whitened"}
 
 
 class Mutation(Declaration):
-    """One bug: text that appears once in a file, and what is put in its place. systems: those whose losses it may change.
+    """One bug: text that appears once in a file, and what is put in its place. systems: those that run.
 
     why: the reason that nothing notices it, if nothing does.
     """

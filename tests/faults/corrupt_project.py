@@ -42,8 +42,8 @@ PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
 class Reader(NamedTuple):
     """A command with the files that it reads, as patterns below the project.
 
-    checksummed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the command
-    was stopped before and left its state.
+    checksummed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the
+    command was stopped before and left its state.
     slow: it takes seconds.
     """
 
