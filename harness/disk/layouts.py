@@ -64,6 +64,8 @@ PUBLISHED = Layout(
         *ENCODER,
         *below("seeds/*", names=(*ENCODER, RUN_RECORD)),
         RUN_RECORD,
+        "mteb/model_meta.py",
+        ".eval_results/*.yaml",
         *below("mteb/results/*/*", "mteb/results/*/*/experiments/*", names=("*.json", "*.jsonl")),
     ),
 )
@@ -85,6 +87,7 @@ TABLES = Layout(
             for suffix in ("md", "tex", "txt", "csv", "json")
         ),
         "results.csv",
+        "metrics/*.json",
     ),
 )
 PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html",))

@@ -1,19 +1,27 @@
-"""One curve, reports/curves/RUN.json: the evaluations during a training."""
+"""The curves of a training: its evaluations, reports/curves/RUN.json, and losses, reports/losses/RUN.json."""
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, Field
 
 from harness.declarations import Declaration, validated
-from harness.disk.records import read_object
+from harness.disk.records import read_object, rounded
 from harness.errors import InputError
+from harness.paths import REPORTS
 from harness.results.schema import Dev, Step
 
 EVALUATIONS = "evaluations"
 """Entry of the file: its evaluations in the order of their steps."""
+
+LOSSES = REPORTS / "losses"
+"""One file for each run, which only `dvc plots` reads."""
+POINTS = 500
+"""About the most points of a curve of losses: a file of a long training stays small."""
 
 
 class Evaluation(Declaration):
@@ -41,3 +49,14 @@ def read_curve(path: Path, *, again: str) -> list[Evaluation]:
         if other.step < one.step:
             raise InputError(f"{path}: step {other.step} comes after step {one.step}; {again}")
     return found
+
+
+def losses_of(log: Path) -> list[dict[str, Any]]:
+    """Returns step, loss and learning rate of a training log, rounded, of at most POINTS steps.
+
+    A log without a step has one entry without a loss: DVC draws no list that is empty.
+    """
+    lines = log.read_text(encoding="utf-8").splitlines()
+    steps = [entry for line in lines if "loss" in (entry := rounded(json.loads(line)))]
+    found = [{name: entry.get(name) for name in ("step", "loss", "learning_rate")} for entry in steps]
+    return found[:: -(-len(found) // POINTS) or 1] or [{"step": 0, "loss": None}]

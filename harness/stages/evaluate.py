@@ -19,7 +19,7 @@ from harness.identity import run_code, vectors_identity
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
 from harness.plan.entries import Params, Run
 from harness.process import compute_with, device_for, quiet, resolve_device
-from harness.results.curves import EVALUATIONS
+from harness.results.curves import EVALUATIONS, LOSSES, losses_of
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.results.store import write_result
@@ -29,14 +29,19 @@ from harness.tasks.registry import build_tasks
 
 
 def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto") -> Path:
-    """Evaluates run `key` on its tasks: reports/scores/KEY.json, reports/curves/KEY.json, embeddings/KEY."""
+    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and embeddings/KEY."""
     run, about = params.run(key), read_artefact(folder)
     if about["key"] != key:
         raise InputError(f"{folder}: holds run {about['key']!r}, expected {key!r}; train it again")
     compute_with(run.arithmetic)
     device = device_for(run.arithmetic, device)
     started = time.monotonic()
-    outputs = [SCORES / f"{key}.json", CURVES / f"{key}.json", COSTS / f"{key}.evaluate.json"]
+    outputs = [
+        SCORES / f"{key}.json",
+        CURVES / f"{key}.json",
+        COSTS / f"{key}.evaluate.json",
+        LOSSES / f"{key}.json",
+    ]
     for path in outputs:
         check_file(path)
     check_addition(EMBEDDINGS / key)
@@ -54,6 +59,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
         write_result(parts[outputs[0]], _result(folder, about, tasks, scores))
         write_record(parts[outputs[1]], {EVALUATIONS: evaluations(folder / RUN_LOG)})
         write_record(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
+        write_record(parts[outputs[3]], {"losses": losses_of(folder / RUN_LOG)})
     return outputs[0]
 
 

@@ -19,6 +19,7 @@ from harness.paths import (
     SCORES,
 )
 from harness.plan.entries import Params
+from harness.report.formats.metrics import metrics_files
 from harness.report.formats.summary import text_files
 from harness.report.pages.render import render_pages
 from harness.report.score_problems import score_problems
@@ -57,7 +58,8 @@ def report(params: Params, *, strict: bool) -> int:
     evidence = evidence_of(params, planned)
     tables = build_tables(evidence)
     content = report_content(params, evidence, tables, problems)
-    write_report({**text_files(tables, problems, notes=content.notes), **render_pages(content)})
+    texts = text_files(tables, problems, notes=content.notes)
+    write_report({**texts, **metrics_files(planned), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
     for line in [*problems, *lines]:
@@ -72,7 +74,9 @@ def write_report(files: Mapping[str, str]) -> None:
         for name, text in files.items():
             top, _, rest = name.partition("/")
             part = parts[REPORTS / top]
-            (part / rest if rest else part).write_text(text, encoding="utf-8")
+            path = part / rest if rest else part
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
 
 def present_identities(params: Params) -> dict[str, str]:

@@ -238,11 +238,11 @@ def test_a_dry_run_says_what_would_run_and_changes_nothing(
     assert runs(Path()) == ["a", "c"]
 
 
-def test_scores_outside_the_cache_are_restored_because_they_are_metrics(
+def test_scores_outside_the_cache_are_restored_because_they_are_plots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stage `evaluate` declares its scores so; as plain outputs they would be made again."""
-    scored = {**stage("scored"), "metrics": [{"scored.txt": {"cache": False}}]}
+    scored = {**stage("scored"), "plots": [{"scored.txt": {"cache": False}}]}
     del scored["outs"]
     plain = {**stage("plain"), "outs": [{"plain.txt": {"cache": False}}]}
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", {"scored": scored, "plain": plain}))
@@ -252,9 +252,8 @@ def test_scores_outside_the_cache_are_restored_because_they_are_metrics(
     assert sorted(runs(Path())) == ["plain", "plain", "scored"]
     assert Path("scored.txt").read_text() == "words\n"
     evaluate = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["evaluate"]["do"]
-    assert {next(iter(out)) for part in ("metrics", "plots") for out in evaluate[part]} == {
-        "reports/scores/${key}.json",
-        "reports/curves/${key}.json",
+    assert {next(iter(out)) for out in evaluate["plots"]} == {
+        f"reports/{folder}/${{key}}.json" for folder in ("scores", "curves", "losses")
     }
 
 
