@@ -1,4 +1,4 @@
-"""`sentbench publish`: make a sentence-transformers folder with a model card.
+"""`sentbench publish`: make a sentence-transformers folder with a model card, and upload it.
 
 Example: `sentbench publish simcse-small --out published/simcse-small`
 """
@@ -11,6 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.commands.publish_files import (
+    WEIGHTS,
+    card_header,
+    check_upload,
+    complete_weights,
+    reported_values,
+    upload,
+    write_hub_results,
+    write_model_meta,
+)
+from harness.data.sources import SOURCES
 from harness.disk.inputs import read_artefact
 from harness.disk.layouts import PUBLISHED
 from harness.disk.locks import alone
@@ -18,6 +29,7 @@ from harness.disk.outputs import check_folder, new_folder, room_of
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
+from harness.process import quiet
 from harness.report.formats.card import licence_of, median_seed, render_card
 from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
@@ -36,19 +48,28 @@ MTEB_TASKS = {
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="runs of one system, or the system for all")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="default: published/ and the first RUN")
+    parser.add_argument("--to", metavar="NAME/REPO", help="upload it to this repository of the hub")
     parser.add_argument("--licence", help="licence of the weights; default: that of the backbone's source")
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Writes the folder and prints what is in it."""
-    print(publish(read_params(), arguments.runs, arguments.out, licence=arguments.licence))
+    """Writes the folder, prints what is in it, and uploads it if a repository is named."""
+    if arguments.to is not None:
+        check_upload(arguments.to)
+    out = arguments.out or Path("published") / arguments.runs[0]
+    print(publish(read_params(), arguments.runs, out, licence=arguments.licence, name=arguments.to))
+    if arguments.to is not None:
+        print(upload(out, arguments.to))
 
 
-def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | None = None) -> str:
+def publish(
+    params: Params, names: Sequence[str], out: Path, *, licence: str | None = None, name: str | None = None
+) -> str:
     """Writes the folder `out` for runs or systems `names` and returns what is in it, in one line.
 
     The weights of the seed with the median dev score are at the top level, those of the others in seeds/N.
+    name: the repository that it is for, for mteb's declaration of the model.
     Errors: InputError for an unknown run, runs of several systems, a run without scores or artefact, an
     encoder that sentence-transformers cannot express, or an `out` that is a file or a foreign folder.
     """
@@ -65,15 +86,32 @@ def publish(params: Params, names: Sequence[str], out: Path, *, licence: str | N
             if result.run.key != chosen.run.key:
                 others.append(f"`{SEEDS}/{result.run.seed}`")
                 shutil.copytree(folders[result.run.key], part / others[-1].strip("`"), ignore=LEFT_OUT)
+        quiet()
+        completed = [complete_weights(path.parent) for path in sorted(part.rglob(WEIGHTS))]
         written, reason = write_mteb(results, part / "mteb")
         values = _card_values(params, keys, licence)
-        values |= {"others": others, "mteb": written, "no_mteb": reason}
+        values |= {"others": others, "mteb": written, "no_mteb": reason, "pooler": any(completed)}
         values["commit"], values["dirty"] = git_state()
         run = params.run(chosen.run.key)
+        reported = values["reported"] = reported_values(run.id, chosen.run.backbone)
+        values["header"] = card_header(results, chosen, values, _data_sets(chosen), reported)
+        if written:
+            write_hub_results(chosen, _mteb_scores(chosen), _data_sets(chosen, mteb=True), part)
+        write_model_meta(part, name or f"sentbench/{run.id}", values)
         settings = {**{f"method.{k}": v for k, v in run.config.items()}, **run.train}
         text = render_card(results, settings=settings, values=values)
         (part / "README.md").write_text(text, encoding="utf-8")
     return f"{out}: {len(keys)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
+
+
+def _data_sets(result: ResultFile, *, mteb: bool = False) -> dict[str, tuple[str, str]]:
+    """Returns the hub's repository and commit of the data of each task, or of mteb's task, scored on them."""
+    found = {}
+    for task, (name, source) in MTEB_TASKS.items():
+        hub = SOURCES[source].providers.get("hub") if source in result.provenance.data_sha256 else None
+        if hub is not None and hub.repo:
+            found[name if mteb else task] = (hub.repo, hub.revision or "main")
+    return found
 
 
 def runs_of(params: Params, names: Sequence[str]) -> list[str]:
@@ -117,8 +155,6 @@ def _loadable(folder: Path) -> Path:
 
 
 def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> dict[str, Any]:
-    from harness.data.sources import SOURCES
-
     run = params.run(keys[0])
     origin, corpus = _origin(params, run), Path(run.corpus).name
     origin_licence = SOURCES[origin].licence if origin in SOURCES else "not known"
@@ -200,8 +236,6 @@ def _write_task(result: ResultFile, name: str, scores: dict[str, float], out: Pa
 
 def _check_revision(name: str, wanted: str) -> None:
     """Raises InputError unless our files of mteb's task `name` are those of the revision it is scored on."""
-    from harness.data.sources import SOURCES
-
     source = next(source for known, source in MTEB_TASKS.values() if known == name)
     hub = SOURCES[source].providers.get("hub")
     if hub is None or hub.revision != wanted:

@@ -64,6 +64,8 @@ PUBLISHED = Layout(
         *ENCODER,
         *below("seeds/*", names=(*ENCODER, RUN_RECORD)),
         RUN_RECORD,
+        "mteb/model_meta.py",
+        ".eval_results/*.yaml",
         *below("mteb/results/*/*", "mteb/results/*/*/experiments/*", names=("*.json", "*.jsonl")),
     ),
 )

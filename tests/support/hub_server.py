@@ -12,6 +12,7 @@ import json
 import socket
 import struct
 import threading
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -152,6 +153,51 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._answer(body=True)
+
+    def do_POST(self) -> None:
+        """Answers what an upload asks: a new repository, how to send each file (in the commit), a commit."""
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            body = b"".join(iter(self._read_chunk, b""))
+        path = self.path.split("?")[0]
+        self._count(path)
+        fault = self.hub.next_fault(path, self.command)
+        if fault and self._refused_by(fault):
+            return
+        _, _, name = path.partition("/api/models/")
+        name = "/".join(name.split("/")[:2])
+        if path == "/api/validate-yaml":
+            self._send_json({"errors": [], "warnings": []})
+        elif path == "/api/repos/create":
+            asked = json.loads(body)
+            name = f"{asked['organization']}/{asked['name']}"
+            self.hub.repositories.setdefault(name, Repository("c" * 40, {}))
+            self._send_json({"url": f"{self.hub.url}/{name}"})
+        elif "/preupload/" in path:
+            modes = {"uploadMode": "regular", "shouldIgnore": False}
+            files = [{"path": file["path"], **modes} for file in json.loads(body)["files"]]
+            self._send_json({"files": files})
+        elif "/commit/" in path:
+            lines = [json.loads(line) for line in body.splitlines()]
+            sent = [line["value"] for line in lines if line["key"] == "file"]
+            files = {file["path"]: b64decode(file["content"]) for file in sent}
+            self.hub.repositories[name].files.update(files)
+            self._send_json({"commitUrl": f"{self.hub.url}/{name}/commit/{'d' * 40}", "commitOid": "d" * 40})
+        else:
+            self._refuse(404, None, "no such page")
+
+    def _read_chunk(self) -> bytes:
+        content = self.rfile.read(int(self.rfile.readline(), 16))
+        self.rfile.readline()
+        return content
+
+    def _send_json(self, answer: object) -> None:
+        content = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def log_message(self, *arguments: object) -> None:
         """Writes nothing: tests read `Hub.requests`."""

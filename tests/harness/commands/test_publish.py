@@ -11,10 +11,12 @@ import pytest
 import yaml
 
 from harness.cli import main
+from harness.commands.publish_files import complete_weights, reported_values
+from harness.errors import InputError
 from harness.report.formats.card import median_seed, score_lines
 from harness.results.store import read_result
 from harness.stages.evaluate import encoder_hash
-from tests.support import tiny
+from tests.support import hub_server, tiny
 
 ROOT = Path(__file__).parents[3]
 KEYS = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -60,6 +62,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     params: dict[str, Any] = yaml.safe_load((ROOT / "params.yaml").read_text())
     Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    Path("leaderboards").symlink_to(ROOT / "leaderboards")
     for seed, key in enumerate(KEYS):
         backbone = tiny.write_backbone(tmp_path / f"bert-{seed}", seed=seed)
         tiny.sentence_encoder(backbone).save(tmp_path / "artefacts" / key)
@@ -141,7 +144,8 @@ def test_scores_on_sentevals_text_give_no_mteb_file_and_the_card_says_why(projec
         "No MTEB result files: the runs were evaluated on SentEval's text"
         in Path("card/README.md").read_text()
     )
-    assert not Path("card/mteb").exists()
+    assert not Path("card/mteb/results").exists()
+    assert not Path("card/.eval_results").exists()
 
 
 def test_wrong_requests_are_one_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,3 +174,124 @@ def test_the_median_of_two_is_the_lower_and_scores_follow_the_seeds(project: Pat
     assert median_seed(results).run.seed == 2
     assert median_seed(results[:2]).run.seed == 0
     assert score_lines(results[::-1])[0].each == "50.00, 51.00, 52.00"
+
+
+def test_a_published_folder_loads_without_a_warning_and_with_the_same_bytes_each_time(
+    project: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The artefact has no pooler, which transformers would draw at random with a warning at each load."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    assert main(["publish", "simcse-small", "--out", "card"]) == 0
+    capfd.readouterr()
+    logging.set_verbosity_warning()
+    logging.enable_propagation()
+    try:
+        AutoModel.from_pretrained(project / "artefacts" / KEYS[2])
+        assert "pooler" in caplog.text + capfd.readouterr().err, "else this test sees no warning at all"
+        caplog.clear()
+        for folder in ("card", "card/seeds/0"):
+            SentenceTransformer(str(project / folder), device="cpu")
+            model, about = AutoModel.from_pretrained(project / folder, output_loading_info=True)
+            assert not any(about.values())
+            torch.testing.assert_close(
+                model.pooler.dense.weight, torch.eye(model.config.hidden_size), rtol=0, atol=0
+            )
+        assert "MISSING" not in caplog.text + capfd.readouterr().err
+        assert not caplog.records
+    finally:
+        logging.disable_propagation()
+    assert main(["publish", "simcse-small", "--out", "again"]) == 0
+    for name in ("model.safetensors", "run.json", "README.md", "mteb/model_meta.py"):
+        assert Path("card", name).read_bytes() == Path("again", name).read_bytes()
+
+
+def test_weights_that_lack_more_than_a_pooler_are_refused(project: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    path = project / "artefacts" / KEYS[0] / "model.safetensors"
+    tensors = load_file(path)
+    del tensors["embeddings.LayerNorm.bias"]
+    save_file(tensors, path, metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"lacks embeddings\.LayerNorm\.bias"):
+        complete_weights(path.parent)
+
+
+def test_metadata_state_the_published_weights_the_spread_and_the_data(project: Path) -> None:
+    """Seed 2 is published: STS-B 52, mean 51 and standard deviation 1 over three seeds."""
+    from huggingface_hub import ModelCard, parse_eval_result_entries
+
+    from harness.data.sources import SOURCES
+
+    assert main(["publish", "simcse-small", "--out", "card"]) == 0
+    (found,) = [
+        result
+        for result in ModelCard.load("card/README.md").data.eval_results
+        if (result.dataset_name, result.metric_type) == ("STSB", "cosine_spearman")
+    ]
+    revision = SOURCES["stsb-raw"].providers["hub"].revision
+    assert (found.metric_value, found.dataset_type) == (52.0, "mteb/stsbenchmark-sts")
+    assert found.dataset_revision == revision
+    assert found.metric_args == {"seeds": 3, "mean_over_seeds": 51.0, "sd_over_seeds": 1.0}
+    (path,) = Path("card/.eval_results").iterdir()
+    (entry,) = parse_eval_result_entries(yaml.safe_load(path.read_text()))
+    assert (entry.dataset_id, entry.value, entry.dataset_revision) == (
+        "mteb/stsbenchmark-sts",
+        52.0,
+        revision,
+    )
+
+
+def test_the_value_of_a_card_is_the_one_that_the_systems_paper_reports_without_contradiction() -> None:
+    """PCL's table 2; SimCSE as others cite it; SCT's STS12 differs between its table and its notebook."""
+    assert reported_values("pcl", "bert-base-uncased")["STSB"] == 79.72
+    assert reported_values("simcse", "bert-base-uncased")["STSB"] == 76.85
+    sct = reported_values("sct", "bert-base-uncased")
+    assert sct["STSB"] == 76.91
+    assert "STS12" not in sct
+    assert "STSB" not in reported_values("dclr", "bert-base-uncased"), "the submission is another variant"
+    assert reported_values("simcse-small", "words-50d") == {}
+
+
+def test_mteb_accepts_the_declaration_of_the_model(project: Path) -> None:
+    from mteb.models.model_meta import ModelMeta
+    from safetensors.torch import load_file
+
+    assert main(["publish", KEYS[0], "--out", "card"]) == 0
+    names: dict[str, Any] = {}
+    exec(compile(Path("card/mteb/model_meta.py").read_text(), "meta", "exec"), names)
+    (meta,) = [value for value in names.values() if isinstance(value, ModelMeta)]
+    assert meta.name == "sentbench/simcse-small"
+    assert meta.n_parameters == sum(t.numel() for t in load_file("card/model.safetensors").values())
+
+
+def test_an_upload_brings_every_file_to_the_hub(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with hub_server.serve() as hub:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+        monkeypatch.setenv("HF_TOKEN", "hf_test")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        assert main(["publish", "simcse-small", "--to", "someone/simcse"]) == 0, hub.requests
+        assert capsys.readouterr().out.splitlines()[-1].endswith("someone/simcse")
+        folder = Path("published/simcse-small")
+        sent = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.*")
+                if path.is_file()}  # fmt: skip
+        assert {".eval_results/STSBenchmark.yaml", "README.md", "mteb/model_meta.py"} <= sent.keys()
+        assert hub.repositories["someone/simcse"].files == sent
+        hub.fail("/api/models/someone/simcse/commit/main", hub_server.Fault("status", 9, 403, method="POST"))
+        assert "someone/simcse:" in refused(capsys, KEYS[0], "--to", "someone/simcse", "--out", "card")
+        assert hub.repositories["someone/simcse"].files == sent
+
+
+def test_an_upload_without_a_name_or_a_token_is_refused_before_the_work(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    assert "expected NAME/REPO" in refused(capsys, "simcse-small", "--to", "simcse")
+    assert "--to a/b/c" in refused(capsys, "simcse-small", "--to", "a/b/c")
+    assert "hf auth login" in refused(capsys, "simcse-small", "--to", "someone/simcse")
+    assert not Path("published").exists()

@@ -1,0 +1,248 @@
+"""What the hub, mteb and transformers read of a published folder, and the upload of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.data.sources import SOURCES
+from harness.disk.files import write_text
+from harness.disk.records import FILES, read_object, write_manifest
+from harness.errors import InputError
+from harness.facts import statistics
+from harness.facts.published import load_published
+from harness.paths import PUBLISHED, RUN_RECORD, declared
+from harness.results.schema import ResultFile
+
+WEIGHTS = "model.safetensors"
+HUB_RESULTS = Path(".eval_results")
+META = "mteb/model_meta.py"
+META_FILE = """\"\"\"For mteb/models/model_implementations: add revision and release_date of the upload.\"\"\"
+
+from mteb.models.model_meta import ModelMeta, ScoringFunction
+from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
+{variable} = ModelMeta(
+    loader=SentenceTransformerEncoderWrapper,
+    name={name!r},
+    revision=None,
+    release_date=None,
+    languages=["eng-Latn"],
+    n_parameters={parameters},
+    memory_usage_mb={memory},
+    max_tokens={tokens},
+    embed_dim={width},
+    license={licence!r},
+    open_weights=True,
+    public_training_code=None,
+    public_training_data=None,
+    framework=["Sentence Transformers", "PyTorch", "safetensors", "Transformers"],
+    reference="https://huggingface.co/{name}",
+    similarity_fn_name=ScoringFunction.COSINE,
+    use_instructions=False,
+    training_datasets=set(),
+    adapted_from={base!r},
+)
+"""
+
+
+def complete_weights(folder: Path) -> bool:
+    """Adds a pooler of the identity if the saved weights lack one that AutoModel has; returns whether.
+
+    Else transformers would warn and draw it at random at each load. Vectors of this project and of
+    sentence-transformers do not use it. The checksums of the folder's record are made again.
+    Errors: InputError if any other weight is missing.
+    """
+    import torch
+    from safetensors.torch import load_file, save_file
+    from transformers import AutoConfig, AutoModel
+
+    tensors = load_file(folder / WEIGHTS)
+    with torch.device("meta"):
+        wanted = AutoModel.from_config(AutoConfig.from_pretrained(folder)).state_dict()
+    missing = [name for name in wanted if name not in tensors]
+    if any(not name.startswith("pooler.") for name in missing):
+        raise InputError(f"{folder / WEIGHTS}: lacks {missing[0]}; train the run again")
+    for name in missing:
+        shape = wanted[name].shape
+        tensors[name] = torch.eye(*shape) if len(shape) == 2 else torch.zeros(shape)
+    if missing:
+        save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+        if (folder / RUN_RECORD).is_file():
+            record = read_object(folder / RUN_RECORD, again="train the run again")
+            write_manifest(folder / RUN_RECORD, {k: v for k, v in record.items() if k != FILES})
+    return bool(missing)
+
+
+def hub_repository(source: str) -> str | None:
+    """Returns the hub's repository of a data source, None if it has none."""
+    hub = SOURCES[source].providers.get("hub") if source in SOURCES else None
+    return hub.repo if hub else None
+
+
+def reported_values(system: str, backbone: str) -> dict[str, float]:
+    """Returns by task the value that the system's paper reports, x 100, where all of its tables agree.
+
+    Rows of other variants do not count, nor what another paper measured again. Values that others cite count
+    only for a system whose own paper is not among the declared ones.
+    """
+    rows = [
+        (row.source, column, round(100 * float(value) / table.scale, 2))
+        for table in load_published(declared(PUBLISHED)).tables.values()
+        if table.metric == "spearman"
+        for row in table.rows
+        if row.key == f"{system}@{backbone}"
+        for column, value in zip(table.columns, row.values, strict=True)
+        if value is not None
+    ]
+    source = "this-paper" if any(row[0] == "this-paper" for row in rows) else "cited"
+    found: dict[str, set[float]] = {}
+    for stated, column, value in rows:
+        if stated == source:
+            found.setdefault(column, set()).add(value)
+    return {column: values.pop() for column, values in found.items() if len(values) == 1}
+
+
+def card_header(
+    results: Sequence[ResultFile],
+    chosen: ResultFile,
+    values: Mapping[str, Any],
+    datasets: Mapping[str, tuple[str, str]],
+    reported: Mapping[str, float],
+) -> str:
+    """Returns the card's metadata as YAML: licence, base model, data set and `model-index`.
+
+    An entry of `model-index` is the score of the published weights, and its `args` hold mean, standard
+    deviation and number of seeds, and the paper's value. datasets: task -> its repository and revision.
+    """
+    from huggingface_hub import EvalResult, ModelCardData
+
+    def entry(task: str, metric: str, own: float) -> EvalResult:
+        scores = [
+            100 * score.value
+            for result in results
+            for score in result.scores
+            if (score.task, score.metric, score.setting, score.selection)
+            == (task, metric, "all", result.scores[0].selection)
+        ]
+        sd = statistics.sample_sd(scores)
+        about = {"seeds": len(scores), "mean_over_seeds": round(statistics.mean(scores), 2)}
+        about |= {} if sd is None else {"sd_over_seeds": round(sd, 2)}
+        about |= {"reported_by_paper": reported[task]} if task in reported and metric == "spearman" else {}
+        repository, revision = datasets.get(task, (task, None))
+        return EvalResult(
+            task_type="sentence-similarity" if metric == "spearman" else "text-classification",
+            dataset_type=repository,
+            dataset_name=task,
+            dataset_revision=revision,
+            metric_type=f"cosine_{metric}" if metric == "spearman" else metric,
+            metric_value=round(100 * own, 2),
+            metric_args=about,
+        )
+
+    entries = [
+        entry(score.task, score.metric, score.value)
+        for score in chosen.scores
+        if score.metric in ("spearman", "accuracy")
+        and (score.setting, score.selection) == ("all", chosen.scores[0].selection)
+        and ":" not in score.task
+    ]
+    corpus = hub_repository(str(values["corpus"]))
+    data = ModelCardData(
+        language="en",
+        license=values["licence"],
+        license_name=values["licence_name"] or None,
+        library_name="sentence-transformers",
+        pipeline_tag="sentence-similarity",
+        tags=["sentence-transformers", "sentence-similarity", "feature-extraction", "sentbench"],
+        base_model=hub_repository(str(values["origin"])),
+        datasets=[corpus] if corpus else None,
+        model_name=values["name"],
+        eval_results=entries,
+    )
+    return str(data.to_yaml())
+
+
+def write_hub_results(
+    chosen: ResultFile,
+    scores: Mapping[str, Mapping[str, float]],
+    datasets: Mapping[str, tuple[str, str]],
+    out: Path,
+) -> None:
+    """Writes `.eval_results/TASK.yaml`, the hub's format, for scores of raw text by mteb's task."""
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+    for task, values in scores.items():
+        repository, revision = datasets[task]
+        entry = EvalResultEntry(
+            dataset_id=repository,
+            task_id=f"{task}_default_test",
+            value=round(100 * values["cosine_spearman"], 2),
+            dataset_revision=revision,
+            notes=f"sentbench, seed {chosen.run.seed}, cosine Spearman x 100",
+        )
+        path = out / HUB_RESULTS / f"{task}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        write_text(path, yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False))
+
+
+def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None:
+    """Writes mteb's declaration of the model, which a pull request to mteb needs: mteb/model_meta.py."""
+    from safetensors import safe_open
+    from transformers import AutoConfig
+
+    with safe_open(folder / WEIGHTS, "pt") as weights:
+        shapes = {key: weights.get_slice(key).get_shape() for key in weights.keys()}  # noqa: SIM118
+    parameters = sum(math.prod(shape) for shape in shapes.values())
+    config = AutoConfig.from_pretrained(folder)
+    text = META_FILE.format(
+        variable="".join(c if c.isalnum() else "_" for c in name.split("/")[-1].lower()),
+        name=name,
+        parameters=parameters,
+        memory=round(4 * parameters / 2**20, 1),
+        tokens=config.max_position_embeddings,
+        width=config.hidden_size,
+        licence=None if values["licence"] == "other" else values["licence"],
+        base=hub_repository(str(values["origin"])),
+    )
+    (folder / META).parent.mkdir(exist_ok=True)
+    write_text(folder / META, text)
+
+
+def check_upload(repository: str) -> None:
+    """Raises InputError unless a repository is named as NAME/REPO and a token of the hub is known."""
+    from huggingface_hub import get_token
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(repository)
+    except HFValidationError as error:
+        raise InputError(f"--to {repository}: {' '.join(str(error).split())}") from None
+    if "/" not in repository:
+        raise InputError(f"--to {repository}: expected NAME/REPO")
+    if not get_token():
+        raise InputError("no token of the hub; log in with `hf auth login` or set HF_TOKEN")
+
+
+def upload(folder: Path, repository: str) -> str:
+    """Uploads a folder in one commit, makes the repository if it is missing, and returns its address.
+
+    Errors: InputError if the hub refuses or cannot be reached; the folder stays, nothing is half-uploaded.
+    """
+    from httpx2 import HTTPError
+    from huggingface_hub import HfApi
+
+    api = HfApi()
+    try:
+        address = api.create_repo(repository, exist_ok=True)
+        api.upload_folder(
+            repo_id=repository, folder_path=folder, commit_message="Upload of sentbench publish"
+        )
+    except (HTTPError, OSError, ValueError) as error:  # a ValueError is a card that the hub refuses
+        line = str(error).strip().splitlines()[-1:] or [type(error).__name__]
+        raise InputError(f"{repository}: {line[0]}; the folder {folder} is complete") from None
+    return str(address)
