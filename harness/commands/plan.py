@@ -1,9 +1,9 @@
 """`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost.
 
 Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
-Example: `sentbench plan --budget 8h --on cpu`
 
-With --budget it chooses the runs itself: those that answer the most open questions within so many hours.
+With --budget (`--budget 8h --on cpu`) it chooses the runs itself: those that
+answer the most open questions within so many hours.
 """
 
 from __future__ import annotations

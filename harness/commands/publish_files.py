@@ -62,8 +62,9 @@ def complete_weights(folder: Path) -> bool:
     from transformers import AutoConfig, AutoModel
 
     tensors = load_file(folder / WEIGHTS)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     with torch.device("meta"):
-        wanted = AutoModel.from_config(AutoConfig.from_pretrained(folder)).state_dict()
+        wanted = AutoModel.from_config(config, trust_remote_code=False).state_dict()
     missing = [name for name in wanted if name not in tensors]
     if any(not name.startswith("pooler.") for name in missing):
         raise InputError(f"{folder / WEIGHTS}: lacks {missing[0]}; train the run again")
@@ -198,7 +199,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
     with safe_open(folder / WEIGHTS, "pt") as weights:
         shapes = {key: weights.get_slice(key).get_shape() for key in weights.keys()}  # noqa: SIM118
     parameters = sum(math.prod(shape) for shape in shapes.values())
-    config = AutoConfig.from_pretrained(folder)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     text = META_FILE.format(
         variable="".join(c if c.isalnum() else "_" for c in name.split("/")[-1].lower()),
         name=name,

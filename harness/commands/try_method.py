@@ -9,13 +9,12 @@ results of the others come with the package, and are used if this machine would 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from harness.check.laws import Law
 from harness.commands import name_list
@@ -115,18 +114,16 @@ def shown(law: Law) -> Law:
 
 
 def pair_of(text: str, option: str) -> tuple[str, Any]:
-    """Returns key and value of `KEY=VALUE`, the value read as YAML. Errors: InputError for another text."""
-    key, equals, value = text.partition("=")
-    try:
-        read = yaml.safe_load(value)
-    except yaml.YAMLError:
-        read = None
-    if not (key and equals and value) or (read is None and value != "null"):
+    """Returns key and value of `KEY=VALUE`, the value read as JSON, and as text where it is none.
+
+    Errors: InputError for another text.
+    """
+    key, _, value = text.partition("=")
+    if not (key and value):
         raise InputError(f"{option} {text}: expected KEY=VALUE")
-    if isinstance(read, str):  # YAML reads 1e-3 as text
-        with suppress(ValueError):
-            read = float(read)
-    return key, read
+    with suppress(ValueError):
+        return key, json.loads(value)
+    return key, value
 
 
 def candidates(name: str, settings: Mapping[str, Any], sweep: str | None) -> dict[str, dict[str, Any]]:

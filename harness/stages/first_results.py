@@ -20,7 +20,7 @@ from harness.report.formats.summary import text_files
 from harness.report.formats.terminal import to_terminal
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Report
-from harness.report.pages.index import PAGE, PROTOCOL
+from harness.report.pages.index import PAGE, PROTOCOL, search_entries
 from harness.report.pages.render import fill_page
 from harness.report.runs import run_details
 from harness.report.tables.build import build_table
@@ -57,6 +57,7 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
     shown = {
         **answer_values(report, []),
         "figures": [],
+        "entries": search_entries(report),
         "curves": {},
         "records_at": "",
         "protocol": PROTOCOL,

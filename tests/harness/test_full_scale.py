@@ -118,7 +118,7 @@ def test_a_checkpoint_with_a_pickle_alone_is_named_converted_and_trained(
 ) -> None:
     walk("sct/sct-simcse --backbone bert-mini")
     assert (
-        "but pytorch_model.bin), expected one provider that has it; run `sentbench data convert bert-mini`"
+        "but pytorch_model.bin); run `sentbench data convert bert-mini`, then fetch it"
         in capsys.readouterr().err
     )
     check_walked()

@@ -237,7 +237,7 @@ def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("wanted", ["cuda", "auto"])
-@pytest.mark.usefixtures("a_card")
+@pytest.mark.usefixtures("a_gpu")
 def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf32(wanted: str) -> None:
     import torch
 
@@ -248,7 +248,7 @@ def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
 
 
-@pytest.mark.usefixtures("a_card")
+@pytest.mark.usefixtures("a_gpu")
 def test_a_cpu_beside_a_gpu_keeps_its_settings() -> None:
     import torch
 
@@ -257,7 +257,7 @@ def test_a_cpu_beside_a_gpu_keeps_its_settings() -> None:
     assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ
 
 
-@pytest.mark.usefixtures("a_card")
+@pytest.mark.usefixtures("a_gpu")
 @pytest.mark.parametrize(("printed", "driver"), [("570.86.15\n570.86.15\n", "570.86.15"), (None, "unknown")])
 def test_a_result_names_the_gpu_and_its_software(
     printed: str | None, driver: str, monkeypatch: pytest.MonkeyPatch

@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from harness.disk.yaml_files import read_yaml
 from harness.errors import InputError
 from harness.report.charts.palette import PALETTE
 from harness.report.formats.templates import TEMPLATES
@@ -109,7 +108,7 @@ def draw(
 
 @cache
 def _declared(path: Path) -> dict[str, Any]:
-    return dict(yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader))
+    return dict(read_yaml(path))
 
 
 def _filled(part: Any, values: Mapping[str, Any]) -> Any:

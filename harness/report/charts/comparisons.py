@@ -14,7 +14,7 @@ from harness.report.runs import slug
 from harness.report.tables.model import Table, verifications
 
 if TYPE_CHECKING:
-    from harness.report.pages.claims import JudgedClaim
+    from harness.report.claims import JudgedClaim
     from harness.report.pages.content import Paper
 
 SHIFT = 0.13

@@ -101,7 +101,7 @@ def commit(folder: Path) -> None:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with committed scores and reference losses, and no run to measure."""
     parts = "\n".join(f"{part}: {{}}" for part in PARTS)
-    (tmp_path / "params.yaml").write_text(f"plan: [made-up]\ntiers: [embedded]\n{parts}\n")
+    (tmp_path / "params.yaml").write_text(f"plan: [made-up]\nproviders: [embedded]\n{parts}\n")
     (tmp_path / "leaderboards").mkdir()
     (tmp_path / "leaderboards/reference_losses.yaml").write_text("runs: {simcse: {loss: [1.0, 0.1]}}\n")
     shutil.copytree(RECORDED, tmp_path / SCORES)

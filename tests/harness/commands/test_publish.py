@@ -190,12 +190,14 @@ def test_a_published_folder_loads_without_a_warning_and_with_the_same_bytes_each
     logging.set_verbosity_warning()
     logging.enable_propagation()
     try:
-        AutoModel.from_pretrained(project / "artefacts" / KEYS[2])
+        AutoModel.from_pretrained(project / "artefacts" / KEYS[2], trust_remote_code=False)
         assert "pooler" in caplog.text + capfd.readouterr().err, "else this test sees no warning at all"
         caplog.clear()
         for folder in ("card", "card/seeds/0"):
-            SentenceTransformer(str(project / folder), device="cpu")
-            model, about = AutoModel.from_pretrained(project / folder, output_loading_info=True)
+            SentenceTransformer(str(project / folder), device="cpu", trust_remote_code=False)
+            model, about = AutoModel.from_pretrained(
+                project / folder, output_loading_info=True, trust_remote_code=False
+            )
             assert not any(about.values())
             torch.testing.assert_close(
                 model.pooler.dense.weight, torch.eye(model.config.hidden_size), rtol=0, atol=0

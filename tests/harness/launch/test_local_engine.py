@@ -136,12 +136,12 @@ LAUNCH = """
 import json, sys
 from pathlib import Path
 from harness.launch.local import LocalExecutor
-from harness.launch.job import Work
+from harness.launch.job import Job
 folder = Path.cwd()
 if __name__ == "__main__":
     executor = LocalExecutor(1, preloaded=["numpy"])
     command = "sentbench evaluate nowhere --arithmetic native"
-    executor.submit(Work("x", (command,), folder, folder / "log", {}))
+    executor.submit(Job("x", (command,), folder, folder / "log", {}))
     ended = []
     while not ended:
         ended = executor.wait(60.0)

@@ -14,17 +14,17 @@ from harness.facts.published import Published
 from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
-from harness.report.pages import claims as claims_page
-from harness.report.pages.claims import (
+from harness.report.claims import (
     Claim,
     JudgedClaim,
     JudgedPair,
     Rows,
-    claims_values,
     judge_claims,
     load_claims,
     pairs_of,
 )
+from harness.report.pages import claims as claims_page
+from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow

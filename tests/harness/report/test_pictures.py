@@ -19,8 +19,8 @@ from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summar
 from harness.report.charts.palette import PALETTE, colour_of, contrast
 from harness.report.charts.papers import chart_of
 from harness.report.charts.training import geometry_figure, learning_curves, named
+from harness.report.claims import Claim, Rows, judge_claims
 from harness.report.pages.answers import Answer, conclusion, forest_of
-from harness.report.pages.claims import Claim, Rows, judge_claims
 from harness.report.pages.content import Paper
 from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.report.claims import Claim, Rows, judge_claims
 from harness.report.disagreement import PairSet
 from harness.report.measurements import Measurements
 from harness.report.pages import ablations, audit, claims, compare, pairs, protocols, small, speed
-from harness.report.pages.claims import Claim, Rows, claims_values, judge_claims
+from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.speed import speed_values
 from harness.results.schema import ResultFile
