@@ -175,7 +175,12 @@ def read_record(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}: no such file, expected a fetched source; run `sentbench data fetch {folder.name}`"
         )
-    return read_object(path, again=f"delete {folder}")
+    again = f"delete {folder}"
+    record = read_object(path, "name", "provider", "files", again=again)
+    files = record["files"].values() if isinstance(record["files"], dict) else [None]
+    if not all(isinstance(file, dict) and isinstance(file.get("rows", ""), int | None) for file in files):
+        raise InputError(f"{path}: `files` is no table of files with their rows, expected one; {again}")
+    return record
 
 
 def check_unchanged(folder: Path) -> None:

@@ -16,7 +16,7 @@ class Difference(Declaration):
     """One point on which paper, code and this project differ; texts may hold code between backticks.
 
     switch: names of the settings that turn it, joined by commas; choices: their values. variants: runs that
-    differ in this point alone from the reading `against`, by default `MethodAudit.reading`. effect: what is
+    differ in this point alone from the preset `against`, by default `MethodAudit.preset`. effect: what is
     known without a run; tests: the tests that prove it.
     """
 
@@ -41,14 +41,14 @@ class Difference(Declaration):
 class MethodAudit(Declaration):
     """The differences of one method, numbered from 1 in the order of the file.
 
-    Recipes and code name a difference by its number, so a new one goes to the end. reading: the variant that
-    others are measured against; opposite: the variant that takes the other reading of every difference at
+    Recipes and code name a difference by its number, so a new one goes to the end. preset: the variant that
+    others are measured against; opposite: the variant that takes the other preset of every difference at
     once, if the method has one.
     """
 
     method: str
     title: str
-    reading: str
+    preset: str
     opposite: str = ""
     differences: list[Difference] = Field(min_length=1)
 

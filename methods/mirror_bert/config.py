@@ -1,4 +1,4 @@
-"""Settings of Mirror-BERT; the README says which reading each switch belongs to."""
+"""Settings of Mirror-BERT; the README says which preset each switch belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss of a step that carries corrupted sentences, in the two readings of the paper.
+"""The loss of a step that carries corrupted sentences, in the two presets of the paper.
 
 Legend: B sentences, d width. Similarity is the cosine, temperature divides it. Plain steps are `nt_xent`.
 """

@@ -17,7 +17,7 @@ from harness.report.runs import RunDetail
 
 @dataclass(frozen=True)
 class Effect:
-    """STS-B dev of a variant minus that of the reading it is measured against, in points, on one backbone.
+    """STS-B dev of a variant minus that of the preset it is measured against, in points, on one backbone.
 
     change: difference of the means; interval: with its 95 % interval, None below two seeds a side.
     """
@@ -32,15 +32,15 @@ class Effect:
 def measure(
     audit: MethodAudit, variants: Iterable[str], against: str, *, runs: Iterable[RunDetail]
 ) -> list[Effect]:
-    """Returns the effect of each variant on each backbone that has runs of it and of the other reading.
+    """Returns the effect of each variant on each backbone that has runs of it and of the other preset.
 
-    against: the variant that it is measured against; nothing stands for the method's usual reading.
+    against: the variant that it is measured against; nothing stands for the method's usual preset.
     """
     own = [run for run in runs if run.about.method == audit.method]
     effects = []
     for variant in variants:
         for backbone in dict.fromkeys(run.about.backbone for run in own):
-            changed, usual = (_dev(own, name, backbone) for name in (variant, against or audit.reading))
+            changed, usual = (_dev(own, name, backbone) for name in (variant, against or audit.preset))
             if changed and usual:
                 change = sum(changed) / len(changed) - sum(usual) / len(usual)
                 interval = statistics.compare_seeds(changed, usual)

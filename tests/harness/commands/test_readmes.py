@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 AUDIT = MethodAudit(
     method="m",
     title="M",
-    reading="released",
+    preset="released",
     differences=[
         Difference(
             about="loss", paper="one", code="two", ours="both", switch="a, b", choices="x | y",

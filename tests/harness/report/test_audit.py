@@ -20,7 +20,7 @@ from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
 DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])
-AUDIT = MethodAudit(method="m", title="Method", reading="released", differences=[DIFFERENCE])
+AUDIT = MethodAudit(method="m", title="Method", preset="released", differences=[DIFFERENCE])
 
 
 def run(variant: str, seed: int, dev: float, *, method: str = "m", backbone: str = "b") -> RunDetail:
@@ -94,7 +94,7 @@ def test_every_method_is_audited_and_every_named_test_exists() -> None:
 
 
 def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> None:
-    """A run that turns one switch is next to its difference; others are a reading, whole or in part."""
+    """A run that turns one switch is next to its difference; others are a preset, whole or in part."""
     recipes, checked = load_recipes(), 0
     audits = {audit.method: audit for audit in load_audits(LEADERBOARDS / "audit")}
     for recipe in recipes.values():
@@ -103,8 +103,8 @@ def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> 
             entry = recipes[owner or recipe.name].systems[system]
             audit = audits[entry.method]
             shown = {variant for found in audit.differences for variant in found.variants}
-            reading = entry.variant.split()[0]
-            assert entry.variant in shown or reading in (audit.reading, audit.opposite), name
+            preset = entry.variant.split()[0]
+            assert entry.variant in shown or preset in (audit.preset, audit.opposite), name
             checked += 1
     assert checked >= 50
 
@@ -131,7 +131,7 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
     for audit in load_audits(LEADERBOARDS / "audit"):
         own = [entry for entry in every if entry.method == audit.method]
         for difference in audit.differences:
-            usual = [entry for entry in own if entry.variant == (difference.against or audit.reading)]
+            usual = [entry for entry in own if entry.variant == (difference.against or audit.preset)]
             for variant in difference.variants:
                 turned = [entry for entry in own if entry.variant == variant]
                 assert turned, variant
@@ -152,7 +152,7 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
 
 
 def test_one_method_in_two_files_is_an_input_error(tmp_path: Path) -> None:
-    text = "method: m\ntitle: M\nreading: r\ndifferences:\n  - {about: a, paper: p, code: c, ours: o}\n"
+    text = "method: m\ntitle: M\npreset: r\ndifferences:\n  - {about: a, paper: p, code: c, ours: o}\n"
     for name in ("one.yaml", "two.yaml"):
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="has a file already"):

@@ -130,7 +130,7 @@ def test_a_citation_and_a_readme_show_markup_as_text(text: str) -> None:
     plain = re.sub(r"\\textbackslash|\\textascii\w+|\\[{}]", "", found)
     assert plain.count("{") == plain.count("}")
     difference = Difference(about=text, ours=text, paper=text)
-    section = to_deviations(MethodAudit(method="a", title="a", reading="a", differences=[difference]))
+    section = to_deviations(MethodAudit(method="a", title="a", preset="a", differences=[difference]))
     assert "<script" not in section
     assert "<img" not in section
     assert "](javascript" not in section

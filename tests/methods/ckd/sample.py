@@ -1,4 +1,4 @@
-"""The configurations of CKD that the conformance kit runs: the re-run's reading, the original's, variants."""
+"""The configurations of CKD that the conformance kit runs: the re-run's preset, the original's, variants."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""CKD in training: both readings, the teacher as vectors or as a network, the queue, what is refused."""
+"""CKD in training: both presets, the teacher as vectors or as a network, the queue, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DCLR's other readings: complements, cutoffs, weights of its own, distillation; bad settings."""
+"""DCLR's other presets: complements, cutoffs, weights of its own, distillation; bad settings."""
 
 from __future__ import annotations
 
