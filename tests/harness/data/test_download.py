@@ -162,7 +162,9 @@ def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, 
         (None, "no such file"),
         ("{", "not JSON"),
         ("[]", "not a JSON object"),
-        ('{"provider": "moon"}', "provider 'moon'"),
+        ('{"name": "tiny", "files": {}}', "not a JSON object with provider"),
+        ('{"name": "tiny", "provider": "mirror", "files": {"a": {"rows": "2"}}}', "no table of files"),
+        ('{"name": "tiny", "provider": "moon", "files": {}}', "provider 'moon'"),
     ],
 )
 def test_check_needs_a_sound_record(
