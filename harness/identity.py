@@ -79,11 +79,16 @@ def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict
 
     evaluated: the tasks and suites of each run.
     """
-    roots = {**STAGES, "report": report_roots(code)}
-    roots |= {f"train/{method}": training_roots(method) for method in METHODS}
-    roots |= {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
+    roots = stage_roots(evaluated, code)
     known = {modules: code.fingerprint(modules) for modules in set(roots.values())}
     return {name: known[modules] for name, modules in roots.items()}
+
+
+def stage_roots(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[str, tuple[str, ...]]:
+    """Returns the modules from which the code of every stage is found, as `fingerprints` names them."""
+    roots = {**STAGES, "report": report_roots(code)}
+    roots |= {f"train/{method}": training_roots(method) for method in METHODS}
+    return roots | {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
 
 
 def run_identity(params: Params, run: Run, arithmetic: str) -> str:

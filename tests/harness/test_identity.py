@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.identity import PACKAGES, ROOT, code_base, fingerprints
+from harness.identity import PACKAGES, ROOT, code_base, fingerprints, stage_roots
 from methods.registry import METHODS
 
 EVALUATED = {
@@ -109,26 +109,38 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def stale(copy: Path) -> Mapping[str, set[str]]:
-    """Module -> the names of the fingerprints that differ when a line of it changes."""
-    before, found = fingerprints(EVALUATED, code_base(copy)), {}
-    for path in sorted(copy.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(f"{text}\nCHANGED = 1\n", encoding="utf-8")
-        after = fingerprints(EVALUATED, code_base(copy))
-        path.write_text(text, encoding="utf-8")
-        name = path.relative_to(copy).with_suffix("").as_posix()
-        found[name] = {stage for stage in before if before[stage] != after[stage]}
-    return found
+    """Module -> the names of the fingerprints over code that it is part of."""
+    code = code_base(copy)
+    parts = {stage: set(code.closure(roots)) for stage, roots in stage_roots(EVALUATED, code).items()}
+    return {
+        path.relative_to(copy).with_suffix("").as_posix(): {
+            stage for stage, files in parts.items() if path in files
+        }
+        for path in sorted(copy.rglob("*.py"))
+    }
 
 
 def named(patterns: str) -> set[str]:
     """Returns the fingerprints, but for the report's, that fit one of several patterns."""
-    names = fingerprints(EVALUATED, code_base()).keys() - {"report"}
+    names = stage_roots(EVALUATED, code_base()).keys() - {"report"}
     fitting = {
         pattern: {name for name in names if fnmatchcase(name, pattern)} for pattern in patterns.split()
     }
     assert all(fitting.values()), patterns
     return set().union(*fitting.values())
+
+
+def test_a_changed_line_changes_the_fingerprints_over_its_module(
+    copy: Path, stale: Mapping[str, set[str]]
+) -> None:
+    before = fingerprints(EVALUATED, code_base(copy))
+    for module in sorted(stale)[::40]:
+        path = copy / f"{module}.py"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(f"{text}\nCHANGED = 1\n", encoding="utf-8")
+        after = fingerprints(EVALUATED, code_base(copy))
+        path.write_text(text, encoding="utf-8")
+        assert {stage for stage in before if before[stage] != after[stage]} == stale[module], module
 
 
 def test_a_changed_line_makes_no_more_stale_than_its_room_may(stale: Mapping[str, set[str]]) -> None:
