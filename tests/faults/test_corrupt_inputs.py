@@ -149,11 +149,11 @@ CASES = [
         name,
         pattern,
         id=f"{name}-{pattern}",
-        marks=[pytest.mark.slow] if READERS[name].slow or number % 3 else [],
+        marks=[pytest.mark.slow] if READERS[name].slow or number % 6 else [],
     )
     for number, (name, pattern) in enumerate(FILES)
 ]
-"""Every file that a command reads; each third one is in the default run, no slow command."""
+"""Every file that a command reads; each sixth one is in the default run, no slow command."""
 
 
 @pytest.mark.parametrize(("name", "pattern"), CASES)
