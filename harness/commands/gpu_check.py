@@ -10,19 +10,27 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from pathlib import Path
 
+from harness.disk.outputs import check_file
+from harness.facts.published import known_name
 from harness.paths import need_checkout
+from methods.registry import METHODS
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("--method", action="append", metavar="NAME", help="may be repeated; default: all")
-    parser.add_argument("--out", metavar="FILE", help="default: reports/benchmarks.json; only with a GPU")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="default: reports/benchmarks.json; only with a GPU"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Returns 0 if all results are within their limits, 1 if one is not."""
     need_checkout("the check of a GPU")
-    words = [word for name in arguments.method or () for word in ("--method", name)]
-    words += ["--out", arguments.out] if arguments.out else []
+    methods = [known_name(name, METHODS, "method") for name in arguments.method or ()]
+    words = [word for name in methods for word in ("--method", name)]
+    if arguments.out:
+        words += ["--out", str(check_file(arguments.out, keys=["machines"]))]
     return subprocess.run([sys.executable, "-m", "benchmarks.gpu_check", *words], check=False).returncode
