@@ -29,6 +29,15 @@ TRAINED = [sample for sample in SAMPLES if sample.trained]
 every_sample = pytest.mark.parametrize(
     "sample", SAMPLES, ids=lambda sample: f"{sample.method}-{sample.label}"
 )
+FIRST = {sample.method: sample.label for sample in reversed(SAMPLES)}
+"""The first sample of each method."""
+
+
+def marks_of(number: int, sample: Sample) -> list[pytest.MarkDecorator]:
+    """Whole trainings: by default for the first sample of each method and every third of the others."""
+    return [] if FIRST[sample.method] == sample.label or number % 3 == 0 else [pytest.mark.slow]
+
+
 every_trained = pytest.mark.parametrize(
     "sample", TRAINED, ids=lambda sample: f"{sample.method}-{sample.label}"
 )
@@ -40,12 +49,12 @@ KILLS = [
         sample,
         stop,
         id=f"{sample.method}-{sample.label}-{stop}",
-        marks=[] if order == number % len(STOPS) else [pytest.mark.slow],
+        marks=marks_of(number, sample) if order == number % len(STOPS) else [pytest.mark.slow],
     )
     for number, sample in enumerate(TRAINED)
     for order, stop in enumerate(STOPS)
 ]
-"""Steps after which each sample is killed: in the default run one of them, in turn."""
+"""Steps after which a sample is killed: in the default run one of them, in turn."""
 
 
 def trainer_of(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Trainer:
@@ -145,7 +154,13 @@ def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground
     assert all(tensor.device.type == "cpu" for tensor in first.values())
 
 
-@every_sample
+@pytest.mark.parametrize(
+    "sample",
+    [
+        pytest.param(sample, id=f"{sample.method}-{sample.label}", marks=marks_of(number, sample))
+        for number, sample in enumerate(SAMPLES)
+    ],
+)
 def test_law_2_same_seed_same_bytes_other_seed_other_bytes(
     sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole], tmp_path: Path
 ) -> None:

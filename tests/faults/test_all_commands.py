@@ -16,7 +16,7 @@ from tests.faults.small_project import ROOT, copy_project, write_project
 from tests.support import tiny
 
 LINES = tuple(command_lines())
-SAMPLE = 31
+SAMPLE = 61
 """One line in so many is tried in the default run."""
 MAY_FIND = ("check", "compare", "doctor", "data", "readmes", "report", "launch")
 """Commands that end with 1 where what they check is not well."""

@@ -34,7 +34,7 @@ FILES: dict[str, list[str]] = {
     "leaderboards/claims/una.yaml": ["report"],
 }
 """Each kind of declared file with a command that reads it."""
-SAMPLE = 12
+SAMPLE = 30
 
 
 @pytest.fixture

@@ -115,9 +115,17 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "record a folder": lambda path: to_folder(record_of(path)),
 }
 QUICK = ("overwritten", "record deleted")
-"""Damages of the default tests for every kind of source; the others are for one kind there."""
+"""Damages of the default tests for every kind of source; the others are for one kind with the hub there."""
 CASES = [
-    pytest.param(kind, file, damage, marks=[] if kind == "model" or damage in QUICK else [pytest.mark.slow])
+    pytest.param(
+        kind,
+        file,
+        damage,
+        network,
+        marks=[] if damage in QUICK or (kind == "model" and network) else [pytest.mark.slow],
+        id=f"{kind}-{file}-{damage}-{'with the hub' if network else 'without a network'}",
+    )
+    for network in (True, False)
     for kind in KINDS
     for file in KINDS[kind].cached
     for damage in DAMAGES
@@ -211,8 +219,7 @@ def test_a_copy_of_the_cache_is_enough_on_a_machine_without_a_network(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("network", [True, False], ids=["with the hub", "without a network"])
-@pytest.mark.parametrize(("kind", "file", "damage"), CASES)
+@pytest.mark.parametrize(("kind", "file", "damage", "network"), CASES)
 def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
     hub: Hub,
     kind: str,
