@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
-from harness.facts.published import load_published
+from harness.facts.published import Published, load_published
 from harness.facts.run_choice import RunSystem
 from harness.paths import (
     CONTRIBUTED,
@@ -20,11 +20,13 @@ from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
 from harness.plan.names import recipes_of
 from harness.plan.prices import seed_prices
-from harness.plan.recipes import declared_systems, load_recipes
+from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.tables.build import Evidence
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.plausibility import values_of
 from harness.results.schema import ResultFile
+
+Recipes = Mapping[str, Recipe]
 
 
 def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
@@ -39,12 +41,22 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
 
 
-def evidence_without_plan(results: list[ResultFile], priced: Collection[str] | None = None) -> Evidence:
-    """Returns what tables are built from; the order of systems is that of the scores.
+def evidence_without_plan(results: list[ResultFile]) -> Evidence:
+    """Returns what tables are built from; the order of systems is that of the scores."""
+    return evidence_on(load_published(declared(PUBLISHED)), load_recipes(), results)
+
+
+def evidence_on(
+    published: Published,
+    recipes: Recipes,
+    results: list[ResultFile],
+    *,
+    priced: Collection[str] | None = None,
+) -> Evidence:
+    """Returns what tables of these published numbers and recipes are built from.
 
     priced: the systems whose seeds are given a price; by default all.
     """
-    published, recipes = load_published(declared(PUBLISHED)), load_recipes()
     contributed, faults = usable(*read_contributions(declared(CONTRIBUTED)), results, KnownRuns(recipes))
     for fault in faults:
         print(f"sentbench: set aside: {fault}", file=sys.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from harness.compute.pairs import stored_cosines
@@ -11,6 +10,7 @@ from harness.data.sources import source_named
 from harness.paths import EMBEDDINGS, STORE_RECORD
 from harness.plan.entries import Params
 from harness.report.disagreement import PairSet
+from harness.results.embeddings import EmbeddingStore
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, Subsets
 
@@ -21,16 +21,20 @@ def pair_sets(params: Params) -> tuple[PairSet, ...]:
     Development sets and tasks that pick pairs of another one (a name with arguments) are left out.
     Errors: InputError if a store is damaged, or the data of a stored evaluation is missing.
     """
-    stores: dict[str, list[Path]] = {}
+    stores: dict[str, list[EmbeddingStore]] = {}
     wanted: dict[tuple[str, str], None] = {}
     for key, run in params.runs.items():
         if (EMBEDDINGS / key / STORE_RECORD).is_file():
-            stores.setdefault(f"{run.id}@{run.backbone_name}", []).append(EMBEDDINGS / key)
+            stores.setdefault(f"{run.id}@{run.backbone_name}", []).append(
+                EmbeddingStore.load(EMBEDDINGS / key)
+            )
             wanted |= dict.fromkeys((name, run.text) for name in run.tasks if ":" not in name)
     return tuple(_pair_sets(stores, wanted))
 
 
-def _pair_sets(stores: Mapping[str, Sequence[Path]], wanted: Iterable[tuple[str, str]]) -> Iterator[PairSet]:
+def _pair_sets(
+    stores: Mapping[str, Sequence[EmbeddingStore]], wanted: Iterable[tuple[str, str]]
+) -> Iterator[PairSet]:
     for name, text in wanted:
         for task in build_tasks([name], text=text):
             if isinstance(task, StsTask) and not task.name.endswith("-dev"):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from harness.assembly.evidence import evidence_without_plan
+from harness.assembly.evidence import Recipes, evidence_on, evidence_without_plan
 from harness.declarations import read_declarations
 from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, known_name, load_published
 from harness.facts.spec import TableSpec, check_spec, load_specs
+from harness.facts.verdicts import FAILED
 from harness.paths import (
     LEADERBOARDS,
     PUBLISHED,
@@ -31,12 +32,12 @@ from harness.results.schema import RunRecord, ScoreRecord
 from harness.results.store import read_results
 
 
-def checked_specs(published: Published) -> dict[str, TableSpec]:
+def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec]:
     """Returns every declared table by key. Errors: InputError if one names what does not exist."""
     from harness.tasks.registry import TASKS
 
     specs = load_specs(declared(TABLES))
-    backbones = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
+    backbones = {key: system.backbones for key, system in declared_systems(recipes).items()}
     for spec in specs.values():
         check_spec(spec, published, tasks=list(TASKS), systems=backbones)
     return specs
@@ -47,7 +48,7 @@ def build_tables(evidence: Evidence) -> dict[str, Table]:
 
     The small leaderboard is there too where its runs are planned and have no score.
     """
-    specs = checked_specs(evidence.published)
+    specs = checked_specs(evidence.published, load_recipes())
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = control({spec.key: build_table(spec, evidence) for spec in ordered})
     return {
@@ -62,7 +63,8 @@ def build_one_table(key: str) -> Table:
 
     Errors: InputError for an unknown table.
     """
-    specs = checked_specs(load_published(declared(PUBLISHED)))
+    published, recipes = load_published(declared(PUBLISHED)), load_recipes()
+    specs = checked_specs(published, recipes)
     wanted = page_of(known_name(key, specs, "table"))
     page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
     systems = {choice.system for spec in page.values() for choice in spec.choices()}
@@ -73,7 +75,10 @@ def build_one_table(key: str) -> Table:
         return score.task in tasks and (of_runs or run.id in systems)
 
     results = read_results(SCORES.glob("*.json"), kept=kept)
-    evidence = evidence_without_plan(results, None if of_runs else systems)
+    evidence = evidence_on(published, recipes, results, priced=None if of_runs else systems)
+    table = build_table(specs[key], evidence)
+    if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
+        return table  # the false-discovery control of the page has nothing to take back
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -11,20 +10,17 @@ from harness.results.embeddings import EmbeddingStore
 from harness.tasks.sts import StsTask, cosines_of_pairs
 
 
-def stored_cosines(task: StsTask, stores: Mapping[str, Iterable[Path]]) -> dict[str, np.ndarray]:
+def stored_cosines(task: StsTask, stores: Mapping[str, Iterable[EmbeddingStore]]) -> dict[str, np.ndarray]:
     """Returns the cosines [N] of the task's pairs for every system, the mean over its runs.
 
-    stores: the folders of vectors of each system's runs. A store without all texts of the task does not
+    stores: the vectors of each system's runs. A store without all texts of the task does not
     count, and a system without a store is left out.
     """
     found = {}
     texts = list(dict.fromkeys(task.texts()))
-    for system, folders in stores.items():
-        values = []
-        for folder in folders:
-            store = EmbeddingStore.load(folder)
-            if not store.missing(texts):
-                values.append(cosines_of_pairs(store.encode, task.pairs, task.name))
+    for system, runs in stores.items():
+        whole = [store for store in runs if not store.missing(texts)]
+        values = [cosines_of_pairs(store.encode, task.pairs, task.name) for store in whole]
         if values:
             found[system] = np.mean(values, axis=0)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from harness.facts.intervals import Interval, student
 
@@ -78,7 +78,7 @@ def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndar
     drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
     middle = differences.mean(axis=0)
     by_seeds = differences[drawn, np.arange(resamples)].mean(axis=0) - middle
-    normal = stats.norm.ppf((1 + CONFIDENCE) / 2)
+    normal = special.ndtri((1 + CONFIDENCE) / 2)
     stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, CONFIDENCE) / normal
     return np.asarray(middle + stretch * by_seeds)
 

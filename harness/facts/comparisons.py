@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
@@ -18,7 +18,11 @@ Claimed = Literal["supported", "contradicted", "inconclusive"]
 
 def surviving(p: Sequence[float]) -> list[bool]:
     """Returns which "does not replicate" hold at the false-discovery rate LEVEL (Benjamini-Hochberg)."""
-    return [bool(one <= LEVEL) for one in stats.false_discovery_control(p)] if p else []
+    if not p:
+        return []
+    from scipy.stats import false_discovery_control  # takes a second to import
+
+    return [bool(one <= LEVEL) for one in false_discovery_control(p)]
 
 
 def separable(groups: Sequence[Sequence[float] | None], exact: Sequence[bool]) -> np.ndarray:
@@ -56,7 +60,7 @@ def _differences(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tu
     size = np.abs(means[:, None] - means)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = both**2 / (of_freedom[:, None] + of_freedom)
-        p = 2 * stats.t.sf(size / np.sqrt(both), freedom)
+        p = 2 * special.stdtr(freedom, -size / np.sqrt(both))
     p = np.where(both > 0, p, size <= 1e-9)
     alone = (sizes < 2) & ~fixed
     return means, np.where(alone[:, None] | alone, 1.0, p)
@@ -153,7 +157,7 @@ def noise_of(
         return 1.96 * sampling_error(statistics.mean([*before, *after]), pairs, metric=metric), "test set"
     squares = [((statistics.sample_sd(side) or 0.0) ** 2) * (len(side) - 1) for side in (before, after)]
     pooled = math.sqrt(sum(squares) / (n + m - 2))
-    return float(stats.t.ppf(0.975, n + m - 2)) * pooled * math.sqrt(1 / n + 1 / m), "seeds"
+    return float(special.stdtrit(n + m - 2, 0.975)) * pooled * math.sqrt(1 / n + 1 / m), "seeds"
 
 
 def sampling_error(value: float, items: int, *, metric: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from scipy import stats
+from scipy import special
 
 from harness.facts import statistics
 from harness.facts.statistics import KnownSd
@@ -34,7 +34,7 @@ class Share(NamedTuple):
 @cache
 def student(freedom: int, confidence: float) -> float:
     """Returns the two-sided critical value of Student's t."""
-    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def half_width(values: Sequence[float], *, known: KnownSd | None, confidence: float) -> float | None:
@@ -97,5 +97,7 @@ def clopper_pearson(successes: int, trials: int) -> Interval:
     """
     if not (trials >= 1 and 0 <= successes <= trials):
         raise ValueError(f"{successes} of {trials}: expected 0 <= successes <= trials and a trial")
-    found = stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
-    return Interval(float(found.low), float(found.high))
+    failures = trials - successes
+    low = special.betaincinv(successes, failures + 1, 0.025) if successes else 0.0
+    high = special.betaincinv(successes + 1, failures, 0.975) if failures else 1.0
+    return Interval(round(float(low), 12), round(float(high), 12))  # 1 of 1: 0.025 on every processor

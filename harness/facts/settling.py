@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def look_worth_its_runs(
     raise ValueError(f"{seeds} seeds: expected fewer than {LOOKS[-1]}")
 
 
+@cache
 def chance_of_verdict(
     difference: float,
     sd: float | None,

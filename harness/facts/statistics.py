@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scipy import stats
+from scipy import special
 
 TEST_LEVEL = 0.05
 """Of a two-sided test for which seeds are planned."""
@@ -61,7 +61,7 @@ def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, flo
     """Returns the chi-square interval for a standard deviation that n seeds show as `sd`."""
     tail = (1 - confidence) / 2
     freedom = n - 1
-    low, high = float(stats.chi2.ppf(tail, freedom)), float(stats.chi2.ppf(1 - tail, freedom))
+    low, high = (2 * float(special.gammaincinv(freedom / 2, share)) for share in (tail, 1 - tail))
     return sd * math.sqrt(freedom / high), sd * math.sqrt(freedom / low)
 
 
@@ -93,7 +93,9 @@ def best_by_dev(values: Sequence[float], dev: Sequence[float], k: int, published
 
 def welch_test(ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95) -> Comparison:
     """Returns Welch's test for two sets of independent seeds (unequal variances)."""
-    found = stats.ttest_ind(ours, theirs, equal_var=False)
+    from scipy.stats import ttest_ind  # takes a second to import
+
+    found = ttest_ind(ours, theirs, equal_var=False)
     interval = found.confidence_interval(confidence)
     return Comparison(
         mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
@@ -117,10 +119,12 @@ def power(difference: float, sd: float, n: int, *, samples: int = 2) -> float:
 
     samples: 2 compares two methods with n seeds each, 1 compares our n seeds with one fixed published value.
     """
+    from scipy.stats import nct  # takes a second to import
+
     freedom = samples * (n - 1)
     shift = abs(difference) / sd * math.sqrt(n / samples)
-    critical = stats.t.ppf(1 - TEST_LEVEL / 2, freedom)
-    return float(stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift))
+    critical = special.stdtrit(freedom, 1 - TEST_LEVEL / 2)
+    return float(nct.sf(critical, freedom, shift) + nct.cdf(-critical, freedom, shift))
 
 
 def seeds_needed(difference: float, sd: float, *, samples: int = 2, target: float = 0.8) -> int:
@@ -131,7 +135,7 @@ def seeds_needed(difference: float, sd: float, *, samples: int = 2, target: floa
     """
     if difference == 0 or sd < 0:
         raise ValueError(f"difference {difference} and sd {sd}: expected a non-zero difference and sd >= 0")
-    quantiles = stats.norm.ppf(1 - TEST_LEVEL / 2) + stats.norm.ppf(target)
+    quantiles = special.ndtri(1 - TEST_LEVEL / 2) + special.ndtri(target)
     n = max(2, math.ceil(samples * (quantiles * sd / difference) ** 2))
     while sd > 0 and n <= 10_000 and power(difference, sd, n, samples=samples) < target:
         n += 1

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from harness.facts import statistics
 from harness.facts.intervals import Interval, half_width
@@ -167,8 +167,8 @@ def p_values(
         near = np.maximum(size - rounding, 0) * -np.sign(difference)
         found.append(
             (
-                stats.t.sf((MARGIN - rounding - size) / error, freedom),
-                stats.t.sf((size - MARGIN - rounding) / error, freedom),
+                special.stdtr(freedom, -(MARGIN - rounding - size) / error),
+                special.stdtr(freedom, -(size - MARGIN - rounding) / error),
                 _chance_beyond(near / spread, seeds, freedom, origin),
                 _chance_beyond(near / spread, ENDLESS, ENDLESS, origin),
             )
@@ -182,7 +182,7 @@ def _chance_beyond(place: np.ndarray, seeds: int, freedom: int, origin: Origin) 
     Choosing on dev moves a number up, so its lower end is that of one run.
     """
     root = np.sqrt(1 / origin.averaged + 1 / seeds)
-    below, above = stats.t.cdf(place / root, freedom), stats.t.sf(place / root, freedom)
+    below, above = special.stdtr(freedom, place / root), special.stdtr(freedom, -place / root)
     if origin.picked > 1:
         pivots = _picked_pivots(seeds, freedom, origin.picked)
         above = 1 - np.searchsorted(pivots, place) / len(pivots)
@@ -193,7 +193,7 @@ def _chance_beyond(place: np.ndarray, seeds: int, freedom: int, origin: Origin) 
 def _picked_pivots(seeds: int, freedom: int, picked: int, size: int = 400_000) -> np.ndarray:
     """Returns sorted draws of (best of `picked` on dev - our mean) / our sd, for normal scores; [size]."""
     rng = np.random.default_rng([seeds, freedom, picked])
-    best = stats.norm.ppf(rng.random(size) ** (1 / picked))
+    best = special.ndtri(rng.random(size) ** (1 / picked))
     test = DEV_CORRELATION * best + np.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=size)
     spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
     return np.sort((test - rng.normal(size=size) / np.sqrt(seeds)) / spread)

@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 
 from harness.results.bands import GROUP, Band, bands_of, watched
+from harness.results.frame import to_frame
 from harness.results.schema import ResultFile, ScoreRecord
-from harness.results.store import to_frame
 
 ROUNDING = 0.05
 """Points by which rounding may change a correlation of the same weights."""

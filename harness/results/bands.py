@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from harness.results.frame import to_frame
 from harness.results.schema import ResultFile
-from harness.results.store import to_frame
 
 SDS = 5.0
 FLOOR = 0.5

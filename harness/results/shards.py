@@ -6,7 +6,7 @@ A text is found by a digest of 16 bytes; two of a million texts share one with a
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from tokenize import TokenError
@@ -108,9 +108,16 @@ class Shard:
 
 
 def digests_of(texts: Collection[str]) -> np.ndarray:
-    """Returns 16 bytes for each text [n]; equal texts have equal ones on every machine."""
+    """Returns 16 bytes for each text [n], read-only; equal texts have equal ones on every machine."""
+    return _digests_of(tuple(texts))
+
+
+@lru_cache(maxsize=4)  # many encoders are asked for the texts of one test set
+def _digests_of(texts: tuple[str, ...]) -> np.ndarray:
     digests = (blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() for text in texts)
-    return np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
+    found = np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
+    found.flags.writeable = False
+    return found
 
 
 def _rounded(vectors: np.ndarray, precision: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Reading and writing result files; the one place that turns reports/scores into a table."""
+"""Reading and writing result files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from harness.declarations import validated
 from harness.disk.files import write_record
 from harness.disk.records import read_object, rounded
@@ -16,24 +14,6 @@ from harness.errors import InputError
 from harness.results.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
 
 _SCORE_FIELDS = set(ScoreRecord.model_fields)
-KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
-COLUMNS = [
-    "key",
-    "id",
-    "method",
-    "variant",
-    "backbone",
-    "seed",
-    "recipe",
-    "identity",
-    "task",
-    "metric",
-    "setting",
-    "selection",
-    "text",
-    "value",
-    "n",
-]
 
 
 def write_result(path: Path, result: ResultFile) -> None:
@@ -83,33 +63,3 @@ def _slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) ->
     for score in scores:
         object.__setattr__(score, "__pydantic_fields_set__", _SCORE_FIELDS)
     return result.model_copy(update={"scores": scores})
-
-
-def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
-    """Returns one row per score with the columns of `COLUMNS`, values in raw units.
-
-    Errors: InputError if one run states the same task, metric, setting and selection twice.
-    """
-    rows = [
-        {
-            **result.run.model_dump(),
-            **score.model_dump(),
-            "text": result.provenance.text,
-        }
-        for result in results
-        for score in result.scores
-    ]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    repeated = frame[frame.duplicated(KEY_COLUMNS)]
-    if len(repeated):
-        row = repeated.iloc[0]
-        raise InputError(
-            f"run {row['key']!r} states {row['task']} {row['metric']} {row['setting']} "
-            f"({row['selection']}) twice, expected once; evaluate the run again"
-        )
-    return frame
-
-
-def read_scores(folder: Path) -> pd.DataFrame:
-    """Returns all scores of a folder of result files as one long frame (see `to_frame`)."""
-    return to_frame(read_results(folder.glob("*.json")))

@@ -16,6 +16,7 @@ from harness.disk.files import write_text
 from harness.identity import code_base, report_roots
 from harness.paths import CURVES, LEADERBOARDS, SCORES, cache
 from harness.plan.entries import Params
+from harness.plan.recipes import load_recipes
 from harness.report.formats.summary import text_files
 from harness.report.formats.terminal import to_terminal
 from harness.report.pages.answers import answer_values
@@ -35,7 +36,7 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
     """
     results = read_results(SCORES / f"{key}.json" for key in keys)
     evidence = evidence_of(params, results)
-    specs = checked_specs(evidence.published)
+    specs = checked_specs(evidence.published, load_recipes())
     wanted = tables_of_plan(params.plan, cast(dict[str, Any], specs))
     built = {spec.key: build_table(specs[spec.key], evidence) for spec in wanted}
     tables = {key: built[key] for key in sorted(built, key=_position) if has_values(built[key])}

@@ -26,11 +26,11 @@ PAIRS = {
 }
 
 
-def store_of(folder: Path, vectors: Mapping[str, Sequence[float]]) -> Path:
-    """A folder of stored vectors by text."""
+def store_of(folder: Path, vectors: Mapping[str, Sequence[float]]) -> EmbeddingStore:
+    """A store of vectors by text."""
     store = EmbeddingStore.open_or_create(folder, encoder=folder.name, precision="float32")
     store.complete(list(vectors), lambda texts: np.array([vectors[text] for text in texts]))
-    return folder
+    return store
 
 
 @pytest.fixture
