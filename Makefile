@@ -23,7 +23,7 @@ FAST_INSTALL = $(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 \
 	$(BIN)/uv pip install --quiet --index-strategy unsafe-best-match --python $(BIN)/python \
 	--requirement requirements.lock 2>/dev/null
 
-.PHONY: help reproduce test test-mirror check docs pictures bench bench-short clean
+.PHONY: help reproduce test test-mirror check docs pictures sbom bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
@@ -32,6 +32,7 @@ help:
 	@echo "make check       compare losses and scores with the committed ones"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
+	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
 	@echo "make bench       speed measurements; never part of a test"
 	@echo "make bench-short the same at small sizes: do all tools agree?"
 
@@ -75,6 +76,11 @@ docs: $(READY)
 
 pictures: $(READY)
 	@python -m docs.pictures
+
+sbom: $(READY)
+	@$(BIN)/python -m venv .cache/sbom && .cache/sbom/bin/pip install $(PIP_OPTIONS) 'cyclonedx-bom>=7,<8'
+	@.cache/sbom/bin/cyclonedx-py environment $(BIN)/python --output-file .cache/sbom.json
+	@echo "bill of materials: $(CURDIR)/.cache/sbom.json"
 
 bench: $(READY)
 	@python -m benchmarks

@@ -6,8 +6,10 @@ import argparse
 import io
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +23,10 @@ ROOMS = ("commands", "stages")
 HEADLINE = re.compile(r'"""`sentbench ([\w-]+)`: (.+)\.$')
 READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
+SHELLS = ("bash", "zsh", "tcsh")
+"""The shells in which words can be completed."""
+EXTRAS = {"dvc": "pipeline", "psutil": "pipeline", "shtab": "pipeline", "mteb": "mteb"}
+"""Packages that some commands alone need, with the extra that brings them."""
 EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
 
@@ -49,6 +55,17 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
 
+class PrintCompletion(argparse.Action):
+    """Prints the script of a shell, made of the commands of this version, and ends."""
+
+    def __call__(self, parser, namespace, values, option_string=None):  # type: ignore[no-untyped-def]
+        """Prints; the name and its arguments are argparse's."""
+        import shtab
+
+        print(shtab.complete(whole_parser(), shell=values))
+        parser.exit()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
@@ -67,6 +84,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
         problem = one_line(f"{path}: {reason}; expected to read or write it; free space or correct the path")
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        problem = (
+            f"{package} is not installed; `{sys.executable} -m pip install 'sentbench[{EXTRAS[package]}]'`"
+        )
     except KeyboardInterrupt:
         print("\nsentbench: interrupted; " + how_to_go_on(words), file=sys.stderr)
         return INTERRUPTED
@@ -156,19 +180,44 @@ def how_to_go_on(words: Sequence[str]) -> str:
 
 def overview(commands: dict[str, Path]) -> CommandParser:
     """Returns the parser of `sentbench --help` and `--version`."""
-    from sentbench import __version__
-
     parser = CommandParser(
         prog="sentbench",
         description="A reproducibility benchmark for unsupervised sentence embeddings.",
         epilog="`sentbench COMMAND --help` shows a command's options and an example. Every command takes "
         "`--include DIR`, a folder with methods, tasks, recipes and tables of your own.",
     )
-    parser.add_argument("--version", action="version", version=f"sentbench {__version__}")
+    parser.add_argument("--version", action="version", version=version())
+    parser.add_argument(
+        "--print-completion", choices=SHELLS, metavar="SHELL", action=PrintCompletion,
+        help=f"print the script that completes commands and options in {', '.join(SHELLS)}",
+    )  # fmt: skip
     listed = parser.add_subparsers(metavar="COMMAND")
     for name, path in commands.items():
         listed.add_parser(name, help=headline(path))
     return parser
+
+
+def whole_parser() -> CommandParser:
+    """Returns the parser of all commands with their options; every module of a command is imported."""
+    parser = overview({})
+    listed = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    for name, path in command_files().items():
+        module_of(name).declare(listed.add_parser(name, help=headline(path)))
+    return parser
+
+
+def version() -> str:
+    """Returns the version, the commit of a checkout, and the arithmetic that commands compute with."""
+    from harness.process import in_effect
+    from sentbench import __version__
+
+    code, commit = Path(__file__).parents[1], ""
+    if (code / ".git").exists():
+        command = ["git", "describe", "--always", "--dirty=, changed", "--exclude=*"]
+        with suppress(OSError):
+            done = subprocess.run(command, cwd=code, capture_output=True, text=True)
+            commit = f" (commit {done.stdout.strip()})" if done.returncode == 0 else ""
+    return f"sentbench {__version__}{commit}, {in_effect()} arithmetic"
 
 
 if __name__ == "__main__":

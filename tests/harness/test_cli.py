@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import sentbench
-from harness.cli import EXAMPLE, command_files, headline, main, module_of, parser_of
+from harness.cli import EXAMPLE, EXTRAS, command_files, headline, main, module_of, parser_of
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -213,11 +213,40 @@ def test_help_ends_with_an_example_that_the_command_takes(
     assert "".join(capsys.readouterr().out.split()).endswith("".join(f"example: {found[0]}".split()))
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_names_the_package_the_commit_and_the_arithmetic(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.process.in_effect", lambda: "portable")
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out == f"sentbench {sentbench.__version__}\n"
+    told = capsys.readouterr().out
+    commit = r"( \(commit [0-9a-f]{7,}(, changed)?\))?"
+    assert re.fullmatch(f"sentbench {sentbench.__version__}{commit}, portable arithmetic\n", told)
+    assert ("commit" in told) is (ROOT / ".git").exists()
+
+
+@pytest.mark.parametrize(("package", "extra"), EXTRAS.items())
+def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
+    package: str, extra: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(words: object) -> int:
+        raise ModuleNotFoundError(f"No module named '{package}.models'", name=f"{package}.models")
+
+    monkeypatch.setattr("harness.cli.run_command", lacking)
+    assert main(["mteb"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"sentbench: {package} is not installed; ")
+    assert told.endswith(f"pip install 'sentbench[{extra}]'`\n")
+
+
+def test_any_other_missing_module_is_an_error_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(words: object) -> int:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr("harness.cli.run_command", lacking)
+    with pytest.raises(ModuleNotFoundError, match="torch"):
+        main(["list"])
     assert re.fullmatch(r"\d+\.\d+\.\d+", sentbench.__version__)
 
 

@@ -1,0 +1,54 @@
+"""Completion in a real shell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from harness.cli import command_files, main
+
+ASK = """
+source /dev/stdin
+COMP_WORDS=({words}) COMP_CWORD={last}
+_shtab_sentbench
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    with redirect_stdout(StringIO()) as printed, pytest.raises(SystemExit) as ended:
+        main(["--print-completion", "bash"])
+    assert not ended.value.code
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("sentbench ver", {"verify"}),
+        ("sentbench comp", {"compare", "compare-systems"}),
+        ("sentbench evaluate --po", {"--pooling"}),
+        ("sentbench check --format g", {"github"}),
+    ],
+)
+def test_bash_completes_commands_options_and_choices(script: str, words: str, expected: set[str]) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    ask = ASK.format(words=words, last=len(words.split()) - 1)
+    done = subprocess.run([bash, "-c", ask], input=script, capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == expected
+
+
+def test_every_command_and_every_shell_has_a_script(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert all(f"_shtab_sentbench_{name.replace('-', '_')}_" in script for name in command_files())
+    for shell, sign in (("zsh", "#compdef sentbench"), ("tcsh", "complete sentbench")):
+        with pytest.raises(SystemExit):
+            main(["--print-completion", shell])
+        assert sign in capsys.readouterr().out
