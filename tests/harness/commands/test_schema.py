@@ -45,7 +45,7 @@ def test_every_file_of_a_kind_names_its_schema_and_has_its_keys(kind: str) -> No
 
 
 def test_an_unknown_kind_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema", "tabel"]) == 2
+    assert main(["schema", "tabels"]) == 2
     assert "did you mean table?" in capsys.readouterr().err
 
 
