@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +17,13 @@ from harness.report.tables.model import Table, verifications
 
 if TYPE_CHECKING:
     from harness.report.claims import JudgedClaim
+    from harness.report.pages.ablations import MeasuredAblation
     from harness.report.pages.content import Paper
 
 SHIFT = 0.13
 """Years between two numbers of one year, so that none covers another."""
+NEAR = 1.0
+"""Points within which a cheaper system counts as an alternative."""
 HIGH, LOW = "reported", "median of independent sources"
 
 
@@ -60,7 +65,7 @@ def ranks_of(table: Table) -> Chart | None:
     )
 
 
-def claims_of(paper: str, claims: Sequence[JudgedClaim]) -> Chart | None:
+def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     """Returns the differences that a paper claims, in points, with ours; None where none is a score.
 
     A claim of equality and one in which lower is better are left out.
@@ -91,7 +96,7 @@ def claims_of(paper: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     return draw(
         "rows",
         rows,
-        key=f"claims-{slug(paper)}",
+        key=f"claims-{slug(key)}",
         title="Claimed differences",
         caption="Diamonds: reported, one for each pair of a claim. Circles: ours, with their interval.",
         says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
@@ -101,6 +106,86 @@ def claims_of(paper: str, claims: Sequence[JudgedClaim]) -> Chart | None:
         reverse=False,
         zero=True,
     )
+
+
+def costs_of(papers: Sequence[Paper]) -> Chart | None:
+    """Returns the reported STS average of each trained system over the GPU hours of a seed; None without any.
+
+    Hours are those that the plan of a number counts, what all seeds share once included, for each seed. A
+    system is drawn once on each backbone, with its own authors' number where they report one, without the
+    variants of its ablations.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for table, row, known in verifications([table for paper in papers for table in paper.tables]):
+        plan, system, value = known.plan, known.reported.system, known.reported.value
+        average = known.reported.column == "Avg" and table.unit.startswith("Spearman")
+        trains = plan is not None and (plan.seeds or 0) > 1
+        if average and "/" not in system and plan and trains and plan.gpu_hours and plan.more:
+            backbone, hours = system.partition("@")[2], round(plan.gpu_hours / plan.more, 2)
+            says = f"{row.title} on {backbone}: {value:.2f}, {hours:.2f} GPU hours a seed"
+            about = {"name": row.title, "kind": backbone, "x": hours, "y": value, "says": says}
+            if system not in found or known.reported.by == system.partition("@")[0]:
+                found[system] = about
+    if not found:
+        return None
+    rows = sorted(found.values(), key=lambda one: (one["kind"], one["x"]))
+    placed = named([{**one, "x": math.log10(one["x"])} for one in rows])
+    shown = [{**one, "x": row["x"]} for one, row in zip(placed, rows, strict=True)]
+    kinds = Counter(one["kind"] for one in rows)
+    same = [one for one in rows if one["kind"] == kinds.most_common(1)[0][0]]
+    best = max(same, key=lambda one: one["y"])
+    cheap = min((one for one in same if one["y"] >= best["y"] - NEAR), key=lambda one: one["x"])
+    most = f"{best['name']} reports most on {best['kind']}, {best['y']:.2f} with {best['x']:.1f} hours a seed"
+    less = f"{cheap['name']} takes least, {cheap['x']:.1f} hours for {cheap['y']:.2f}"
+    return draw(
+        "points",
+        shown,
+        key="costs",
+        title="Reported average over what a seed takes",
+        caption="Average of the seven STS test sets as reported; hours as this project plans them.",
+        says=f"{most}; of those within a point of it {less}.",
+        x_title="GPU hours a seed",
+        y_title="Avg, Spearman × 100",
+        format="~g",
+        step=0,
+        scale="log",
+    )
+
+
+def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
+    """Returns a picture for each ablation with a measured step: what each choice changes, in points."""
+    charts = []
+    for measured in ablations:
+        name = f"{measured.ablation.system} on {measured.ablation.backbone}"
+        rows: list[Row] = [
+            {
+                "name": found.step.name,
+                "kind": "ours",
+                "value": found.change,
+                **({"low": found.interval.low, "high": found.interval.high} if found.interval else {}),
+                "says": f"{found.step.says}: {found.change:+.2f}",
+            }
+            for found in measured.steps
+            if found.change is not None
+        ]
+        if rows:
+            most = max(rows, key=lambda row: abs(row["value"]))
+            charts.append(
+                draw(
+                    "rows",
+                    rows,
+                    key=f"effects-{slug(name)}",
+                    title=f"Effect of each choice: {name}",
+                    caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
+                    says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
+                    x_title="points",
+                    kinds=["ours"],
+                    solid="",
+                    reverse=False,
+                    zero=True,
+                )
+            )
+    return charts
 
 
 def years_of(papers: Sequence[Paper]) -> Chart | None:
@@ -132,6 +217,7 @@ def years_of(papers: Sequence[Paper]) -> Chart | None:
         y_title="Avg, Spearman × 100",
         format="d",
         step=1,
+        scale="linear",
     )
 
 

@@ -146,6 +146,7 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
             y_title="alignment (lower is closer)",
             format="~g",
             step=0,
+            scale="linear",
         )
     ]
 

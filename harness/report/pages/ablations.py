@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
+from harness.report.charts.comparisons import effects_of
 from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.declared import Page
 from harness.report.tables.model import Table
@@ -106,12 +107,11 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
 def ablation_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: every ablation of the plan, measured."""
     tables = report.all_tables.values()
-    return {
-        "ablations": [
-            measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))
-            for ablation in report.ablations
-        ]
-    }
+    measured = [
+        measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))
+        for ablation in report.ablations
+    ]
+    return {"ablations": measured, "figures": effects_of(measured)}
 
 
 PAGE = Page(

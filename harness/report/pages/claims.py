@@ -13,14 +13,17 @@ from harness.report.pages.declared import MAIN, Page
 
 
 def claims_values(
-    ledger: Mapping[str, Sequence[JudgedClaim]], pages: Mapping[str, str] | None = None
+    ledger: Mapping[str, Sequence[JudgedClaim]],
+    pages: Mapping[str, str] | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Returns what the page shows; `ledger` holds the judged claims by the paper's title, `pages` where a
-    table stands as seen from the main page, by key.
+    table stands as seen from the main page, by key, and `keys` those of the papers by title.
     """
     counts = Counter(judged.outcome for claims in ledger.values() for judged in claims)
     outcomes = {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
-    drawn = {paper: chart for paper, claims in ledger.items() if (chart := claims_of(paper, claims))}
+    named = {paper: (keys or {}).get(paper, paper) for paper in ledger}
+    drawn = {paper: chart for paper, some in ledger.items() if (chart := claims_of(named[paper], some))}
     return {
         "ledger": ledger,
         "outcomes": outcomes,
@@ -37,6 +40,7 @@ def _declared_claims(report: Report) -> dict[str, Any]:
         {titles[key]: judge_claims(entry.claims, tables) for key, entry in declared.items() if key in titles},
         {table.key: paper.file for paper in report.papers for table in paper.tables}
         | {table.key: MAIN for table in report.tables},
+        {title: key for key, title in titles.items()},
     )
 
 

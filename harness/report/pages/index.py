@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from harness.errors import InputError
-from harness.report.charts.comparisons import ranks_of, years_of
+from harness.report.charts.comparisons import costs_of, ranks_of, years_of
 from harness.report.charts.training import geometry_figure, learning_curves
 from harness.report.pages.anchors import anchors_of
 from harness.report.pages.answers import address_of, answer_values, answers_of
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
 from harness.report.pages.runs import FILE, has_own_page
+from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, row_label
 
 PROTOCOL = (
@@ -30,7 +31,8 @@ def index_values(report: Report) -> dict[str, Any]:
         **answer_values(report, reported),
         "report": checked(report, report.tables),
         "figures": [
-            *filter(None, [years_of(report.papers), *(ranks_of(table) for table in report.tables[:1])]),
+            *filter(None, [years_of(report.papers), costs_of(report.papers)]),
+            *filter(None, [ranks_of(table) for table in report.tables[:1]]),
             *([] if apart else learning_curves(report.runs.values())),
             *geometry_figure(report.results),
         ],
@@ -52,6 +54,8 @@ def search_entries(report: Report) -> list[tuple[str, str, str]]:
     for table in report.all_tables.values():
         address, _, anchor = address_of(report, table).partition("#")
         found.append((table.kind, table.title, f"{address}#{anchor}"))
+        if table in (*report.small_tables, *report.own_tables) and not has_values(table):
+            continue  # its page names it and shows no row
         for row, place in zip(table.rows, anchors_of(table).rows, strict=True):
             found.append((table.title.partition(":")[0], row_label(row), f"{address}#{place}"))
     return found

@@ -33,7 +33,7 @@ def test_a_page_fits_every_width_passes_axe_and_asks_for_nothing(open_page: Open
     visit = open_page(name)
     page = visit.page
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-    for width in (320, 390, 1280):
+    for width in (320, 390, 768, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 844})
         wait_until(page, f"document.documentElement.scrollWidth <= {width}")  # the script refits tables
         right = page.locator("main svg").evaluate_all(

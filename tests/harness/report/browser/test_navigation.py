@@ -1,0 +1,98 @@
+"""Search, menus and the picture as PNG, on the committed report and on the example's pages."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.harness.report.browser.conftest import Open, wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+OVERVIEW = (Path(__file__).parents[4] / "reports/index.html").as_uri()
+
+
+@pytest.fixture
+def overview(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(OVERVIEW)
+    yield page
+    page.close()
+
+
+def test_all_words_of_a_search_are_found_in_any_order_and_enter_follows_the_first_hit(overview: Page) -> None:
+    overview.locator("#search-text").fill("una bert-base")
+    first = overview.locator("#search-hits li").all_inner_texts()
+    overview.locator("#search-text").fill("bert-base una")
+    assert overview.locator("#search-hits li").all_inner_texts() == first
+    assert 1 <= len(first) <= 12
+    assert all("una" in hit.lower() and "bert-base" in hit.lower() for hit in first)
+    target = overview.locator("#search-hits a").first.get_attribute("href") or ""
+    overview.locator("#search-text").press("Enter")
+    wait_until(overview, f"location.href.endsWith({target!r})")
+
+
+def test_a_search_for_nothing_shows_nothing_and_one_without_a_hit_says_so(overview: Page) -> None:
+    overview.locator("#search-text").fill("no such system")
+    assert overview.locator("#search-hits").inner_text() == "Nothing found"
+    overview.locator("#search-text").fill("  ")
+    assert overview.locator("#search-hits").inner_text() == ""
+
+
+def test_every_hit_leads_to_a_place_that_is_there(overview: Page) -> None:
+    entries = overview.evaluate("JSON.parse(document.getElementById('search-data').textContent)")
+    assert len(entries) >= 400
+    places = {address for _, _, address in entries}
+    folder = Path(__file__).parents[4] / "reports"
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
+    for address in places:
+        file, _, anchor = address.partition("#")
+        text = texts[folder / (file or "index.html")]
+        assert not anchor or f'id="{anchor}"' in text, address
+
+
+def test_one_menu_is_open_at_a_time_and_its_links_lead_to_pages(overview: Page) -> None:
+    menus = overview.locator("nav.site details")
+    assert menus.count() >= 3
+    for number in range(menus.count()):
+        summary = menus.nth(number).locator("summary")
+        summary.focus()
+        overview.keyboard.press("Enter")
+        assert overview.locator("nav.site details[open]").count() == 1
+        assert menus.nth(number).locator("a").first.is_visible()
+    for link in overview.locator("nav.site details a").all():
+        assert (Path(__file__).parents[4] / "reports" / (link.get_attribute("href") or "")).is_file()
+
+
+def test_without_its_script_the_page_has_menus_and_no_search(browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(OVERVIEW)
+    assert not page.locator("#search").is_visible()
+    page.locator("nav.site summary").first.click()
+    assert page.locator("nav.site details[open] a").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", (255, 255, 255)), ("dark", (20, 23, 26))])
+def test_a_picture_is_saved_as_png_as_it_is_shown(
+    open_page: Open, scheme: str, ground: tuple[int, int, int]
+) -> None:
+    """Twice the size on the page, on the page's ground, with the ink of at least the axis and the marks."""
+    image = pytest.importorskip("PIL.Image")
+    page = open_page("ablations.html", scheme=scheme).page
+    drawing = page.locator("figure.chart .drawing.wide svg").first.bounding_box()
+    assert drawing is not None
+    with page.expect_download() as saved:
+        page.locator("figure.chart .take button", has_text="PNG").first.click()
+    assert saved.value.suggested_filename.endswith(".png")
+    picture = image.open(io.BytesIO(Path(saved.value.path()).read_bytes())).convert("RGB")
+    assert picture.size == pytest.approx((2 * drawing["width"], 2 * drawing["height"]), abs=2)
+    colours = picture.getcolors(1 << 24)
+    assert max(colours)[1] == ground
+    assert len(colours) >= 10
