@@ -35,7 +35,6 @@
         const style = getComputedStyle(shown[place]);
         for (const name of ["fill", "stroke", "font", "opacity"]) part.style[name] = style[name];
       });
-      copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
       copy.setAttribute("width", width);
       copy.setAttribute("height", height);
       const image = new Image();

@@ -60,7 +60,9 @@ def test_one_seed_a_side_has_a_change_without_an_interval_and_no_gap_no_share() 
 def test_the_page_says_what_was_not_run_and_how_to_run_it() -> None:
     one = result("a-ablation-text", 0, {("STS12", "all"): 0.5, ("STSB", "all"): 0.5})
     climbed = show(
-        ablations.PAGE, Report("T", "c"), {"ablations": [measure_ablation(ABLATION, [*DECLARED, one], GAP)]}
+        ablations.PAGE,
+        Report("T", "c"),
+        {"ablations": [measure_ablation(ABLATION, [*DECLARED, one], GAP)], "figures": []},
     )
     assert "−16.00" in climbed
     assert "−400 %" in climbed.replace("-400 %", "−400 %")
