@@ -1,0 +1,135 @@
+"""What a training wrote reaches each tool: every entry once, while it runs too, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.commands import follow
+from harness.commands.follow import entries_of, read_entries
+from harness.errors import InputError
+from harness.paths import RUN_LOG
+from harness.plan.entries import read_params
+
+ROOT = Path(__file__).parents[3]
+KEY = "simcse-small__words-50d__s0"
+ENTRIES: list[dict[str, Any]] = [
+    {"step": 0, "evaluation": True, "score": 0.25},
+    {"step": 0, "loss": 3.0, "learning_rate": 0.5},
+    {"step": 1, "loss": 2.0, "learning_rate": 0.25},
+    {"step": 2, "evaluation": True, "score": 0.5},
+]
+SHOWN = [
+    (0, {"dev/score": 0.25}),
+    (0, {"train/loss": 3.0, "train/learning_rate": 0.5}),
+    (1, {"train/loss": 2.0, "train/learning_rate": 0.25}),
+    (2, {"dev/score": 0.5}),
+]
+
+
+def write(path: Path, entries: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The committed plan, with a finished training of one run."""
+    for name in ("recipes", "leaderboards"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    write(tmp_path / "artefacts" / KEY / RUN_LOG, ENTRIES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_entry_of_a_finished_training_is_shown_once(project: Path) -> None:
+    assert list(entries_of(read_params(), KEY, live=False)) == SHOWN
+
+
+def test_a_line_that_is_not_whole_is_left_for_later(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text('{"step": 1}\n{"step": ')
+    assert read_entries(tmp_path / "log") == [{"step": 1}]
+    assert read_entries(tmp_path / "moved") == []
+
+
+def test_a_live_training_is_followed_through_a_kill_until_its_artefact_is_there(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The killed training had written three entries; the one that goes on repeats the last of them."""
+    running, finished = project / "running.jsonl", project / "artefacts" / KEY / RUN_LOG
+    finished.unlink()
+    write(running, ENTRIES[:3])
+    moves = iter(
+        [
+            lambda: write(running, ENTRIES[:2]),
+            lambda: write(running, ENTRIES[:3]),
+            lambda: write(finished, ENTRIES),
+        ]
+    )
+    monkeypatch.setattr(follow, "running_log", lambda params, key: running)
+    monkeypatch.setattr(follow.time, "sleep", lambda seconds: next(moves)())
+    assert list(entries_of(read_params(), KEY, live=True)) == SHOWN
+
+
+def test_tensorboard_reads_the_numbers_back(project: Path) -> None:
+    pytest.importorskip("tensorboard", reason="an optional tool")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    assert main(["follow", KEY, "--to", "tensorboard", "--out", "board"]) == 0
+    found = EventAccumulator(str(project / "board" / KEY))
+    found.Reload()
+    assert [(one.step, one.value) for one in found.Scalars("train/loss")] == [(0, 3.0), (1, 2.0)]
+    assert [(one.step, one.value) for one in found.Scalars("dev/score")] == [(0, 0.25), (2, 0.5)]
+
+
+def test_dvclive_writes_its_files_and_leaves_the_pipeline_alone(project: Path) -> None:
+    pytest.importorskip("dvclive", reason="an optional tool")
+    before = Path("dvc.yaml").read_bytes()
+    assert main(["follow", KEY, "--to", "dvclive", "--out", "live"]) == 0
+    table = (project / "live" / KEY / "plots/metrics/train/loss.tsv").read_text().split()
+    assert table == ["step", "loss", "0", "3.0", "1", "2.0"]
+    assert json.loads((project / "live" / KEY / "metrics.json").read_text())["dev"]["score"] == 0.5
+    assert Path("dvc.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no-such-run", "--to", "tensorboard", "--out", "o"], "is not in params.yaml"),
+        ([KEY, "--to", "tensorbord", "--out", "o"], "did you mean tensorboard?"),
+        ([KEY, "--to", "tensorboard", "--out", "."], "exists already"),
+        ([KEY, "--to", "wandb", "--out", "o"], "wandb is not installed"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(
+    project: Path,
+    words: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (project / KEY).mkdir()
+
+    def lacking(name: str) -> None:
+        raise ModuleNotFoundError(name=name)
+
+    monkeypatch.setattr(follow, "import_module", lacking)
+    assert main(["follow", *words]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+    assert not (project / "o").exists()
+
+
+def test_a_run_without_a_log_is_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "artefacts" / KEY / RUN_LOG).unlink()
+    monkeypatch.setattr(follow, "running_log", lambda params, key: None)
+    with pytest.raises(InputError, match="no log of a training yet"):
+        list(entries_of(read_params(), KEY, live=False))
