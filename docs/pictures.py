@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 1280, 800
 """The window in CSS pixels; a picture is as wide, and at most as high."""
 MARGIN = 12
 """CSS pixels above and below what is shown."""
-COLOURS = 128
+COLOURS = 256
 """Colours of a picture: few enough for a small file, enough for the signs of the verdicts."""
 TOP = "part => Math.floor(part.getBoundingClientRect().top + scrollY)"
 BOTTOM = "part => Math.ceil(part.getBoundingClientRect().bottom + scrollY)"
