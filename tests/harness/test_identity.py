@@ -89,6 +89,8 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
+    "harness/commands/follow": "imports the library of a tool that shows trainings",
+    "harness/commands/schema": "finds the models of declared files, whose schemas decide no number",
     "harness/include": "imports a method of one's own: harness.own.MODULES, which closures follow",
     "harness/launch/extras": "imports a library",
     "harness/report/pages/declared": "finds pages: harness.identity.PAGES",

@@ -17,7 +17,6 @@ from harness.report.tables.model import Table, verifications
 
 if TYPE_CHECKING:
     from harness.report.claims import JudgedClaim
-    from harness.report.pages.ablations import MeasuredAblation
     from harness.report.pages.content import Paper
 
 SHIFT = 0.13
@@ -121,7 +120,7 @@ def costs_of(papers: Sequence[Paper]) -> Chart | None:
         average = known.reported.column == "Avg" and table.unit.startswith("Spearman")
         trains = plan is not None and (plan.seeds or 0) > 1
         if average and "/" not in system and plan and trains and plan.gpu_hours and plan.more:
-            backbone, hours = system.partition("@")[2], round(plan.gpu_hours / plan.more, 2)
+            backbone, hours = system.partition("@")[2], max(0.01, round(plan.gpu_hours / plan.more, 2))
             says = f"{row.title} on {backbone}: {value:.2f}, {hours:.2f} GPU hours a seed"
             about = {"name": row.title, "kind": backbone, "x": hours, "y": value, "says": says}
             if system not in found or known.reported.by == system.partition("@")[0]:
@@ -150,42 +149,6 @@ def costs_of(papers: Sequence[Paper]) -> Chart | None:
         step=0,
         scale="log",
     )
-
-
-def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
-    """Returns a picture for each ablation with a measured step: what each choice changes, in points."""
-    charts = []
-    for measured in ablations:
-        name = f"{measured.ablation.system} on {measured.ablation.backbone}"
-        rows: list[Row] = [
-            {
-                "name": found.step.name,
-                "kind": "ours",
-                "value": found.change,
-                **({"low": found.interval.low, "high": found.interval.high} if found.interval else {}),
-                "says": f"{found.step.says}: {found.change:+.2f}",
-            }
-            for found in measured.steps
-            if found.change is not None
-        ]
-        if rows:
-            most = max(rows, key=lambda row: abs(row["value"]))
-            charts.append(
-                draw(
-                    "rows",
-                    rows,
-                    key=f"effects-{slug(name)}",
-                    title=f"Effect of each choice: {name}",
-                    caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
-                    says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
-                    x_title="points",
-                    kinds=["ours"],
-                    solid="",
-                    reverse=False,
-                    zero=True,
-                )
-            )
-    return charts
 
 
 def years_of(papers: Sequence[Paper]) -> Chart | None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
-from harness.report.charts.comparisons import effects_of
+from harness.report.charts.chart import Chart, Row, draw
 from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.declared import Page
+from harness.report.runs import slug
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 
@@ -102,6 +103,42 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
             if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(runs):
                 return -cell.delta * 100 / table.scale
     return None
+
+
+def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
+    """Returns a picture for each ablation with a measured step: what each choice changes, in points."""
+    charts = []
+    for measured in ablations:
+        name = f"{measured.ablation.system} on {measured.ablation.backbone}"
+        rows: list[Row] = [
+            {
+                "name": found.step.name,
+                "kind": "ours",
+                "value": found.change,
+                **({"low": found.interval.low, "high": found.interval.high} if found.interval else {}),
+                "says": f"{found.step.says}: {found.change:+.2f}",
+            }
+            for found in measured.steps
+            if found.change is not None
+        ]
+        if rows:
+            most = max(rows, key=lambda row: abs(row["value"]))
+            charts.append(
+                draw(
+                    "rows",
+                    rows,
+                    key=f"effects-{slug(name)}",
+                    title=f"Effect of each choice: {name}",
+                    caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
+                    says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
+                    x_title="points",
+                    kinds=["ours"],
+                    solid="",
+                    reverse=False,
+                    zero=True,
+                )
+            )
+    return charts
 
 
 def ablation_values(report: Report) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.facts.statistics import Comparison
-from harness.report.charts.comparisons import costs_of, effects_of
-from harness.report.pages.ablations import MeasuredAblation, MeasuredStep
+from harness.report.charts.comparisons import costs_of
+from harness.report.pages.ablations import MeasuredAblation, MeasuredStep, effects_of
 from harness.report.pages.content import Ablation, Paper, Step
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Plan, verify
@@ -52,6 +52,9 @@ def test_variants_other_metrics_what_does_not_train_and_unknown_hours_are_left_o
     assert costs_of(papers(row("a@base", 76.0, 1.0, seeds=1))) is None
     assert costs_of(papers(row("a@base", 76.0, None))) is None
     assert costs_of(papers(row("a@base", 76.0, None, seeds=None))) is None
+    tiny = costs_of(papers(row("a@base", 76.0, 0.001)))
+    assert tiny is not None
+    assert [one["x"] for one in tiny.rows] == [0.01]  # the least that is printed; a logarithm has no 0
 
 
 @pytest.mark.parametrize("own_first", [True, False])
