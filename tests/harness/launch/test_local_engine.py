@@ -124,24 +124,15 @@ def test_a_worker_waits_asleep_with_its_share_of_threads(
     assert "OPENBLAS_CORETYPE" not in os.environ
 
 
-def test_the_server_that_workers_are_forked_from_has_these_settings(
-    executor: LocalExecutor, tmp_path: Path
-) -> None:
-    executor.submit(job(tmp_path, "env"))
-    assert all_of(executor, 1) == [Ended("x", 0)]
-    assert {"OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", "OF_THE_STAGE=yes"} <= set(output(tmp_path))
-
-
 LAUNCH = """
-import json, sys
+import sys
 from pathlib import Path
 from harness.launch.local import LocalExecutor
 from harness.launch.job import Job
 folder = Path.cwd()
 if __name__ == "__main__":
     executor = LocalExecutor(1, preloaded=["numpy"])
-    command = "sentbench evaluate nowhere --arithmetic native"
-    executor.submit(Job("x", (command,), folder, folder / "log", {}))
+    executor.submit(Job("x", (sys.argv[1],), folder, folder / "log", {"OF_THE_STAGE": "yes"}))
     ended = []
     while not ended:
         ended = executor.wait(60.0)
@@ -156,19 +147,37 @@ if "nowhere" in sys.orig_argv:
 """
 
 
+def launched(command: str, folder: Path, **settings: str) -> int:
+    """Returns a command's exit code in a worker whose server is its own: the one of this process may run."""
+    (folder / "launch.py").write_text(LAUNCH)
+    inherited = {name: value for name, value in os.environ.items() if name not in {*PORTABLE, REPLACED}}
+    environment = {**inherited, "PYTHONPATH": os.pathsep.join(sys.path), **settings}
+    done = subprocess.run(
+        [sys.executable, "launch.py", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_the_server_that_workers_are_forked_from_has_these_settings(tmp_path: Path) -> None:
+    assert launched("env", tmp_path) == 0
+    found = set(output_of(tmp_path / "log"))
+    assert {"OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", "OF_THE_STAGE=yes"} <= found
+
+
 def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path) -> None:
     """The server has loaded NumPy with portable variables; a native command starts again without them."""
     (tmp_path / "site").mkdir()
-    (tmp_path / "launch.py").write_text(LAUNCH)
     (tmp_path / "site/sitecustomize.py").write_text(SEEN)
     path = os.pathsep.join([str(tmp_path / "site"), *sys.path])
-    settings = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "2"}
-    set_native(settings)
-    done = subprocess.run(
-        [sys.executable, "launch.py"], cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "2\n", (tmp_path / "log").read_text()
+    native = "sentbench evaluate nowhere --arithmetic native"
+    code = launched(native, tmp_path, PYTHONPATH=path, OMP_NUM_THREADS="2")
+    assert code == 2, (tmp_path / "log").read_text()
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert seen["words"][-3:] == ["nowhere", "--arithmetic", "native"]
     assert seen["environment"]["OMP_NUM_THREADS"] == "2"
