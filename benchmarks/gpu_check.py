@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -35,6 +35,7 @@ from harness.process import make_gpu_deterministic, quiet
 from harness.report.measurements import BenchmarkResult
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import SUITES, build_tasks
+from methods.core.fast.choices import GpuLayers, use_on_gpu
 from methods.core.folders import load_encoder
 from methods.core.method import Method
 from methods.core.types import Row
@@ -87,6 +88,8 @@ def checks(
         yield resumed(given, grounds, methods[:2], Path(place))
     for entry in training:
         yield from trained(given, *entry)
+    if given.real:
+        yield from ways(given, *training[0][:2])
     yield evaluated(given)
 
 
@@ -163,10 +166,9 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
     for precision in APART:
         asked = argparse.Namespace(device=given.device, batch=batch, precision=precision, steps=5)
         with TemporaryDirectory() as place:
-            method, rows = built(run, shape, Path(place))
             if given.real:
                 torch.cuda.reset_peak_memory_stats()
-            seconds = measure(method, run, rows, asked)
+            seconds = _seconds(run, shape, Path(place), asked)
             used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
         rate = BACKWARD * shape.forward(2 * batch, TRAINING_LENGTH) / seconds / 1e9
         share = f"{rate / gemm_rate(given.device):.0%} of the rate of fp32 products measured here"
@@ -176,6 +178,30 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
         if precision == run.train["precision"]:
             note = f"counted {peak.counted / GIGABYTE:.3g}, tracked {peak.tracked / GIGABYTE:.3g}"
             yield figure(f"peak memory of {about}", "GB", [used / GIGABYTE], note=note)
+
+
+def _seconds(run: Run, shape: Shape, place: Path, asked: argparse.Namespace) -> float:
+    method, rows = built(run, shape, place)
+    return measure(method, run, rows, asked)
+
+
+def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
+    """Yields the seconds of a run's step by each way to compute layers; `calibrate --gpu` keeps one.
+
+    For a way that fails on this GPU one line is printed.
+    """
+    asked = argparse.Namespace(device=given.device, batch=run.train["batch_size"], precision="bf16", steps=5)
+    for layers in get_args(GpuLayers):
+        use_on_gpu(layers)
+        try:
+            with TemporaryDirectory() as place:
+                seconds = _seconds(run, shape, Path(place), asked)
+            yield figure(f"a step of {run.id}, bf16, layers {layers}", "s", [seconds])
+        except RuntimeError as error:  # torch's compiler and missing kernels raise it too
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            print(f"layers {layers}: not on this GPU: {reason}", flush=True)
+        finally:
+            use_on_gpu("padded")
 
 
 def evaluated(given: Gpu) -> BenchmarkResult:

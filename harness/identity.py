@@ -12,7 +12,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from harness.disk.files import sha256_of, sha256_of_folder
 from harness.disk.records import read_object
@@ -23,6 +23,7 @@ from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
 from harness.process import X86_64, in_effect
 from harness.results.provenance import library_versions
 from harness.tasks.registry import declaring_modules
+from methods.core.fast.choices import GpuLayers
 from methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ STAGES: dict[str, tuple[str, ...]] = {
 """Stages whose code is the same for all their entries -> the modules it starts from."""
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"
 """The report's stage, and the package in which it finds its pages by their files."""
+AGAIN = "run `sentbench calibrate --again`"
+"""What to do with a damaged choice of kernels."""
 ENCODER = ("methods.core.folders",)
 """Reads any encoder's folder and so imports all that turns texts into vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
@@ -113,7 +116,10 @@ def arithmetic_used(device: str) -> str:
     if in_effect() == "portable" and device == "cpu":
         machine = platform.machine()
         return "portable" if machine in X86_64 else f"portable on {machine}"
-    return f"native, products of training by {kept_products()}" if device == "cpu" else "native"
+    if device == "cpu":
+        return f"native, products of training by {kept_products()}"
+    layers = kept_gpu_layers()
+    return "native" if layers == "padded" else f"native, {layers} layers"
 
 
 def kept_products() -> str:
@@ -121,10 +127,25 @@ def kept_products() -> str:
 
     Errors: InputError if the file with the choice is damaged.
     """
-    if not CALIBRATION.is_file():
-        return "onednn"
-    again = "run `sentbench calibrate --again`"
-    return str(read_object(CALIBRATION, "training_products", again=again)["training_products"])
+    return str(calibration().get("training_products", "onednn"))
+
+
+def kept_gpu_layers() -> GpuLayers:
+    """Returns how a GPU computes layers in training: what `sentbench calibrate --gpu` chose, else padded.
+
+    Errors: as of `kept_products`.
+    """
+    found = calibration().get("gpu_layers", "padded")
+    if found not in get_args(GpuLayers):
+        raise InputError(
+            f"{CALIBRATION}: gpu_layers is {found!r}, expected {', '.join(get_args(GpuLayers))}; {AGAIN}"
+        )
+    return cast("GpuLayers", found)
+
+
+def calibration() -> dict[str, Any]:
+    """Returns what this machine keeps of `sentbench calibrate`; {} before it ran. Errors: InputError."""
+    return read_object(CALIBRATION, again=AGAIN) if CALIBRATION.is_file() else {}
 
 
 def corpus_identity(entry: Corpus, device: str) -> str:

@@ -9,7 +9,8 @@ from typing import get_args
 import torch
 from torch import nn
 
-from methods.core.fast.linear import Library, linear, training_products, use_for_training
+from methods.core.fast.choices import Library, training_products, use_for_training
+from methods.core.fast.linear import linear
 
 ROWS, INPUTS, OUTPUTS = 1024, 768, 3072
 """Tokens of a batch of 64 short sentences, and BERT-base's largest layer."""

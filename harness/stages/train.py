@@ -19,7 +19,7 @@ from harness.disk.layouts import ARTEFACT
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
 from harness.disk.records import write_manifest
-from harness.identity import arithmetic_used, existing_folder, kept_products, run_identity
+from harness.identity import arithmetic_used, existing_folder, kept_gpu_layers, kept_products, run_identity
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
@@ -34,6 +34,7 @@ from harness.process import (
 from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
+from methods.core.fast.choices import use_for_training, use_on_gpu
 
 if TYPE_CHECKING:
     from methods.core.trainer import Trainer
@@ -67,7 +68,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     device = resolve_device(device_for(run.arithmetic, device))
     run.read_settings()
     check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
-    choose_products()
+    choose_kernels()
     named = run_identity(params, run, arithmetic_used(device))
     check_needs(params, run)
     with alone(f"training {key}"), disk_errors(RESUME / named):
@@ -108,11 +109,10 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
     return folder
 
 
-def choose_products() -> None:
-    """Chooses the library that multiplies in training: under native arithmetic what was calibrated."""
-    from methods.core.fast.linear import use_for_training
-
+def choose_kernels() -> None:
+    """Chooses what computes layers in training: under native arithmetic what `sentbench calibrate` keeps."""
     use_for_training("torch" if in_effect() == "native" and kept_products() == "torch" else "onednn")
+    use_on_gpu(kept_gpu_layers())
 
 
 def gpu_memory(device: str) -> dict[str, int]:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from methods.core.errors import InputError
-from methods.core.fast.packed import ARCHITECTURES, DROP_HEAD
+from methods.core.fast.attention import DROP_HEAD
+from methods.core.fast.packed import ARCHITECTURES
 from methods.core.transfers import moved
 
 WhenNoHeadIsLeft = Literal["redraw", "nan"]

@@ -16,6 +16,7 @@ from harness.plan.estimate import Estimate
 from harness.plan.peaks import read_peaks, setting_of
 from harness.plan.step_times import read_step_times
 from harness.report.measurements import load_measurements
+from methods.core.fast.choices import layers_on
 from methods.simcse.method import SimCSE
 
 CARD, USED = 24e9, 0.9
@@ -51,6 +52,26 @@ def test_a_loss_that_reads_each_row_fails_the_check(
     monkeypatch.setattr(gpu_check, "expected", lambda real: [])
     assert gpu_check.main(["--method", "simcse"]) == 1
     assert "not: waits of the host in a step, 1 methods, fp32" in capsys.readouterr().out
+
+
+def test_a_way_to_compute_layers_that_fails_on_this_gpu_has_a_line_and_the_others_are_timed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+
+    def measure(*given: Any) -> float:
+        seen.append(layers_on("cuda"))
+        if seen[-1] == "varlen":
+            raise RuntimeError("no kernel for this card\nmore")
+        return 0.1
+
+    monkeypatch.setattr(gpu_check, "measure", measure)
+    ((run, shape, _),) = gpu_check.expected(real=False)
+    timed = [result.name for result in gpu_check.ways(Gpu("cpu", lambda: 0, real=True), run, shape)]
+    assert seen == ["padded", "varlen", "compiled"]
+    assert [name.rpartition(" ")[2] for name in timed] == ["padded", "compiled"]
+    assert capsys.readouterr().out == "layers varlen: not on this GPU: no kernel for this card\n"
+    assert layers_on("cuda") == "padded"
 
 
 def test_on_a_gpu_the_results_are_a_section_of_the_record(

@@ -15,6 +15,7 @@ from benchmarks.steps import chosen_runs
 from harness.plan.entries import Params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from methods.core.fast import choices
 from methods.core.fast import linear as fast_linear
 from methods.core.types import Tokens
 from tests.support import tiny
@@ -53,10 +54,10 @@ def test_rows_are_counted_by_whether_they_are_trained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["onednn", "torch"])
 def test_operations_of_a_layer_are_counted_whoever_multiplies(
-    library: fast_linear.Library, monkeypatch: pytest.MonkeyPatch
+    library: choices.Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """5 rows through 130 x 140 weights: forward twice, once with both gradients, each 2 x 5 x 130 x 140."""
-    monkeypatch.setattr(fast_linear, "_library", library)
+    monkeypatch.setattr(choices, "_library", library)
     layer, rows = torch.nn.Linear(130, 140), torch.randn(5, 130, requires_grad=True)
     with counting() as count:
         fast_linear.linear(layer, rows).sum().backward()

@@ -14,15 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-Library = Literal["onednn", "torch"]
-"""What multiplies matrices: oneDNN, or what torch calls by itself (MKL on x86)."""
+from methods.core.fast.choices import training_products
+
+HAS_PRODUCTS = (
+    torch.backends.mkldnn.is_available()
+    and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
+)
+"""Whether this torch has oneDNN and gives access to its products; the names are not part of torch's API."""
 
 SMALLEST_WEIGHT = 128 * 128
 """Fewer weights than this are left to torch: there oneDNN's cost per call is more than the product's."""
@@ -33,19 +39,6 @@ REORDERED = "reordered_weight"
 NO_FUSION, FUSED_GELU = ("none", ""), ("gelu", "none")
 """Names of what oneDNN does to each output, and which form of it: GELU by the error function."""
 
-_library: Library = "onednn"
-
-
-def training_products() -> Library:
-    """Returns the library that multiplies in passes with gradients."""
-    return _library
-
-
-def use_for_training(library: Library) -> None:
-    """Chooses the library that multiplies in passes with gradients, for this process."""
-    global _library
-    _library = library
-
 
 def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
     """Returns whether oneDNN takes the product of these; neither values nor the number of rows decide."""
@@ -53,7 +46,7 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
         inputs.device.type == "cpu"
         and inputs.dtype == weight.dtype == torch.float32
         and weight.numel() >= SMALLEST_WEIGHT
-        and torch.backends.mkldnn.is_available()
+        and HAS_PRODUCTS
         and bool(torch.backends.mkldnn.enabled)
         and not torch.is_autocast_enabled("cpu")
     )
@@ -61,7 +54,7 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
 
 def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
     """Returns whether a training pass and `product` multiply these by oneDNN."""
-    return _library == "onednn" and fits_onednn(inputs, weight)
+    return training_products() == "onednn" and fits_onednn(inputs, weight)
 
 
 def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:

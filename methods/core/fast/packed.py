@@ -11,13 +11,15 @@ Legend: B rows, L columns, T real tokens, H heads, d width.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from methods.core.fast.attention import attend
+from methods.core.fast.choices import layers_on
 from methods.core.fast.dropout import dropout
 from methods.core.fast.linear import linear, linear_gelu
 from methods.core.fast.packing import Packing
@@ -30,8 +32,8 @@ ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
 
 ATTENTION = ("sdpa", "eager")
 
-DROP_HEAD = "drop_head"
-"""Name of a part of an attention that drops whole heads of what was read, where one was added."""
+COMPILER = "inductor"
+"""Backend of torch.compile."""
 
 EXACT_GELU = "GELUActivation"
 """Class of transformers for GELU by the error function; the approximations have classes of their own."""
@@ -124,60 +126,26 @@ def _embedded(
 
 def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = False) -> Tensor:
     """Returns the layer's output for all tokens [T, d], or for the first of each row [B, d]."""
+    compute = _compiled_layer() if layers_on(hidden.device.type) == "compiled" else _one_layer
+    return compute(layer, hidden, packing, first_only=first_only)
+
+
+@cache
+def _compiled_layer() -> Callable[..., Tensor]:
+    return torch.compile(_one_layer, dynamic=True, backend=COMPILER)
+
+
+def _one_layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool) -> Tensor:
     attention = layer.attention.self
     given = _cast_once(hidden)  # three layers read it
     query = linear(attention.query, packing.first_tokens(given) if first_only else given)  # [B or T, d]
     key, value = linear(attention.key, given), linear(attention.value, given)
-    attend = _attended_by_products if _drops_weights(attention, hidden) else _attended
     attended = _added(
         layer.attention.output,
         attend(attention, query, key, value, packing, first_only=first_only),
         packing.first_tokens(hidden) if first_only else hidden,
     )
     return _added(layer.output, _activated(layer.intermediate, attended), attended)
-
-
-def _attended(
-    attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
-) -> Tensor:
-    """Returns what the queries read, by torch's attention; queries and result are [B or T, d]."""
-    read = functional.scaled_dot_product_attention(
-        _heads(query.unsqueeze(1) if first_only else packing.unpack(query), attention),
-        _heads(packing.unpack(key), attention),
-        _heads(packing.unpack(value), attention),
-        attn_mask=packing.mask,
-        dropout_p=attention.dropout.p if attention.training else 0.0,
-    )  # [B, H, 1 or L, d / H]
-    if hasattr(attention, DROP_HEAD):
-        read = getattr(attention, DROP_HEAD)(read)
-    joined = read.transpose(1, 2).flatten(2)  # [B, 1 or L, d]
-    return joined.squeeze(1) if first_only else packing.pack(joined)
-
-
-def _drops_weights(attention: Any, hidden: Tensor) -> bool:
-    """Returns whether dropout of attention's weights is to be drawn, by a CPU in the states' own precision.
-
-    torch's attention then goes by single products too, with its slow draws, and copies tokens more often.
-    """
-    drops = attention.training and attention.dropout.p > 0 and not hasattr(attention, DROP_HEAD)
-    return drops and hidden.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
-
-
-def _attended_by_products(
-    attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
-) -> Tensor:
-    """Returns the same as `_attended` by single products, with the masks of methods/core/fast/dropout.py."""
-    heads = attention.num_attention_heads
-    queries = query.reshape(packing.rows * heads, 1, -1) if first_only else packing.to_heads(query, heads)
-    keys, hidden = packing.to_heads(key, heads).transpose(1, 2), packing.hidden(heads)
-    scale = queries.shape[-1] ** -0.5
-    if hidden is None:
-        scores = torch.bmm(queries * scale, keys)  # [B H, 1 or L, L]
-    else:
-        scores = torch.baddbmm(hidden.to(queries.dtype), queries, keys, alpha=scale)
-    weights = dropout(attention.dropout, scores.softmax(dim=-1))
-    read = torch.bmm(weights, packing.to_heads(value, heads))  # [B H, 1 or L, d / H]
-    return read.reshape(packing.rows, -1) if first_only else packing.from_heads(read, heads)
 
 
 def _activated(part: Any, hidden: Tensor) -> Tensor:
@@ -201,7 +169,3 @@ def _cast_once(hidden: Tensor) -> Tensor:
     if torch.is_grad_enabled() or not torch.is_autocast_enabled(kind):
         return hidden
     return hidden.to(torch.get_autocast_dtype(kind))
-
-
-def _heads(padded: Tensor, attention: Any) -> Tensor:
-    return padded.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)

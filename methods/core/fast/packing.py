@@ -20,8 +20,8 @@ class Packing:
     given: the batch, [B, L] or [B, L, d]. mask: 1 for what is attended to, [B, L]; None for all.
     on_host: the same mask on the CPU, so that the device is not asked.
     with_padding: padding counts as real tokens that none attends to; T is then B times L.
-    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T], None where T is B times
-    L.
+    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T] and lengths [B], which is
+    on the CPU, None where T is B times L.
     """
 
     def __init__(
@@ -35,12 +35,14 @@ class Packing:
         self.rows, self.columns = given.shape[:2]
         self.mask: Tensor | None = None
         self.positions: Tensor | None = None
+        self.lengths: Tensor | None = None
         self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
         known = mask if on_host is None else on_host
         if mask is not None and known is not None and not bool(known.all()):
             self.mask = mask.bool()[:, None, None, :]
             if not with_padding:
                 attended, lengths = known.bool().flatten(), known.bool().sum(dim=1)
+                self.lengths = lengths
                 self.positions = moved(attended.nonzero().squeeze(1), mask.device)
                 self.sources = moved((attended.cumsum(0) - 1).clamp_min(0), mask.device)  # [B L]
                 self.first = moved(lengths.cumsum(0) - lengths, mask.device)  # [B]

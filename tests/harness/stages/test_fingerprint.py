@@ -101,6 +101,9 @@ def test_a_contributed_identity_is_computed_in_the_arithmetic_that_the_result_st
         Path(".cache").mkdir(exist_ok=True)
         Path(".cache/calibration.json").write_text(json.dumps({"training_products": products}))
         assert run_identity(params, run, arithmetic_used("cuda")) == identities["native"]
+    Path(".cache/calibration.json").write_text(json.dumps({"gpu_layers": "varlen"}))
+    assert arithmetic_used("cuda") == "native, varlen layers"
+    assert arithmetic_used("cpu") == "portable"
 
 
 def test_every_stage_method_and_run_has_one_file_of_its_code(project: Params) -> None:

@@ -11,17 +11,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertConfig, BertModel
 
+from methods.core.fast import linear as linear_layers
+from methods.core.fast.choices import Library, training_products, use_for_training
 from methods.core.fast.linear import (
     REORDERED,
     SMALLEST_WEIGHT,
-    Library,
     fits_onednn,
     linear,
     linear_gelu,
     product,
     reordered,
-    training_products,
-    use_for_training,
     uses_onednn,
 )
 from methods.core.fast.packed import pooled_vectors
@@ -55,6 +54,18 @@ def relative(one: Tensor, other: Tensor) -> float:
 def gradients(made: Tensor, leaves: list[Tensor]) -> list[Tensor]:
     weights = torch.linspace(-1, 3, made.numel(), dtype=made.dtype).view_as(made)
     return list(torch.autograd.grad((made * weights).sum(), leaves))
+
+
+def test_a_torch_that_gives_no_access_to_onednn_computes_by_its_own_products(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layer, rows = layer_and_rows(128, 256, 3)
+    monkeypatch.setattr(linear_layers, "HAS_PRODUCTS", False)
+    assert not fits_onednn(rows, layer.weight)
+    assert torch.equal(linear(layer, rows), layer(rows))
+    with reordered(layer, 3), torch.no_grad():
+        assert not hasattr(layer, REORDERED)
+        assert torch.equal(linear(layer, rows), layer(rows))
 
 
 def test_two_weights_worked_by_hand() -> None:

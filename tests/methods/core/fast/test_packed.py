@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig, RobertaModel
 
 from methods.core.encoder import multiplied
-from methods.core.fast import packed
+from methods.core.fast import attention, packed
 from methods.core.fast.packed import can_pack, pooled_vectors, token_states
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
@@ -143,7 +143,8 @@ def test_attention_by_products_equals_torchs_in_value_and_gradient(
     """In training mode with masks that keep all; they are asked for once a dropout layer."""
     model, tokens = backbone(kind), batch(rows)
     expected, asked = with_gradients(pooled_vectors(model, tokens, pooling), model), []
-    monkeypatch.setattr(packed, "dropout", lambda part, inputs: asked.append(inputs.shape) or inputs)
+    for module in (attention, packed):
+        monkeypatch.setattr(module, "dropout", lambda part, inputs: asked.append(inputs.shape) or inputs)
     found = with_gradients(pooled_vectors(model.train(), tokens, pooling), model)
     assert len(asked) == 1 + 3 * 3
     for one, other in zip(found, expected, strict=True):
@@ -158,7 +159,8 @@ def test_the_states_of_all_positions_attend_to_no_padding(
     model, tokens = backbone("bert"), batch()
     mask = tokens["attention_mask"]
     own = model(**tokens).last_hidden_state * mask[..., None]
-    monkeypatch.setattr(packed, "dropout", lambda part, inputs: inputs)
+    for module in (attention, packed):
+        monkeypatch.setattr(module, "dropout", lambda part, inputs: inputs)
     embedded = model.embeddings(tokens["input_ids"])
     ours = token_states(model.train(training), embedded, {"attention_mask": mask}) * mask[..., None]
     for one, other in zip(with_gradients(ours, model), with_gradients(own, model), strict=True):
