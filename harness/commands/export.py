@@ -1,6 +1,6 @@
 """`sentbench export`: write results, published numbers and evidence as a data set of Parquet files.
 
-Example: `sentbench export /tmp/sentbench-numbers`
+Example: `sentbench export numbers`
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def execute(arguments: argparse.Namespace) -> None:
     tables = {"results": results(scores), "published": published(), "evidence": evidence(ledger)}
     with new_folder(arguments.out, EXPORT) as folder:
         for name, table in tables.items():
-            table.to_parquet(folder / f"{name}.parquet", index=False)
+            with (folder / f"{name}.parquet").open("wb") as file:  # pyarrow takes no path that is not UTF-8
+                table.to_parquet(file, index=False)
         write_text(folder / "README.md", card())
         write_json(folder / "croissant.json", croissant(folder, tables, __version__))
     rows = ", ".join(f"{len(table):,} rows of {name}" for name, table in tables.items())

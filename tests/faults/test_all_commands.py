@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,6 +27,8 @@ MAY_FIND = ("check", "compare", "doctor", "data", "readmes", "report", "launch")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A committed project with an encoder, scores, and places that no command should touch."""
     folder = write_project(tmp_path_factory.mktemp("project") / "original")
+    (folder / "methods").unlink()  # a link to this checkout, in which `sentbench new` would write
+    shutil.copytree(ROOT / "methods", folder / "methods", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tests/harness/report/recorded/scores", folder / "reports/scores")
     tiny.sentence_encoder(folder / "backbones/minilm-l2").save(folder / "encoder")
     (folder / ".gitignore").write_text("/.cache\n/pipe\n")
@@ -103,6 +106,8 @@ def desk(
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
     monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])  # they train
     monkeypatch.setattr("harness.compute.products.training_rates", lambda: {"mkl": 1.0})  # it takes a minute
+    done = SimpleNamespace(run=lambda *words, **options: SimpleNamespace(returncode=0))
+    monkeypatch.setattr("harness.commands.gpu_check.subprocess", done)  # so does this
     return Desk(original, tmp_path / "project", capsys)
 
 

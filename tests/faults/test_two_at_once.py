@@ -26,7 +26,8 @@ REPORT = ["report"]
 PUBLISH = ["publish", RUN, "--out", "card"]
 FETCH = ["data", "fetch", "tiny", "--providers", "mirror"]
 WAIT = 120
-FORK = multiprocessing.get_context("fork")
+SPAWN = multiprocessing.get_context("spawn")  # a forked child would wait for threads that it does not have
+SOURCE = made_up_source({"mirror": {}})
 
 
 @pytest.fixture
@@ -35,8 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror/words.txt").write_text("one\ntwo\nthree\n")
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    source = made_up_source({"mirror": {}})
-    monkeypatch.setitem(SOURCES, "tiny", source)
+    monkeypatch.setitem(SOURCES, "tiny", SOURCE)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     write_project(tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
@@ -49,6 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def in_child(command: list[str], project: Path, at: int, reached: Event, go_on: Event, told: Path) -> None:
     """Runs a command that stops before its change number `at` until it may go on."""
     sys.stderr = told.open("w")
+    SOURCES["tiny"] = SOURCE
 
     def pause(path: str) -> None:
         reached.set()
@@ -85,9 +86,9 @@ def test_the_second_waits_or_is_refused_and_the_first_ends_well(
 ) -> None:
     """The first is stopped after a share of its changes, until the second has been refused or has begun."""
     at = int(share * changes_of(command, project, tmp_path / "alone"))
-    reached, go_on, always = FORK.Event(), FORK.Event(), FORK.Event()
-    first = FORK.Process(target=in_child, args=(command, project, at, reached, go_on, tmp_path / "first"))
-    second = FORK.Process(target=in_child, args=(command, project, -1, always, always, tmp_path / "second"))
+    reached, go_on, always = SPAWN.Event(), SPAWN.Event(), SPAWN.Event()
+    first = SPAWN.Process(target=in_child, args=(command, project, at, reached, go_on, tmp_path / "first"))
+    second = SPAWN.Process(target=in_child, args=(command, project, -1, always, always, tmp_path / "second"))
     first.start()
     assert reached.wait(WAIT), (tmp_path / "first").read_text()
     second.start()
