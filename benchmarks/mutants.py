@@ -39,6 +39,8 @@ REFERENCE = "tests/regression"
 """Trains every configuration; part of the tests of whatever a training imports."""
 OTHER = re.compile("tests/(faults|guides|docs|benchmarks|sentbench|harness/(launch|report/browser))/")
 """Tests of commands as a whole, which no package owns."""
+TEMPORARY = re.compile(r"\S*/pytest-of-[^/\s]+/pytest-\d+/")
+"""The folder in which pytest makes those of its tests; it is of one machine."""
 PYTEST = (
     *("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not (slow or mirror or cluster or network)"),
     *("-o", "faulthandler_timeout=150", "-o", "faulthandler_exit_on_timeout=true"),
@@ -152,7 +154,8 @@ class Failures:
         """Notes a test that fails."""
         if report.failed:
             message = getattr(getattr(report.longrepr, "reprcrash", None), "message", "")
-            self.lines.append(" ".join(f"{report.nodeid.split('/')[-1]}: {message}".split())[:160])
+            said = TEMPORARY.sub("", f"{report.nodeid.split('/')[-1]}: {message}")
+            self.lines.append(" ".join(said.split())[:160])
 
 
 def _failures(copy: Path, tests: Sequence[str]) -> list[str]:
