@@ -1,7 +1,8 @@
 """Methods, tasks, sources and declarations from outside the repository: a folder, a file, or a package.
 
 A folder of one's own has what it needs of methods/NAME.py or methods/NAME/method.py, tasks/NAME.py,
-sources.yaml, recipes/*.yaml, published/*.yaml and tables/*.yaml. It can import modules next to these by name.
+sources.yaml, recipes/*.yaml, published/*.yaml, tables/*.yaml and models/*.json. It can import modules next to
+these by name.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from harness.errors import InputError
 from harness.own import FOLDERS, MODULES, REASONS, TASK_MODULES, VARIABLE, place_in
 from methods.registry import METHODS, load_method
 
-PARTS = ("methods", "tasks", "recipes", "published", "tables", "sources.yaml")
+PARTS = ("methods", "tasks", "recipes", "published", "tables", "models", "sources.yaml")
 GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
 """Entry points of installed packages: a module with a method, one with TASKS, a package that is a folder."""
 ENTRIES: list[EntryPoint] = []

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     Side = Model | Sequence[str | Path]
 
 
+class Picture(str):
+    """An SVG drawing as text; a notebook shows it as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What `compare` found; printed, it is a table. `found` has the differences as values."""
@@ -50,6 +57,23 @@ class Comparison:
 
         return differences_to_latex(self.found)
 
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """Returns the differences with their intervals as SVG, which a notebook shows; `file`: also there.
+
+        Errors: InputError if the extra `report` is not installed, or the file cannot be written.
+        """
+        from harness.disk.files import write_text
+        from harness.disk.outputs import check_file
+        from harness.report.charts.comparisons import differences_of
+
+        path = None if file is None else check_file(Path(text_of(str(file), "file")))
+        if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):
+            raise InputError(f"{file}: holds something else than a drawing; name another file")
+        picture = Picture(differences_of(self.found).drawings[0])
+        if path is not None:
+            write_text(path, picture)
+        return picture
+
     def __str__(self) -> str:
         from harness.report.formats.scores import differences_to_text
 
@@ -57,14 +81,19 @@ class Comparison:
 
 
 def compare(
-    first: Side, second: Side, tasks: str | Sequence[str] = "sts", *, text: str = "senteval"
+    first: Side,
+    second: Side,
+    tasks: str | Sequence[str] = "sts",
+    *,
+    text: str = "senteval",
+    progress: bool = False,
 ) -> Comparison:
     """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
 
     first, second: both models, as of `evaluate`; or both results: a result file of one seed, a folder of
     result files, or a list of files, of one system each. Models are compared over the pairs of each STS set,
     results over the seeds that both have. The interval of the mean is not corrected.
-    tasks, text: as of `evaluate`; of results the tasks that both have are compared.
+    tasks, text, progress: as of `evaluate`; of results the tasks that both have are compared.
     Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
     two sides without a common task.
     """
@@ -83,7 +112,10 @@ def compare(
     else:
         chosen = tasks_of(tasks, text)
         names = (name_of(first, "first"), name_of(second, "second"))
-        encoders = (encoded_by(cast("Model", first), chosen), encoded_by(cast("Model", second), chosen))
+        encoders = (
+            encoded_by(cast("Model", first), chosen, progress),
+            encoded_by(cast("Model", second), chosen, progress),
+        )
         found = compare_models(names, encoders, chosen, text=text)
     if not found.tasks:
         raise InputError(f"{found.first} and {found.second} have no test set in common")

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from methods.core.word_average import WordAverageEncoder
 
 
+PROGRESS = ("progress", "show_progress_bar")
+"""What the option is called that shows a bar: by this project's encoders, and by sentence-transformers."""
+
+
 class HasEncode(Protocol):
     """An object whose `encode` takes a list of texts and returns one vector for each: [N, d]."""
 
@@ -28,7 +32,7 @@ class HasEncode(Protocol):
 
 Model: TypeAlias = "HasEncode | Callable[[list[str]], Any] | str | Path"
 """What can be scored: an encoder of this package, a sentence-transformers model or anything else with
-`encode`, a function from texts to vectors, or the folder of an encoder."""
+`encode`, a function from texts to vectors, or the folder or the hub's name of an encoder."""
 
 
 def load(
@@ -36,15 +40,17 @@ def load(
 ) -> SentenceEncoder | WordAverageEncoder:
     """Returns the encoder of a folder: this project's, sentence-transformers', or a plain Hugging Face one.
 
+    folder: also NAME/REPOSITORY of the hub, where no such folder is here.
     pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg` or `last-two-avg`; needed for a plain folder,
     which does not state its pooling. device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
     Errors: InputError if the folder is none of these, or a file of it cannot be read.
     """
     from harness.compute.encoders import read_encoder
+    from harness.data.hub_models import model_folder
     from harness.process import quiet, resolve_device
 
-    path = folder_of(folder, "an encoder")
+    path = folder_of(model_folder(folder) if isinstance(folder, str) else folder, "an encoder")
     place = resolve_device(text_of(device, "device"))
     quiet()
     try:
@@ -54,16 +60,17 @@ def load(
     return encoder.to(place)
 
 
-def encode(model: Model, texts: Iterable[str]) -> np.ndarray:
+def encode(model: Model, texts: Iterable[str], *, progress: bool = False) -> np.ndarray:
     """Returns the vectors of texts by any model; [N, d], N texts in their order.
 
+    progress: show a bar on a terminal, where the model's `encode` can.
     Errors: InputError if it is not a model, `texts` is not a list of texts, or the model does not return one
     finite vector of equal width per text. Exceptions of the model itself are passed on.
     """
     from harness.tasks.vectors import encode_unique
 
     wanted = texts_of(texts, "texts")
-    encoded = encode_unique(_function_of(model), wanted, "encode", dtype=None)
+    encoded = encode_unique(_function_of(model, progress), wanted, "encode", dtype=None)
     return encoded.matrix[encoded.rows(wanted)]
 
 
@@ -73,6 +80,7 @@ def evaluate(
     *,
     text: str = "senteval",
     intervals: bool = False,
+    progress: bool = False,
 ) -> pd.DataFrame:
     """Returns the scores of a model: one row per score, in raw units.
 
@@ -81,7 +89,7 @@ def evaluate(
     nan for scores that are not a correlation over all pairs.
     tasks: names and suites, comma-separated or as a list; `sentbench list tasks` prints them. text:
     `senteval`, tokenised and lower-cased as the papers evaluate, or `raw` as in MTEB. Every text is
-    encoded once.
+    encoded once. progress: as of `encode`.
     Errors: InputError for an unknown task or text form, a model that returns no vectors, or unavailable data.
     """
     import pandas as pd
@@ -91,7 +99,7 @@ def evaluate(
     if not isinstance(intervals, int):
         raise InputError(f"intervals is {shown(intervals)}, expected True or False")
     chosen = tasks_of(tasks, text)
-    lines = score_lines(chosen, encoded_by(model, chosen), intervals=intervals)
+    lines = score_lines(chosen, encoded_by(model, chosen, progress), intervals=intervals)
     frame = pd.DataFrame([line._asdict() for line in lines]).drop(columns="interval")
     if intervals:
         bounds = [line.interval or (float("nan"), float("nan")) for line in lines]
@@ -108,17 +116,17 @@ def tasks_of(tasks: str | Sequence[str], text: str) -> list[Task]:
     return tasks_named([name.strip() for name in names if name.strip()], text=form)
 
 
-def encoded_by(model: Model, tasks: Sequence[Task]) -> Encode:
+def encoded_by(model: Model, tasks: Sequence[Task], progress: bool = False) -> Encode:
     """Returns the vectors of the tasks' texts by any model, each text encoded once."""
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.vectors import encode_unique
 
-    call = _function_of(model)
+    call = _function_of(model, progress)
     encoded = encode_unique(call, unique_texts(tasks), "evaluation", dtype=None)
     return lambda some: encoded.matrix[encoded.rows(some)]
 
 
-def _function_of(model: Model) -> Callable[[Sequence[str]], np.ndarray]:
+def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:
     """Returns a model as a function from texts to an array. Errors: InputError if it is not a model."""
     if isinstance(model, str | os.PathLike):
         model = load(model)
@@ -128,7 +136,17 @@ def _function_of(model: Model) -> Callable[[Sequence[str]], np.ndarray]:
             f"{shown(model)} is not a model, expected an object with encode, a function from texts to "
             "vectors, or the folder of an encoder"
         )
-    return lambda texts: _array(call(list(texts)))
+    option = next((name for name in PROGRESS if _takes(call, name)), None) if progress else None
+    options = {} if option is None else {option: True}
+    return lambda texts: _array(call(list(texts), **options))
+
+
+def _takes(call: Callable[..., Any], option: str) -> bool:
+    """Returns whether a function declares an option of this name."""
+    try:
+        return option in inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _takes_texts(call: Callable[..., Any]) -> bool:

@@ -33,6 +33,8 @@ from harness.report.tables.leaderboard import (
     notes_of,
 )
 from harness.report.tables.model import Table
+from harness.results.kept_models import kept_models
+from harness.tasks.registry import SUITES
 
 
 def report_content(
@@ -55,6 +57,8 @@ def report_content(
             if key not in (*SHOWN, *IN_PAPERS_FORM, PUBLIC)
             and key.partition("/")[0] not in evidence.published.papers
         ),
+        own_models=tuple(kept_models()),
+        suites=SUITES,
         pairs=pair_sets(params),
         papers=papers_of(
             tables,

@@ -27,7 +27,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "first",
         metavar="A",
-        help="a system, SYSTEM@BACKBONE, or the key of one run; or the folder of a model or of results",
+        help="a system, SYSTEM@BACKBONE, or the key of one run; or a model's folder or name on the hub, or a "
+        "folder of results",
     )
     parser.add_argument("second", metavar="B", help="what it is compared with")
     parser.add_argument("--tasks", help="only these tasks and suites, comma-separated")
@@ -42,7 +43,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the differences and who wins how many tasks."""
-    if any(Path(name).exists() for name in (arguments.first, arguments.second)):
+    if any(Path(name).exists() or "/" in name for name in (arguments.first, arguments.second)):
         compare_folders(arguments)
         return
     if arguments.scores == SCORES:

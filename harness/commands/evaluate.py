@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,14 @@ from harness.commands import (
     check_encoder_folder,
     name_list,
 )
-from harness.disk.files import write_json
+from harness.data.hub_models import model_folder
+from harness.disk.files import write_json, write_record
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.plan.entries import read_plan
 from harness.process import add_device_option, compute_with
+from harness.results.kept_models import LONGEST_NAME, ROOM, read_kept_model
 
 if TYPE_CHECKING:
     from harness.report.formats.scores import ScoreLine
@@ -34,7 +37,10 @@ CONTINUES = "with --run the same command encodes only what is not stored yet; ot
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="the encoder's folder; with --from-store a folder of vectors"
+        "folder",
+        type=Path,
+        metavar="MODEL",
+        help="an encoder's folder, or the hub's NAME/REPOSITORY; with --from-store a folder of vectors",
     )
     parser.add_argument(
         "--tasks", default="sts", help="tasks and suites, comma-separated (default: sts, the seven STS sets)"
@@ -54,6 +60,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
         choices=["portable", "native"],
         help="portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
     )
+    parser.add_argument("--name", help="what the model is called on the page of own models (default: MODEL)")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        nargs="?",
+        const=Path("own"),
+        metavar="DIR",
+        help="keep the scores in DIR/models (default: own); `sentbench --include DIR report` shows them",
+    )
     parser.add_argument("--run", help="evaluate the artefact of this run of params.yaml on the run's tasks")
 
 
@@ -63,11 +78,16 @@ def execute(arguments: argparse.Namespace) -> None:
         evaluate_planned(arguments)
         return
     compute_with(arguments.arithmetic or "native")
-    if not arguments.from_store:
-        check_encoder_folder(arguments.folder)
+    if arguments.name is not None and arguments.keep is None:
+        raise InputError("--name without --keep: the name is that of a kept model; add --keep or drop --name")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
+    kept = keeping_file(arguments) if arguments.keep is not None else None
+    folder = arguments.folder
+    if not arguments.from_store:
+        folder = model_folder(folder)
+        check_encoder_folder(folder)
     lines = scores_of(
-        arguments.folder,
+        folder,
         name_list(arguments.tasks),
         text=arguments.text,
         pooling=arguments.pooling,
@@ -78,10 +98,39 @@ def execute(arguments: argparse.Namespace) -> None:
     found = {"model": str(arguments.folder), "scores": [as_plain(line) for line in lines]}
     if output:
         write_json(output, found)
+    if kept:
+        about = {"name": name_of(arguments), "text": arguments.text}
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_record(kept, {**found, **about})
     if arguments.json:
         print(json.dumps(found))
         return
     print(shown(lines, arguments.text, subsets=arguments.subsets), end="")
+    if kept:
+        print(f"kept in {kept}; `sentbench --include {arguments.keep} report` shows it on a page of its own")
+
+
+def name_of(arguments: argparse.Namespace) -> str:
+    """Returns what a kept model is called. Errors: InputError for a name that cannot be shown."""
+    name = str(arguments.folder) if arguments.name is None else str(arguments.name)
+    if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
+        raise InputError(f"--name: expected 1 to {LONGEST_NAME} printable characters; name it shorter")
+    return name
+
+
+def keeping_file(arguments: argparse.Namespace) -> Path:
+    """Returns the file that keeps a model: one of the same name and text form is replaced.
+
+    Errors: InputError if a model of another name is there, whose name differs in signs alone.
+    """
+    stem = re.sub(r"[^a-z0-9]+", "-", name_of(arguments).lower()).strip("-") or "model"
+    path = check_file(
+        arguments.keep / ROOM / f"{stem}.{arguments.text}.json", keys=("model", "name", "scores")
+    )
+    other = read_kept_model(path).name if path.is_file() and path.stat().st_size else name_of(arguments)
+    if other != name_of(arguments):
+        raise InputError(f"{path}: keeps the model {other!r}; give another --name")
+    return path
 
 
 def evaluate_planned(arguments: argparse.Namespace) -> None:
@@ -93,6 +142,8 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
         "--from-store": arguments.from_store,
         "--pooling": arguments.pooling,
         "--arithmetic": arguments.arithmetic,
+        "--name": arguments.name,
+        "--keep": arguments.keep,
     }
     for option in (name for name, value in wrong.items() if value):
         raise InputError(

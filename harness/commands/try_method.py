@@ -2,8 +2,9 @@
 
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 
-Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The
-results of the others come with the package, and are used if this machine would compute the same bits.
+Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them; on
+another encoder, steps and rate are those of the small plan's systems there. The results of the others come
+with the package, and are used if this machine would compute the same bits.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ SUFFIX = "-small"
 """Ends the systems of the small plan; a name without it is one of theirs too."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
+
+
+LENGTH = ("steps", "batch_size", "learning_rate", "eval_every", "save_every")
+"""Settings of a training that depend on the encoder it starts from."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +84,8 @@ def execute(arguments: argparse.Namespace) -> int:
         print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
         return 0
     small = recipes[RECIPE]
-    template = small.systems[TEMPLATE]
-    backbone = arguments.backbone or template.backbones[0]
+    backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
+    template = trained_on(small.systems[TEMPLATE], backbone, small)
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
     own = [
         in_setting_of(
@@ -159,9 +164,22 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
                 f"--against {name}: expected one of {', '.join(known)}"
                 f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
             )
-        system = small.systems[key]
+        system = trained_on(small.systems[key], backbone, small)
         found.append(system.model_copy(update={"backbones": [backbone], "seeds": seeds_of(system, seeds)}))
     return found
+
+
+def trained_on(system: System, backbone: str, small: Recipe) -> System:
+    """Returns a system with the length and rate of training that the small plan has for a backbone.
+
+    They are those of the plan's systems there; a system that is declared on the backbone keeps its own, as
+    does every system where the plan trains nothing. A pretrained encoder needs a lower rate than a new one.
+    """
+    there = (one.train for one in small.systems.values() if backbone in one.backbones and one.train["steps"])
+    known = next(there, None)
+    if known is None or backbone in system.backbones:
+        return system
+    return system.model_copy(update={"train": {**system.train, **{name: known[name] for name in LENGTH}}})
 
 
 def check_out(out: Path, file: str) -> None:

@@ -98,6 +98,7 @@ ROOMS: dict[str, set[str]] = {
     "sentbench": {
         "harness.assembly",
         "harness.compute.encoders",
+        "harness.data.hub_models",
         "harness.process",
         "harness.facts",
         "harness.report",

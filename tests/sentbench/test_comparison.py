@@ -10,6 +10,7 @@ import pytest
 
 import sentbench
 from harness.cli import main
+from harness.report.charts.comparisons import differences_of
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -94,3 +95,49 @@ def test_what_cannot_be_compared_is_one_line(empty: Path, first: object, said: s
     second = noise if first == 3 else str(empty / "all")
     with pytest.raises(sentbench.InputError, match=said):
         sentbench.compare(first, second, "STSB")  # type: ignore[arg-type]
+
+
+def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path) -> None:
+    found = sentbench.compare(letters, noise, "STSB")
+    drawn = differences_of(found.found)
+    for row, (_, values) in zip(drawn.rows, found.frame.iterrows(), strict=True):
+        assert row["name"] == values["task"]
+        assert row["value"] == pytest.approx(100 * values["difference"])
+    (first, *_) = drawn.rows
+    assert (first["low"], first["high"]) == pytest.approx(tuple(100 * found.frame.loc[0, ["low", "high"]]))
+    assert drawn.says == f"letters: {_tally(found)} of 1 test sets"
+    picture = found.plot("a.svg")
+    assert Path("a.svg").read_text() == picture == picture._repr_svg_()
+    assert picture.startswith("<svg")
+    assert "STSB" in picture
+
+
+def _tally(found: sentbench.Comparison) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in found.found.tally.items())
+
+
+def test_a_plot_replaces_a_drawing_and_nothing_else(empty: Path) -> None:
+    found = sentbench.compare(letters, letters, "STSB")
+    Path("notes.txt").write_text("mine")
+    with pytest.raises(sentbench.InputError, match=r"notes.txt: holds something else than a drawing"):
+        found.plot("notes.txt")
+    assert Path("notes.txt").read_text() == "mine"
+    found.plot("a.svg")
+    found.plot(Path("a.svg"))
+
+
+def test_a_bar_is_asked_for_by_the_name_that_the_model_gives_it(empty: Path) -> None:
+    asked: list[dict[str, bool]] = []
+
+    def ours(texts: list[str], progress: bool = False) -> np.ndarray:
+        asked.append({"progress": progress})
+        return letters(texts)
+
+    def theirs(texts: list[str], *, show_progress_bar: bool = False) -> np.ndarray:
+        asked.append({"show_progress_bar": show_progress_bar})
+        return letters(texts)
+
+    sentbench.compare(ours, theirs, "STSB", progress=True)
+    sentbench.evaluate(ours, "STSB")
+    sentbench.evaluate(letters, "STSB", progress=True)
+    assert asked == [{"progress": True}, {"show_progress_bar": True}, {"progress": False}]

@@ -13,6 +13,7 @@ from harness.report.charts.chart import Chart, Row, draw
 from harness.report.charts.papers import KINDS
 from harness.report.charts.training import named
 from harness.report.runs import slug
+from harness.report.system_pairs import SystemComparison, tally_in_words
 from harness.report.tables.model import Table, verifications
 
 if TYPE_CHECKING:
@@ -100,6 +101,36 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
         caption="Diamonds: reported, one for each pair of a claim. Circles: ours, with their interval.",
         says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
         x_title="difference in points, in the direction of the claim",
+        kinds=list(KINDS[:2]),
+        solid="reported",
+        reverse=False,
+        zero=True,
+    )
+
+
+def differences_of(found: SystemComparison) -> Chart:
+    """Returns the differences between two systems, a line a task and one for the mean, with their intervals.
+
+    Of the intervals that decide, the first that is known is drawn. Errors: InputError as of `draw`.
+    """
+    lines = [(name.task, one) for name, one in found.tasks.items()]
+    if found.mean is not None:
+        lines.append(("Mean", found.mean))
+    rows: list[Row] = []
+    for task, one in lines:
+        values = f"{100 * one.first:.2f} and {100 * one.second:.2f}, {one.outcome}"
+        row = {"name": task, "kind": "ours", "value": 100 * one.difference, "says": values}
+        interval = next((bound for bound in one.deciding if bound), None)
+        if interval is not None:
+            row |= {"low": 100 * interval.low, "high": 100 * interval.high}
+        rows.append(row)
+    return draw(
+        "rows",
+        rows,
+        key="differences",
+        title=f"{found.first} minus {found.second}",
+        says=tally_in_words(found.tally, found.first),
+        x_title=f"{found.first} minus {found.second}, points",
         kinds=list(KINDS[:2]),
         solid="reported",
         reverse=False,

@@ -66,6 +66,13 @@ def _row(line: ScoreLine, bounds: bool) -> list[str]:
     return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
 
 
+def headline_of(task: str, lines: Sequence[ScoreLine]) -> ScoreLine | None:
+    """Returns the score that papers print of a task, or its first score; None if it has none."""
+    found = [line for line in lines if line.task == task and not line.setting.startswith(SUBSET)]
+    ranked = [line for metric in HEADLINE for line in found if line.metric == metric]
+    return next(iter([*ranked, *found]), None)
+
+
 def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
     """Returns metric, setting and the mean of the reported scores of these tasks, in points.
 

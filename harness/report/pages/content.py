@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from harness.report.disagreement import PairSet
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
 from harness.results.contributions import Contribution
+from harness.results.kept_models import KeptModel
 from harness.results.schema import ResultFile
 
 
@@ -91,7 +92,8 @@ class Report:
     """The whole report.
 
     code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
-    of the main page; own_tables: those of folders of one's own that belong to no paper.
+    of the main page; own_tables: those of folders of one's own that belong to no paper; own_models: models
+    kept there; suites: tasks that papers average, by name.
     results: the score files of the plan; runs: the details of these runs by key.
     contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
@@ -105,6 +107,8 @@ class Report:
     tables: tuple[Table, ...] = ()
     small_tables: tuple[Table, ...] = ()
     own_tables: tuple[Table, ...] = ()
+    own_models: tuple[KeptModel, ...] = ()
+    suites: Mapping[str, Sequence[str]] = field(default_factory=dict)
     papers: tuple[Paper, ...] = ()
     pairs: tuple[PairSet, ...] = ()
     results: tuple[ResultFile, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from harness.data.sources import SOURCES, Source
 from tests.harness.data.small_sources import TEXT, Declare
+from tests.support.hub_server import Hub, no_pauses, serve
 from tests.support.sources import made_up_source
 
 
@@ -49,3 +50,16 @@ def mirrored(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "mirror" / "words" / "words.txt").write_bytes(TEXT)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(place / "mirror"))
     return place / "mirror"
+
+
+@pytest.fixture
+def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub that is reached, with an empty cache."""
+    import huggingface_hub.constants as constants
+
+    no_pauses(monkeypatch)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
+    with serve() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running

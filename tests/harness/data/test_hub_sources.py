@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,22 +19,9 @@ from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
-from tests.support.hub_server import Fault, Hub, no_pauses, serve
+from tests.support.hub_server import Fault, Hub
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
-
-@pytest.fixture
-def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub that is reached, with an empty cache."""
-    import huggingface_hub.constants as constants
-
-    no_pauses(monkeypatch)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
-    with serve() as running:
-        monkeypatch.setenv("HF_ENDPOINT", running.url)
-        yield running
 
 
 def packed(files: dict[str, bytes]) -> bytes:

@@ -1,0 +1,73 @@
+"""Models of one's own, scored by `sentbench evaluate --keep`: one table for each form of the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.facts.intervals import Interval
+from harness.report.formats.scores import PLAIN, ScoreLine, average_of, headline_of
+from harness.report.pages.content import Report
+from harness.report.pages.declared import Page
+from harness.results.kept_models import KeptModel, columns_of
+
+TEXTS = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
+AVERAGES = ("sts", "sts-part")
+"""Suites whose average a table shows: the first one that a model of it has whole."""
+
+
+def model_values(report: Report) -> dict[str, Any] | None:
+    """Returns what the page shows; None where no model was kept."""
+    if not report.own_models:
+        return None
+    tables = []
+    for text, words in TEXTS.items():
+        models = [model for model in report.own_models if model.text == text]
+        if models:
+            tables.append({"text": text, "words": words, **_table(models, report.suites)})
+    return {"tables": tables}
+
+
+def _table(models: list[KeptModel], suites: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Returns the tasks of a table, its suite, and its rows, the model with the highest average first."""
+    averages = {
+        suite: [_average(model, suites[suite]) for model in models] for suite in AVERAGES if suite in suites
+    }
+    suite = next((name for name, found in averages.items() if any(one is not None for one in found)), "")
+    means = averages.get(suite, [None] * len(models))
+    tasks = columns_of(models)
+    rows = [(model, _cells(model, tasks), mean) for model, mean in zip(models, means, strict=True)]
+    rows.sort(key=lambda row: (row[2] is None, -(row[2] or 0.0), row[0].name))
+    return {"tasks": tasks, "suite": suite, "averaged": ", ".join(suites.get(suite, ())), "rows": rows}
+
+
+def _average(model: KeptModel, tasks: Sequence[str]) -> float | None:
+    found = average_of(tasks, _lines(model))
+    return None if found is None else found[2]
+
+
+def _lines(model: KeptModel) -> list[ScoreLine]:
+    bounds = [None if one.interval is None else Interval(*one.interval) for one in model.scores]
+    return [
+        ScoreLine(one.task, one.metric, one.setting, one.value, one.n, bound)
+        for one, bound in zip(model.scores, bounds, strict=True)
+    ]
+
+
+def _cells(model: KeptModel, tasks: list[str]) -> list[tuple[str, str]]:
+    """Returns the headline score of each task and what it is; nothing where the model has none."""
+    cells = []
+    for line in (headline_of(task, _lines(model)) for task in tasks):
+        if line is None:
+            cells.append(("", ""))
+            continue
+        scale = 1 if line.metric in PLAIN else 100
+        about = f"{line.metric}, {line.setting}, {line.n:,} items"
+        if line.interval is not None:
+            low, high = scale * line.interval.low, scale * line.interval.high
+            about += f", 95 % interval {low:.2f} to {high:.2f}"
+        cells.append((f"{scale * line.value:.2f}", about))
+    return cells
+
+
+PAGE = Page("Own models", "pages/models.html", "models.html.j2", model_values, order=3, group="Systems")

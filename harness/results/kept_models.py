@@ -1,0 +1,64 @@
+"""Models of one's own whose scores `sentbench evaluate --keep` wrote to a folder of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.disk.records import read_object
+from harness.errors import InputError
+from harness.own import own_files
+
+ROOM = "models"
+"""Folder of the files in a folder of one's own."""
+LONGEST_NAME = 80
+AGAIN = "evaluate the model again, or delete the file"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class KeptScore(_Strict):
+    """One score in raw units over n items; interval: its 95 % bootstrap interval over pairs, if computed."""
+
+    task: str
+    metric: str
+    setting: str
+    value: float
+    n: int
+    interval: tuple[float, float] | None = None
+
+
+class KeptModel(_Strict):
+    """The scores of a model. model: the folder or the hub's name that was evaluated."""
+
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
+    model: str
+    text: Literal["senteval", "raw"]
+    scores: tuple[KeptScore, ...]
+
+
+def kept_models() -> list[KeptModel]:
+    """Returns the models in the folders of one's own, by folder and file. Errors: InputError."""
+    return [read_kept_model(path) for path in own_files(ROOM, "*.json")]
+
+
+def read_kept_model(path: Path) -> KeptModel:
+    """Returns what a file keeps. Errors: InputError if it is damaged, or keeps no model."""
+    found = read_object(path, *KeptModel.model_fields, again=AGAIN)
+    try:
+        return KeptModel.model_validate_json(json.dumps(found), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: {place}: {first['msg']}; {AGAIN}") from None
+
+
+def columns_of(models: Iterable[KeptModel]) -> list[str]:
+    """Returns the tasks that any of the models has, in the order of their first score."""
+    return list(dict.fromkeys(score.task for model in models for score in model.scores))
