@@ -1,4 +1,4 @@
-# Two images with the environment of requirements.lock: `docker build --target cpu .` or `--target cuda .`
+# Two images with the environment of requirements.lock and torch: `docker build --target cpu .` or `--target cuda .`
 FROM python:3.11-slim-bookworm AS base
 # hadolint ignore=DL3008
 RUN apt-get update \

@@ -15,15 +15,14 @@ PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentben
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
-FAST_INSTALL = $(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 \
-	&& env UV_FIND_LINKS="$$($(BIN)/python -m pip config get global.find-links 2>/dev/null)" \
-	UV_EXTRA_INDEX_URL="$$($(BIN)/python -m pip config get global.extra-index-url 2>/dev/null)" \
-	UV_DEFAULT_INDEX="$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
-	SSL_CERT_FILE="$$($(BIN)/python -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")" \
-	$(BIN)/uv pip install --quiet --index-strategy unsafe-best-match --python $(BIN)/python \
-	--requirement requirements.lock 2>/dev/null
+INDEX := UV_DEFAULT_INDEX="$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
+	SSL_CERT_FILE="$$($(BIN)/python -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
+MORE := UV_FIND_LINKS="$$($(BIN)/python -m pip config get global.find-links 2>/dev/null)" \
+	UV_EXTRA_INDEX_URL="$$($(BIN)/python -m pip config get global.extra-index-url 2>/dev/null)"
+install = env $(INDEX) $(MORE) $(BIN)/uv pip install --quiet --index-strategy unsafe-best-match \
+	--python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install $(PIP_OPTIONS) $(1)
 
-.PHONY: help reproduce test test-mirror check docs pictures sbom bench bench-short clean
+.PHONY: help reproduce test test-mirror check docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
@@ -33,15 +32,18 @@ help:
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
+	@echo "make lock        the hashes of requirements.lock anew, after a version in it has changed"
 	@echo "make bench       speed measurements; never part of a test"
 	@echo "make bench-short the same at small sizes: do all tools agree?"
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock requirements-torch.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$($(PYTHON) -V 2>&1), \
 expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." >&2; exit 2; }
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing requirements.lock into $(VENV)"
-	@$(FAST_INSTALL) || $(BIN)/python -m pip install $(PIP_OPTIONS) --requirement requirements.lock
+	@$(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true
+	@$(call install,--require-hashes --no-deps --requirement requirements.lock)
+	@$(call install,--requirement requirements-torch.lock)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
@@ -76,6 +78,12 @@ docs: $(READY)
 
 pictures: $(READY)
 	@python -m docs.pictures
+
+lock: $(READY)
+	@mkdir -p .cache
+	@grep -o '^[^ #]*==[^ ]*' requirements.lock | env $(INDEX) $(BIN)/uv pip compile --quiet --generate-hashes --no-deps \
+	--no-annotate --custom-compile-command "make lock" --python-version 3.11 - > .cache/lock
+	@mv .cache/lock requirements.lock
 
 sbom: $(READY)
 	@$(BIN)/python -m venv .cache/sbom && .cache/sbom/bin/pip install $(PIP_OPTIONS) 'cyclonedx-bom>=7,<8'

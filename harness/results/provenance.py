@@ -8,7 +8,8 @@ from pathlib import Path
 
 from harness.paths import PARAMS, RECIPES
 
-DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), "requirements.lock")
+LOCKS = ("requirements.lock", "requirements-torch.lock")
+DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCKS)
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
 
 
