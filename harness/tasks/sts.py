@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
 
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
@@ -121,4 +120,6 @@ def pearson(first: np.ndarray, second: np.ndarray) -> float:
 
 def spearman(first: np.ndarray, second: np.ndarray) -> float:
     """Returns the rank correlation with mean ranks for ties; nan if one of the two is constant."""
+    from scipy.stats import rankdata  # takes a second to import
+
     return pearson(rankdata(first), rankdata(second))

@@ -16,8 +16,7 @@ from torch.nn import functional
 
 from methods.core.fast.choices import layers_on
 from methods.core.fast.dropout import dropout
-from methods.core.fast.packing import Packing
-from methods.core.transfers import moved
+from methods.core.fast.packing import Packing, Rows
 
 DROP_HEAD = "drop_head"
 """Name of a part of an attention that drops whole heads of what was read, where one was added."""
@@ -32,8 +31,12 @@ def attend(
     """
     if _drops_weights(attention, query):
         how = by_products
-    elif layers_on(query.device.type) == "varlen" and packing.lengths is not None:
-        how = in_padded_rows if hasattr(attention, DROP_HEAD) else in_own_lengths
+    elif (
+        layers_on(query.device.type) == "varlen"
+        and packing.lengths is not None
+        and not hasattr(attention, DROP_HEAD)
+    ):
+        how = in_own_lengths
     else:
         how = in_padded_rows
     return how(attention, query, key, value, packing, first_only=first_only)
@@ -63,15 +66,14 @@ def in_own_lengths(
 
     For a packing with lengths.
     """
-    assert packing.lengths is not None
-    lengths, heads = packing.lengths, attention.num_attention_heads
-    queries = torch.ones_like(lengths) if first_only else lengths
+    heads, rows = attention.num_attention_heads, packing.own_rows()
+    queries = packing.single_rows() if first_only else rows
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")
         read = functional.scaled_dot_product_attention(
             _nested(query, queries, heads),
-            _nested(key, lengths, heads),
-            _nested(value, lengths, heads),
+            _nested(key, rows, heads),
+            _nested(value, rows, heads),
             dropout_p=_rate(attention),
         )  # [B, H, 1 or own length, d / H]
     return read.transpose(1, 2).values().flatten(1)
@@ -107,16 +109,13 @@ def _rate(attention: Any) -> float:
     return attention.dropout.p if attention.training else 0.0
 
 
-def _nested(packed: Tensor, lengths: Tensor, heads: int) -> Tensor:
-    """Returns tokens in rows of their lengths, which are on the CPU; [T, d] to [B, H, own length, d / H]."""
-    ends = moved(functional.pad(lengths.cumsum(0), (1, 0)), packed.device)
-    rows = torch.nested.nested_tensor_from_jagged(
-        packed.unflatten(-1, (heads, -1)),
-        ends,
-        min_seqlen=int(lengths.min()),
-        max_seqlen=int(lengths.max()),
+def _nested(packed: Tensor, rows: Rows, heads: int) -> Tensor:
+    """Returns tokens in these rows; [T, d] to [B, H, own length, d / H]."""
+    parts = packed.unflatten(-1, (heads, -1))
+    nested = torch.nested.nested_tensor_from_jagged(
+        parts, rows.ends, min_seqlen=rows.shortest, max_seqlen=rows.longest
     )
-    return rows.transpose(1, 2)
+    return nested.transpose(1, 2)
 
 
 def _heads(padded: Tensor, attention: Any) -> Tensor:

@@ -5,13 +5,22 @@ Legend: B rows, L columns, T real tokens, H heads, d width.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn.functional import pad
 
 from methods.core.transfers import moved
+
+
+class Rows(NamedTuple):
+    """Rows of packed tokens: where each begins and the last ends [B + 1], and how long they are."""
+
+    ends: Tensor
+    shortest: int
+    longest: int
 
 
 class Packing:
@@ -37,6 +46,7 @@ class Packing:
         self.positions: Tensor | None = None
         self.lengths: Tensor | None = None
         self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
+        self._own_rows: Rows | None = None
         known = mask if on_host is None else on_host
         if mask is not None and known is not None and not bool(known.all()):
             self.mask = mask.bool()[:, None, None, :]
@@ -88,6 +98,18 @@ class Packing:
     def first_tokens(self, packed: Tensor) -> Tensor:
         """Returns the first token of every row; [T, d] to [B, d]."""
         return packed[:: self.columns] if self.positions is None else packed[self.first]
+
+    def own_rows(self) -> Rows:
+        """Returns the rows of real tokens; for a packing with lengths. Copied to the device once."""
+        if self._own_rows is None:
+            assert self.lengths is not None
+            ends = moved(pad(self.lengths.cumsum(0), (1, 0)), self.first.device)
+            self._own_rows = Rows(ends, int(self.lengths.min()), int(self.lengths.max()))
+        return self._own_rows
+
+    def single_rows(self) -> Rows:
+        """Returns rows of one token each; for a packing with lengths."""
+        return Rows(torch.arange(self.rows + 1, device=self.own_rows().ends.device), 1, 1)
 
     def _indices(self, heads: int) -> tuple[Tensor, Tensor]:
         """Returns sources [B H L] and positions [T H] of parts of tokens."""

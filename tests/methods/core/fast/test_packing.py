@@ -41,3 +41,14 @@ def test_padding_may_count_as_tokens_that_nothing_attends_to(masked: bool) -> No
     assert torch.equal(packing.unpack(packing.pack(values)), values)
     assert packing.positions is None
     assert (packing.mask is not None) == masked
+
+
+def test_rows_of_their_own_lengths_are_where_the_tokens_lie_and_are_copied_once() -> None:
+    """Rows of 3, 1 and 2 tokens end at 3, 4 and 6."""
+    mask = torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])
+    packing = Packing(torch.zeros(3, 4, 2), mask)
+    rows = packing.own_rows()
+    assert (rows.ends.tolist(), rows.shortest, rows.longest) == ([0, 3, 4, 6], 1, 3)
+    assert packing.own_rows() is rows
+    single = packing.single_rows()
+    assert (single.ends.tolist(), single.shortest, single.longest) == ([0, 1, 2, 3], 1, 1)
