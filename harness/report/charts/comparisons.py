@@ -1,17 +1,22 @@
-"""Pictures of what is compared: ranks of the small plan, claims of a paper, replications over the years."""
+"""Pictures of what is compared: ranks of the small plan, claims of a paper, replications, sentence pairs."""
 
 from __future__ import annotations
 
 import math
 import re
 import statistics
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.report.charts.chart import Chart, Row, draw
 from harness.report.charts.papers import KINDS
 from harness.report.charts.training import named
+from harness.report.disagreement import PairSet, largest
+from harness.report.formats.text import task_title
 from harness.report.runs import slug
 from harness.report.system_pairs import SystemComparison, tally_in_words
 from harness.report.tables.model import Table, verifications
@@ -24,7 +29,12 @@ SHIFT = 0.13
 """Years between two numbers of one year, so that none covers another."""
 NEAR = 1.0
 """Points within which a cheaper system counts as an alternative."""
+PAIRS = 12
+"""Sentence pairs in a picture."""
+SIDE = 34
+"""Characters of a sentence that stand in a picture."""
 HIGH, LOW = "reported", "median of independent sources"
+GOLD, SPAN = "gold scores", "lowest to highest system"
 
 
 def ranks_of(table: Table) -> Chart | None:
@@ -133,6 +143,47 @@ def differences_of(found: SystemComparison) -> Chart:
         x_title=f"{found.first} minus {found.second}, points",
         kinds=list(KINDS[:2]),
         solid="reported",
+        reverse=False,
+        zero=True,
+    )
+
+
+def pairs_of(found: PairSet) -> Chart | None:
+    """Returns the pairs on which the ranks by systems are furthest apart; None with fewer than two systems.
+
+    Ranks are in %; the mark is the rank by the gold scores.
+    """
+    if len(found.ranks) < 2:
+        return None
+    systems = list(found.ranks)
+    ranks = 100 * np.stack([found.ranks[name] for name in systems])  # [systems, pairs]
+    low, high = ranks.min(axis=0), ranks.max(axis=0)
+    rows: list[Row] = []
+    told = []
+    for position, _ in largest(high, low, PAIRS):
+        ends = (f"{at[position]:.0f} by {systems[int(pick(ranks[:, position]))]}"
+                for at, pick in ((low, np.argmin), (high, np.argmax)))  # fmt: skip
+        told.append(f"{found.ids[position]}: " + ", ".join(ends))
+        sides = (textwrap.shorten(text, SIDE, placeholder="…") for text in found.texts[position])
+        about = {"name": " / ".join(sides) if found.shows_texts else found.ids[position], "says": told[-1]}
+        if about["name"] in (row["name"] for row in rows):
+            about["name"] = found.ids[position]
+        rows += [
+            {**about, "kind": SPAN, "low": float(low[position]), "high": float(high[position])},
+            {**about, "kind": GOLD, "value": 100 * float(found.gold_ranks[position])},
+        ]
+    apart = int((high - low > 50).sum())
+    return draw(
+        "rows",
+        rows,
+        key=f"disagreement-{slug(found.task)}",
+        title=f"{task_title(found.task)}: pairs that systems rank furthest apart",
+        caption=f"The bar spans the ranks by {len(systems)} systems, the diamond is the rank by people.",
+        says=f"Two systems are more than half of the ranks apart on {apart:,} of {low.size:,} pairs; the "
+        f"largest difference is that of {told[0]}.",
+        x_title="rank among the pairs of the set, %",
+        kinds=[GOLD, SPAN],
+        solid=GOLD,
         reverse=False,
         zero=True,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from harness.report.charts.comparisons import pairs_of
 from harness.report.disagreement import PairSet, largest
 from harness.report.formats.text import task_title
 from harness.report.pages.content import Report
@@ -24,6 +25,7 @@ def pairs_values(report: Report) -> dict[str, Any] | None:
         return None
     carried = within(sets, MOST)
     return {
+        "figures": [figure for figure in map(pairs_of, carried) if figure],
         "sets": [
             (found, task_title(found.task), {
                 system: largest(ranks, found.gold_ranks, SHOWN) for system, ranks in found.ranks.items()
