@@ -34,7 +34,9 @@ def pad_in_groups(
     """
     lengths = np.array([len(row) for row in ids])
     order = np.argsort(-lengths, kind="stable") if masked else np.arange(len(ids))
-    batch: Batch = {ROWS: torch.from_numpy(np.argsort(order))}
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    batch: Batch = {ROWS: torch.from_numpy(places)}
     whole = None if masked else encoder.pad(ids)["input_ids"]  # [N, L]
     for number, members in enumerate(np.array_split(order, min(groups, len(ids)))):
         if whole is not None:
