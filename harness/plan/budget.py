@@ -63,7 +63,7 @@ def choose(questions: Sequence[Question], works: Mapping[str, Work], budget: flo
     choice with most expected verdicts is kept; so a cheap first step does not keep out a better dear one.
     """
     found: list[Step] = _greedy(questions, works, budget, [])
-    for first in _steps(questions, works, [], budget):
+    for first in steps_after(questions, works, [], budget):
         other = _greedy(questions, works, budget, [first])
         if _expected(other) > _expected(found) + 1e-9:
             found = other
@@ -74,7 +74,7 @@ def next_step(
     questions: Sequence[Question], works: Mapping[str, Work], chosen: Sequence[Step]
 ) -> Step | None:
     """Returns the step with most expected verdicts an hour after those chosen, whatever it costs."""
-    return max(_steps(questions, works, chosen, float("inf")), key=_worth, default=None)
+    return max(steps_after(questions, works, chosen, float("inf")), key=_worth, default=None)
 
 
 def _greedy(
@@ -82,13 +82,13 @@ def _greedy(
 ) -> list[Step]:
     while True:
         left = budget - sum(step.hours for step in chosen)
-        best = max(_steps(questions, works, chosen, left), key=_worth, default=None)
+        best = max(steps_after(questions, works, chosen, left), key=_worth, default=None)
         if best is None:
             return chosen
         chosen = [*chosen, best]
 
 
-def _steps(
+def steps_after(
     questions: Sequence[Question], works: Mapping[str, Work], chosen: Sequence[Step], left: float
 ) -> list[Step]:
     """Returns every step that fits into the hours left and may answer something more."""
