@@ -79,10 +79,10 @@ def training(short: bool) -> dict[str, float]:
     keep_freed_memory()  # as every command does
     texts = sentences(BATCH, short)
     backbone(short)
-    few = simcse(True, sentences(BATCH, True)).train()  # loads what any training loads
+    few = simcse(backbone(True), sentences(BATCH, True)).train()  # loads what any training loads
     few.loss({"anchor": few.encoder.tokenize(["one", "two"])}).total.backward()
     before = forget_peak()
-    method = simcse(short, texts).train()
+    method = simcse(backbone(short), texts).train()
     optimizer = torch.optim.AdamW(method.parameters(), fused=True)
     kept: dict[int, int] = {}
 

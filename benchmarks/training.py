@@ -1,5 +1,7 @@
 """SimCSE's training step at batch 64 and length 32: ours, sentence-transformers' trainer, a padded loop.
 
+The backbones are MiniLM-L6, and random weights of the sizes of BERT-mini and BERT-tiny with its tokenizer.
+
 All sides see equal batches in one order; a figure is the time between the ends of two steps, so collating,
 tokenising (where a side does that in its loop), clipping, optimiser and logging are part of it.
 """
@@ -18,7 +20,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.inputs import backbone, sentences
-from benchmarks.runner import Side, agree, run
+from benchmarks.runner import Runs, Side, agree, run
 from harness.report.measurements import BenchmarkResult
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
@@ -33,7 +35,13 @@ from tests.support.tiny import TRAIN
 BATCH, LENGTH, STEPS, SHORT_STEPS, SEED, TEMPERATURE = 64, 32, 6, 3, 0, 0.05
 PEER = "sentence-transformers' trainer"
 OURS, HALF, PADDED = "ours", "ours, bf16", "padded loop"
-TARGETS, HALF_TARGETS = {PADDED: None, PEER: 1.6}, {PADDED: None, PEER: 1.7}
+TARGETS, HALF_TARGETS, OPEN_TARGETS = (
+    {PADDED: None, PEER: 1.6},
+    {PADDED: None, PEER: 1.7},
+    {PADDED: None, PEER: None},
+)
+SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512)}
+"""Layers, width and inner width; their words are those of MiniLM, 30,522 as BERT's."""
 
 
 class Marked(SimCSE):
@@ -44,18 +52,12 @@ class Marked(SimCSE):
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
-    """Returns the step in fp32 and in bf16, each against the trainer and a padded loop in fp32."""
+    """Returns the step on each backbone in fp32, and on the largest in bf16, against the two other sides."""
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
-    agreement = _agreement(short, texts[:BATCH])
-    sides = {
-        OURS: trainer_side(short, texts, device, "fp32"),
-        HALF: trainer_side(short, texts, device, "bf16"),
-        PADDED: padded_side(short, texts, device),
-        PEER: peer_side(short, texts, device),
-    }
-    runs = run(sides, rounds=rounds, device=device, clock=None, warm=not short)
-    name = f"SimCSE step, batch {BATCH}"
-    return [
+    largest, name = backbone(short), f"SimCSE step, batch {BATCH}"
+    halves = {HALF: trainer_side(largest, texts, device, "bf16")}
+    runs, agreement = _measured(largest, texts, rounds, device, halves)
+    found = [
         runs.result(f"{name}, fp32", OURS, TARGETS, agreement=agreement),
         runs.result(
             f"{name}, bf16 against fp32",
@@ -64,6 +66,47 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
             agreement="other numerics by choice; the precision is part of a run's identity",
         ),
     ]
+    with TemporaryDirectory() as place:
+        for title, (layers, width, inner) in {} if short else SMALLER.items():
+            folder = resized(largest, Path(place) / title, layers, width, inner)
+            runs, agreement = _measured(folder, texts, rounds, device, {})
+            found.append(
+                runs.result(f"{name}, size of {title}, fp32", OURS, OPEN_TARGETS, agreement=agreement)
+            )
+    return found
+
+
+def _measured(
+    folder: Path, texts: list[str], rounds: int, device: str, more: Mapping[str, Side]
+) -> tuple[Runs, str]:
+    """Returns the times of all sides on a backbone, and what their losses and gradients agree in."""
+    sides = {
+        OURS: trainer_side(folder, texts, device, "fp32"),
+        **more,
+        PADDED: padded_side(folder, texts, device),
+        PEER: peer_side(folder, texts, device),
+    }
+    agreement = _agreement(folder, texts[:BATCH])
+    return run(
+        sides, rounds=rounds, device=device, clock=None, warm=len(texts) > SHORT_STEPS * BATCH
+    ), agreement
+
+
+def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> Path:
+    """Writes a BERT of other sizes with random weights and the tokenizer of a folder."""
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    config = AutoConfig.from_pretrained(
+        source,
+        num_hidden_layers=layers,
+        hidden_size=width,
+        intermediate_size=inner,
+        num_attention_heads=width // 64,
+    )
+    torch.manual_seed(SEED)
+    AutoModel.from_config(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    return folder
 
 
 def seconds_of_a_step(marks: list[float]) -> float:
@@ -71,7 +114,7 @@ def seconds_of_a_step(marks: list[float]) -> float:
     return median(later - sooner for sooner, later in pairwise(marks))
 
 
-def simcse(short: bool, texts: list[str], dropout: float | None = None) -> Marked:
+def simcse(folder: Path, texts: list[str], dropout: float | None = None) -> Marked:
     """Returns the method with the first token pooled and a head, prepared on `texts`."""
     settings = SimCSEConfig(
         max_length=LENGTH,
@@ -82,7 +125,7 @@ def simcse(short: bool, texts: list[str], dropout: float | None = None) -> Marke
         dropout=dropout,
     )
     torch.manual_seed(SEED)
-    method = Marked(settings, Networks(backbone(short), pooling="cls"))
+    method = Marked(settings, Networks(folder, pooling="cls"))
     method.marks = []
     method.prepare(rows_of(texts))
     return method
@@ -92,25 +135,25 @@ def rows_of(texts: list[str]) -> list[Row]:
     return [Row(index, text) for index, text in enumerate(texts)]
 
 
-def trainer_side(short: bool, texts: list[str], device: str, precision: str) -> Side:
+def trainer_side(folder: Path, texts: list[str], device: str, precision: str) -> Side:
     """Our trainer on all texts; tokenising is done once, before the first step."""
-    method, steps = simcse(short, texts), len(texts) // BATCH
+    method, steps = simcse(folder, texts), len(texts) // BATCH
     changes = {"steps": steps, "batch_size": BATCH, "learning_rate": 3.0e-5, "precision": precision}
     config = TrainConfig.model_validate({**TRAIN, **changes, "eval_every": steps, "save_every": steps})
 
     def side() -> float:
         method.marks = []
-        with TemporaryDirectory() as folder:
+        with TemporaryDirectory() as place:
             scores: Callable[[Any], dict[str, float]] = lambda encoder: {"score": 0.0}  # noqa: E731
-            Trainer(method, config, SEED, scores, Path(folder), device=device).fit(rows_of(texts))
+            Trainer(method, config, SEED, scores, Path(place), device=device).fit(rows_of(texts))
         return seconds_of_a_step(method.marks)
 
     return side
 
 
-def padded_side(short: bool, texts: list[str], device: str) -> Side:
+def padded_side(folder: Path, texts: list[str], device: str) -> Side:
     """A loop as in the papers' scripts: both copies padded to the longest text, plain AdamW."""
-    method = simcse(short, texts).to(device).train()
+    method = simcse(folder, texts).to(device).train()
     optimizer = torch.optim.AdamW(method.parameters(), lr=3.0e-5, weight_decay=0.0)
     order = streams.row_order(SEED, 0, len(texts))
 
@@ -139,12 +182,12 @@ def padded_loss(encoder: SentenceEncoder, head: torch.nn.Module, tokens: Mapping
     return info_nce(first, second, temperature=TEMPERATURE)
 
 
-def sentence_transformer(short: bool, head: torch.nn.Module, device: str, **config: Any) -> Any:
+def sentence_transformer(folder: Path, head: torch.nn.Module, device: str, **config: Any) -> Any:
     """Returns the same network as sentence-transformers has it: first token, dense layer with tanh."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
 
-    transformer = Transformer(str(backbone(short)), max_seq_length=LENGTH, config_kwargs=config)
+    transformer = Transformer(str(folder), max_seq_length=LENGTH, config_kwargs=config)
     width = transformer.get_embedding_dimension()
     dense = Dense(width, width, activation_function=torch.nn.Tanh())
     dense.linear.load_state_dict(dict(zip(("weight", "bias"), head.parameters(), strict=True)))
@@ -152,7 +195,7 @@ def sentence_transformer(short: bool, head: torch.nn.Module, device: str, **conf
     return SentenceTransformer(modules=modules, device=device, trust_remote_code=False)
 
 
-def peer_side(short: bool, texts: list[str], device: str) -> Side:
+def peer_side(folder: Path, texts: list[str], device: str) -> Side:
     """sentence-transformers' trainer with in-batch negatives; every sentence is paired with itself."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -160,7 +203,7 @@ def peer_side(short: bool, texts: list[str], device: str) -> Side:
     from torch.utils.data import BatchSampler, SequentialSampler
     from transformers import TrainerCallback
 
-    model = sentence_transformer(short, simcse(short, texts).head, device)
+    model = sentence_transformer(folder, simcse(folder, texts).head, device)
     ordered = [texts[place] for place in streams.row_order(SEED, 0, len(texts))]
     pairs = Dataset.from_dict({"anchor": ordered, "positive": ordered})
     marks: list[float] = []
@@ -174,9 +217,9 @@ def peer_side(short: bool, texts: list[str], device: str) -> Side:
 
     def side() -> float:
         marks.clear()
-        with TemporaryDirectory() as folder:
+        with TemporaryDirectory() as place:
             arguments = SentenceTransformerTrainingArguments(
-                output_dir=folder,
+                output_dir=place,
                 max_steps=len(texts) // BATCH,
                 per_device_train_batch_size=BATCH,
                 learning_rate=3.0e-5,
@@ -196,18 +239,18 @@ def peer_side(short: bool, texts: list[str], device: str) -> Side:
     return side
 
 
-def _agreement(short: bool, texts: list[str]) -> str:
+def _agreement(folder: Path, texts: list[str]) -> str:
     """Compares loss and gradients of one batch without dropout: ours, the padded loop, the peer's loss."""
     from sentence_transformers.losses import MultipleNegativesRankingLoss
 
-    method = simcse(short, texts, dropout=0.0)
+    method = simcse(folder, texts, dropout=0.0)
     tokens = method.encoder.tokenize(texts, max_length=LENGTH)
     anchor = method.encoder.pad(method.token_ids(rows_of(texts)))
     ours = _with_gradients(method, method.loss({"anchor": anchor}).total)
     plain = _with_gradients(method, padded_loss(method.encoder, method.head, tokens))
     words = agree(ours, plain, tolerance=2e-5, what="loss and gradients without dropout")
     off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    peer = sentence_transformer(short, method.head, "cpu", **off)
+    peer = sentence_transformer(folder, method.head, "cpu", **off)
     features = [peer.preprocess(texts) for _ in range(2)]
     theirs = MultipleNegativesRankingLoss(peer, scale=1 / TEMPERATURE)(features, None)
     agree(ours[:1], [theirs.detach()], tolerance=1e-5, what="our loss and sentence-transformers'")
