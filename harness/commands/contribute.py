@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from harness.disk.outputs import check_file
 from harness.errors import InputError, near_matches
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
+from harness.plan.entries import read_plan
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.provenance import git_state
@@ -24,7 +25,9 @@ from harness.results.store import read_result
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="keys of runs in reports/scores")
+    parser.add_argument(
+        "runs", nargs="*", metavar="RUN", help="keys of runs in reports/scores (default: all of the plan)"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="BUNDLE", help="the file to write")
     parser.add_argument("--name", required=True, help="who ran it: a person or a group")
     parser.add_argument("--link", default="", help="https address under which readers find them")
@@ -42,7 +45,8 @@ def execute(arguments: argparse.Namespace) -> None:
             f"{arguments.out}: is not a bundle, expected a new file or a bundle to replace; name another file"
         )
     contributor = contributor_of(arguments.name, arguments.link, may_be_cited=arguments.may_be_cited)
-    files = [run_files(key, vectors=arguments.vectors) for key in arguments.runs]
+    keys = arguments.runs or evaluated()
+    files = [run_files(key, vectors=arguments.vectors) for key in keys]
     results = [read_result(run.scores) for run in files]
     for result in results:
         check_code(result)
@@ -53,6 +57,14 @@ def execute(arguments: argparse.Namespace) -> None:
         f"{arguments.out}: {len(files)} runs, {len(manifest.members)} files, by {contributor.name}"
         + (", signed" if signed else "")
     )
+
+
+def evaluated() -> list[str]:
+    """Returns the runs of the plan that have scores. Errors: InputError if none has."""
+    keys = [key for key in read_plan().runs if (SCORES / f"{key}.json").is_file()]
+    if not keys:
+        raise InputError(f"{SCORES}: no scores of a run of the plan, expected some; run `sentbench launch`")
+    return keys
 
 
 def contributor_of(name: str, link: str, *, may_be_cited: bool) -> Contributor:

@@ -23,6 +23,7 @@ from harness.report.formats.metrics import metrics_files
 from harness.report.formats.summary import text_files
 from harness.report.pages.render import render_pages
 from harness.report.score_problems import score_problems
+from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import (
     missing_cells,
     tables_of_plan,
@@ -63,6 +64,8 @@ def report(params: Params, *, strict: bool) -> int:
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
     for line in [*problems, *lines]:
+        print(line)
+    for line in settled_lines(tables.values()):
         print(line)
     print(f"{REPORTS / 'index.html'}: {len(tables)} tables, {len(planned)} runs, {len(problems)} problems")
     return 1 if strict and (problems or lines) else 0

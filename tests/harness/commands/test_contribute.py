@@ -123,6 +123,22 @@ def test_a_bundle_of_one_project_is_shown_by_another_and_leaves_its_own_numbers_
     assert "1 results checked again, 0 problems" in capsys.readouterr().out
 
 
+def test_without_a_run_the_evaluated_runs_of_the_plan_are_packed(
+    there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan has three seeds of SimCSE, of which none is evaluated, then this one."""
+    every = ("contribute", *CONTRIBUTE[2:])
+    assert main(["plan", "small/simcse-small"]) == 0
+    assert main(every) == 2
+    assert "no scores of a run of the plan" in capsys.readouterr().err
+    assert not Path("bundle.zip").exists()
+    assert main(["plan", "small/simcse-small", "--seeds", "8"]) == 0
+    assert main(every) == 0
+    assert "1 runs, 1 files, by Anna's lab" in capsys.readouterr().out
+    with zipfile.ZipFile("bundle.zip") as packed:
+        assert f"scores/{KEY}.json" in packed.namelist()
+
+
 def test_a_run_that_we_ran_too_is_ours_and_one_of_another_recipe_is_set_aside(
     there: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

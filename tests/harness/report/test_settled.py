@@ -1,0 +1,63 @@
+"""What a report says at its end: how many reported numbers our runs settled, and what the next one takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.facts.price import Price
+from harness.facts.statistics import KnownSd
+from harness.report.settled import CONTRIBUTE, settled_lines
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.verification import verify
+from tests.harness.report.test_verification import nothing_known
+
+EXACT = KnownSd(0.0, 0)
+GIVE = f"to give these results to others: {CONTRIBUTE}"
+
+
+def table(*cells: Cell) -> Table:
+    columns = tuple(Column(str(place), str(place)) for place in range(len(cells)))
+    return Table("t", "T", columns, (TableRow("row", "Row", cells),))
+
+
+def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: KnownSd | None = None) -> Cell:
+    number, others = nothing_known(None)
+    number = replace(number, value=reported)
+    price = Price(hours, f"sentbench plan paper/{hours:g}", shared=0.0)
+    found = verify(number, others, values=values, known=known, price=price)
+    return Cell(published=reported, values=values, evidence=found)
+
+
+def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next() -> None:
+    """An exact system meets 75, another misses 76 by 4 points; two seeds of the others settle nothing."""
+    lines = settled_lines(
+        [
+            table(
+                cell(75.0, known=EXACT),
+                cell(72.0, reported=76.0, known=EXACT),
+                cell(74.0, 76.0, reported=75.5, hours=3.0),
+                cell(74.0, 76.0, reported=75.6, hours=2.0),
+            )
+        ]
+    )
+    assert lines[0] == "settled: 2 of 4 reported numbers (1 replicates, 1 does not replicate (lower))"
+    assert lines[1].startswith("open: 2; next: ")
+    assert "sentbench plan paper/2 --seeds " in lines[1]
+    assert lines[2:] == [GIVE]
+
+
+def test_a_number_that_two_tables_quote_counts_once() -> None:
+    one = table(cell(75.0, known=EXACT))
+    assert settled_lines([one, replace(one, key="u")])[0] == "settled: 1 of 1 reported number (1 replicates)"
+
+
+def test_a_cell_that_our_runs_may_not_judge_is_named_apart() -> None:
+    apart = replace(cell(75.0, known=EXACT), no_verdict="other texts")
+    assert settled_lines([table(apart)]) == [
+        "without a verdict: 1 cell, with the reason in its details",
+        GIVE,
+    ]
+
+
+def test_without_a_run_next_to_a_reported_number_nothing_is_said() -> None:
+    assert settled_lines([table(Cell(value=75.0, values=(75.0,)), Cell(published=75.0), cell())]) == []
