@@ -31,7 +31,14 @@ from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import BASELINE, STEP_TIMES, TRAINING_LENGTH, Shape, StepTime, read_step_times
+from harness.plan.step_times import (
+    BASELINE,
+    STEP_TIMES,
+    TRAINING_LENGTH,
+    Shape,
+    StepTime,
+    committed_step_times,
+)
 from harness.process import quiet
 from methods.core import streams
 from methods.core.method import Method
@@ -183,7 +190,7 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
 
 def measure_all(given: argparse.Namespace) -> list[StepTime]:
     """Returns one measurement of each system on each backbone, printed as they come."""
-    times, recipes = read_step_times(), load_recipes()
+    times, recipes = committed_step_times(), load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
     machine = torch.cuda.get_device_name() if given.device == "cuda" else processor()
     found = []
@@ -216,7 +223,7 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
 
 def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     """Replaces the rows of the same system and setting and keeps all others, and what appears above them."""
-    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
+    rows = {(row.system, *row.setting): row for row in [*committed_step_times(path).measured, *found]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))

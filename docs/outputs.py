@@ -18,6 +18,7 @@ BLOCK = re.compile(r"^```console\n\$ ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
 NEEDED = re.compile(r"\bevaluate (\S+/\S+)")
 TRAINS, TRAINED_ON = re.compile(r"\bsentbench try "), "data/glove-6b-50d"
 """The folder that a command reads and a clone does not have; a trial reads the data of the small plan."""
+ESTIMATES, CALIBRATED = re.compile(r"^sentbench plan "), ROOT / ".cache/calibration.json"
 
 
 class Example(NamedTuple):
@@ -28,11 +29,15 @@ class Example(NamedTuple):
     shown: str
 
     @property
-    def missing(self) -> str:
-        """The folder that the command reads, if it is not here."""
+    def obstacle(self) -> str:
+        """Why the command cannot print here what the page shows, empty if it can."""
         found = NEEDED.search(self.command)
         needed = TRAINED_ON if TRAINS.search(self.command) else found[1] if found else ""
-        return needed if needed and not (ROOT / needed).is_dir() else ""
+        if needed and not (ROOT / needed).is_dir():
+            return f"{needed} is missing; run `make reproduce` first"
+        if ESTIMATES.search(self.command) and CALIBRATED.is_file():
+            return f"{CALIBRATED.name} has the hours of this machine; delete it first"
+        return ""
 
 
 def examples(page: Path) -> list[Example]:
@@ -55,8 +60,8 @@ def main() -> int:
     """Rewrites every output that differs and names it; names the commands that need a folder not here."""
     for example in (one for page in PAGES for one in examples(page)):
         name = f"{example.page.name}: {example.command}"
-        if example.missing:
-            print(f"{name}: not run, {example.missing} is missing; run `make reproduce` first")
+        if example.obstacle:
+            print(f"{name}: not run, {example.obstacle}")
             continue
         now = output_of(example.command)
         if now != example.shown:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from harness.disk.files import sha256_of, sha256_of_folder
-from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.fingerprint import CodeBase
 from harness.own import MODULES
 from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
+from harness.plan.calibration import AGAIN, calibration
 from harness.process import X86_64, in_effect
 from harness.results.provenance import library_versions
 from harness.tasks.registry import declaring_modules
@@ -44,8 +44,6 @@ STAGES: dict[str, tuple[str, ...]] = {
 """Stages whose code is the same for all their entries -> the modules it starts from."""
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"
 """The report's stage, and the package in which it finds its pages by their files."""
-AGAIN = "run `sentbench calibrate --again`"
-"""What to do with a damaged choice of kernels."""
 ENCODER = ("methods.core.folders",)
 """Reads any encoder's folder and so imports all that turns texts into vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
@@ -141,11 +139,6 @@ def kept_gpu_layers() -> GpuLayers:
             f"{CALIBRATION}: gpu_layers is {found!r}, expected {', '.join(get_args(GpuLayers))}; {AGAIN}"
         )
     return cast("GpuLayers", found)
-
-
-def calibration() -> dict[str, Any]:
-    """Returns what this machine keeps of `sentbench calibrate`; {} before it ran. Errors: InputError."""
-    return read_object(CALIBRATION, again=AGAIN) if CALIBRATION.is_file() else {}
 
 
 def corpus_identity(entry: Corpus, device: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.assembly.evidence import evidence_without_plan
@@ -13,9 +12,11 @@ from harness.declarations import read_declaration
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.budget import Question, Step, Work, choose, next_step
+from harness.plan.packing import cores_here
 from harness.plan.prices import works_of
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import Device
+from harness.report.claims import CLAIMS, load_claims
 from harness.report.pages.answers import ANSWERS, Numbers
 from harness.report.tables.cells import Cell
 from harness.report.tables.lookup import find_cells
@@ -23,7 +24,11 @@ from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.verification import Verification
 from harness.results.store import read_results
 
-GOALS = {"answers": "the numbers of the report's first screen", "all": "every reported number"}
+GOALS = {
+    "answers": "the numbers of the report's first screen",
+    "claims": "the numbers that the papers' claims compare",
+    "all": "every reported number",
+}
 SHOWN = 2
 """Questions that a step names."""
 
@@ -74,7 +79,7 @@ def spend(hours: float, goal: str, device: Device) -> Budget:
     recipes = load_recipes()
     results = read_results(SCORES.glob("*.json"))
     done = Counter(f"{result.run.id}@{result.run.backbone}" for result in results)
-    cores = os.cpu_count() or 1 if device == "cpu" else 1
+    cores = cores_here() if device == "cpu" else 1
     works = {
         name: Work(work.done, _shares(work.each, cores), _shares(work.shared, cores))
         for name, work in works_of(recipes, done, device).items()
@@ -99,13 +104,24 @@ def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow,
             if one.table in tables
             for row, cell in find_cells(tables[one.table], one.row, one.column)
         ]
+    if goal == "claims":
+        return list(_claimed(tables))
     if goal != "all" and goal not in tables:
         known = [*GOALS, *tables]
-        raise InputError(
-            f"--goal {goal}: expected {' or '.join(GOALS)}, or a table{near_matches(goal, known)}"
-        )
+        raise InputError(f"--goal {goal}: expected {', '.join(GOALS)}, or a table{near_matches(goal, known)}")
     chosen = tables.values() if goal == "all" else [tables[goal]]
     return [(table, row, cell) for table in chosen for row, _, cell in table.cells()]
+
+
+def _claimed(tables: Mapping[str, Table]) -> Iterator[tuple[Table, TableRow, Cell]]:
+    """Yields the cells of both sides of every claim of the papers."""
+    for paper in load_claims(declared(LEADERBOARDS) / CLAIMS).values():
+        for claim in paper.claims:
+            table = tables[claim.table]
+            for column in dict.fromkeys([*claim.columns, *claim.against]):
+                for rows in claim.rows:
+                    for name in (rows.better, *rows.worse):
+                        yield from ((table, row, cell) for row, cell in find_cells(table, name, column))
 
 
 def open_questions(cells: Iterable[tuple[Table, TableRow, Cell]]) -> list[Question]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -23,6 +22,7 @@ from harness.launch.progress import Progress, duration
 from harness.launch.scheduler import Scheduler, log_of
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
+from harness.plan.packing import cores_here, hours_at_once, packing
 from harness.process import compute_with, limitation
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
             arguments.cpus_per_run or 1.0,
             arguments.gpus_per_run,
         )
-    cores, gpus = len(os.sched_getaffinity(0)), visible_gpus()
+    cores, gpus = cores_here(), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
     if gpus and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
@@ -152,7 +152,6 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns what would run and, by executor, how long the plan's runs among it would take."""
     from harness.plan.entries import read_plan
     from harness.plan.estimate import Estimate
-    from harness.plan.packing import hours_at_once, packing
     from harness.plan.step_times import read_step_times
 
     names = pipeline.to_run()
@@ -166,7 +165,7 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
     if not costs:
         return lines[0]
-    cores = jobs or len(os.sched_getaffinity(0))
+    cores = jobs or cores_here()
     here = hours_at_once([cost.cpu_hours for cost in costs], cores)
     lines.append(f"--on local, {cores} runs at once on this machine's CPU: about {duration(here * 3600)}")
     for gpus in [jobs] if jobs else GPUS:

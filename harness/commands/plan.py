@@ -22,11 +22,11 @@ from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.names import table_runs, table_tasks
 from harness.plan.needs import needs_of
-from harness.plan.packing import packing
+from harness.plan.packing import cores_here, hours_at_once, packing
 from harness.plan.peaks import Peak
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve, write_params
-from harness.plan.step_times import Cost, read_step_times
+from harness.plan.step_times import Cost, Device, read_step_times
 from harness.results.store import read_result
 
 MOST_HOURS = 1e6
@@ -35,6 +35,7 @@ EVALUATE_AGAIN = "delete it and evaluate the run again"
 GPU_MEMORY = (
     "GPU GB: peak of a step, counted | tracked by `python -m benchmarks.peaks`; the CUDA context comes on top"
 )
+HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
@@ -66,7 +67,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", metavar="HOURS", help="choose runs that fit, for example 8h or 90m")
     parser.add_argument("--on", choices=["gpu", "cpu"], help="with --budget: what runs them (default: gpu)")
     parser.add_argument(
-        "--goal", metavar="GOAL", help="with --budget: answers (default), all, or a table such as sct/table4"
+        "--goal",
+        metavar="GOAL",
+        help="with --budget: answers (default), claims, all, or a table, as sct/table4",
     )
     parser.add_argument("--power", type=float, metavar="P", help="with --delta: propose seeds that show it")
     parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
@@ -140,7 +143,7 @@ def describe(params: Params) -> str:
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
     lines = [
-        _line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "CPU h", "disk", "GPU GB")
+        _line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk", "GPU GB")
     ]
     for system in found:
         run = next(iter(system.runs.values()))
@@ -186,6 +189,9 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
     """Returns the closing lines: the sums, what is left to do, and where the numbers come from."""
     fixed = [estimate.teachers() or Cost(), estimate.corpora(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
+    runs_left = [s.cost.cpu_hours / len(s.runs) for s in found if s.cost for _ in range(len(s.runs) - s.done)]
+    fixed_hours, cores = Cost.total(fixed).cpu_hours, cores_here()
+    here = hours_at_once([*runs_left, *([fixed_hours / cores] * cores)], cores)
     done = sum(system.done for system in found)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
     stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
@@ -196,18 +202,30 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
         _line("still to run", "", len(params.runs) - done, "", "", *_shown(Cost.total(left))),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
-        *(f"{device} hours: {'; '.join(words)}" for device, words in estimate.bases().items()),
+        f"still to run on this machine, {cores} runs of one core at once: about {_hours(here)} hours",
+        *(f"{HOURS[device]}: {'; '.join(words)}" for device, words in estimate.bases().items()),
         packing(params.runs),
         GPU_MEMORY,
         NOT_COUNTED,
     ]
+    lines += stated_times(found, estimate)
     if unknown:
         lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
     return lines
 
 
+def stated_times(found: Sequence[System], estimate: Estimate) -> list[str]:
+    """Returns a line for each system whose authors state how long it takes."""
+    hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in found if s.cost}
+    return [
+        stated.beside(hours[stated.system, stated.backbone])
+        for stated in estimate.times.stated
+        if (stated.system, stated.backbone) in hours
+    ]
+
+
 def _shown(cost: Cost | None) -> tuple[str, str, str]:
-    """Returns hours of GPU, hours of CPU and disk as they are printed."""
+    """Returns hours of a GPU, hours of one core and disk as they are printed."""
     if cost is None:
         return "?", "?", "?"
     return _hours(cost.gpu_hours), _hours(cost.cpu_hours), f"{cost.disk / 1e9:.2f} GB"

@@ -24,7 +24,7 @@ from harness.disk.locks import alone
 from harness.errors import InputError, near_matches
 from harness.include import include_method
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
-from harness.plan.resolve import MOST_SEEDS, seeds_of
+from harness.plan.resolve import MOST_SEEDS
 from harness.plan.trial import in_setting_of
 from harness.process import compute_with
 from harness.report.formats.trial import to_text
@@ -165,7 +165,7 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
                 f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
             )
         system = trained_on(small.systems[key], backbone, small)
-        found.append(system.model_copy(update={"backbones": [backbone], "seeds": seeds_of(system, seeds)}))
+        found.append(system.model_copy(update={"backbones": [backbone], "seeds": system.first_seeds(seeds)}))
     return found
 
 

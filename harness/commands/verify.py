@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.report.verification import Verification
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -26,4 +30,25 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([to_json(found) for found in known]))
         return
-    print("\n\n".join(to_text(found) for found in known))
+    print("\n\n".join("\n".join([to_text(found), *hours_here(found)]) for found in known))
+
+
+def hours_here(known: Verification) -> list[str]:
+    """Returns the line that says how long the advised seeds take on this machine, where it was measured."""
+    from harness.launch.progress import duration
+    from harness.plan.packing import cores_here
+    from harness.plan.prices import works_of
+    from harness.plan.recipes import load_recipes
+    from harness.plan.step_times import read_step_times
+
+    plan = known.plan
+    if plan is None or not plan.more or plan.seeds is None or not read_step_times().here:
+        return []
+    command = plan.command.partition(" --seeds ")[0]
+    systems = [word.partition("/")[2] for word in command.split() if "/" in word]
+    work = works_of(load_recipes(), {}, "cpu", systems).get(command)
+    if work is None:
+        return []
+    cores, needed = cores_here(), work._replace(done=plan.seeds - plan.more).items(plan.seeds)
+    told = duration(3600 * sum(needed.values()) / cores)
+    return [f"here       {told} on its {cores} cores, by `sentbench calibrate`"]

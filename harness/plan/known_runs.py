@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from harness.plan.entries import Params, Run
 from harness.plan.recipes import Recipe
-from harness.plan.resolve import MOST_SEEDS, resolve, run_key, seeds_of
+from harness.plan.resolve import MOST_SEEDS, resolve, run_key
 
 
 class KnownRuns:
@@ -24,7 +24,7 @@ class KnownRuns:
         if parts is None or parts[1] not in self._of:
             return None
         system, seed = self._recipes[self._of[parts[1]]].systems[parts[1]], int(parts[3])
-        seeds = list(seeds_of(system, MOST_SEEDS))
+        seeds = system.first_seeds(MOST_SEEDS)
         if parts[2] not in system.backbones or seed not in seeds:
             return None
         wanted = (parts[1], seeds.index(seed) + 1)

@@ -54,18 +54,23 @@ def table_tasks(folder: Path = TABLES) -> dict[str, set[str]]:
     }
 
 
-def tables_among(
-    recipes: Mapping[str, Recipe], names: Iterable[str], tables: Collection[str]
-) -> dict[str, str]:
-    """Returns those plan names that ask for a table or figure and nothing more, each with its key."""
-    found = {}
+def limited_tasks(
+    recipes: Mapping[str, Recipe], names: Iterable[str], columns: Mapping[str, Collection[str]]
+) -> dict[str, Collection[str]]:
+    """Returns the tasks of those plan names that ask for some only: tables, figures, recipes with `tasks`.
+
+    columns: the tasks that every table and figure shows.
+    """
+    found: dict[str, Collection[str]] = {}
     for name in names:
         recipe_name, _, part = name.partition("/")
         recipe = recipes.get(recipe_name)
         own = {*recipe.systems, *recipe.groups} if recipe else set()
         key = _table_key(name)
-        if part and part not in own and key in tables:
-            found[name] = key
+        if part and part not in own and key in columns:
+            found[name] = columns[key]
+        elif recipe and not part and recipe.tasks:
+            found[name] = recipe.tasks
     return found
 
 
@@ -98,7 +103,7 @@ def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str
     if recipe_name == PREFIX and part:
         return find_ablation(part, declared_systems(recipes))
     if name in recipes:
-        return recipes[name].systems
+        return recipes[name].systems | _taken(recipes, recipes[name])
     recipe = recipes.get(recipe_name)
     if recipe and part in recipe.systems:
         return {part: recipe.systems[part]}
@@ -109,6 +114,17 @@ def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str
     if table not in tables:
         raise InputError(_unknown(recipes, name, tables))
     return _shown(recipes, table, tables[table])
+
+
+def _taken(recipes: Mapping[str, Recipe], recipe: Recipe) -> dict[str, System]:
+    """Returns the systems of other recipes that a recipe's plan has, with their backbones and seeds there."""
+    systems = declared_systems(recipes)
+    return {
+        taken.system: systems[taken.system]
+        .on(taken.backbones)
+        .model_copy(update={"seeds": systems[taken.system].first_seeds(taken.seeds)})
+        for taken in recipe.takes
+    }
 
 
 def _shown(recipes: Mapping[str, Recipe], table: str, runs: Collection[RunChoice]) -> dict[str, System]:

@@ -16,13 +16,14 @@ from harness.data.sources import SOURCES, Provider, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate
+from harness.plan.packing import cores_here
 from harness.plan.step_times import Cost
 
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")
 COPIES_OF_A_RESUME_POINT = 6
 """Weights on disk while a run trains: the best, the last, one in writing, and parameters with two moments."""
 PATIENCE_HOURS = 24.0
-"""A plan of more CPU hours than this needs a card."""
+"""A plan that takes longer on all cores of this machine needs a card."""
 GIGABYTE = 1e9
 
 
@@ -139,8 +140,8 @@ def _disk(params: Params, estimate: Estimate) -> Need:
 
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
     """Yields the need of a GPU where a CPU would take days."""
-    total = Cost.total(estimate.run(run) or Cost() for run in params.runs.values())
-    if total.cpu_hours < PATIENCE_HOURS:
+    hours = Cost.total(estimate.run(run) or Cost() for run in params.runs.values()).cpu_hours / cores_here()
+    if hours < PATIENCE_HOURS:
         return
     wanted = max(estimate.training_bytes(run) for run in params.runs.values())
     import torch
@@ -148,7 +149,7 @@ def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
     least = f"at least {wanted / GIGABYTE:,.0f} GB estimated for the largest run"
     provide = "run the plan on a machine with such a GPU, or fewer of its systems with --backbone"
     if not torch.cuda.is_available():
-        found = f"no CUDA device ({total.cpu_hours:,.0f} CPU hours without one), {least}"
+        found = f"no CUDA device ({hours:,.0f} hours on this machine's cores without one), {least}"
         yield Need("gpu", False, found, provide)
         return
     name, memory = torch.cuda.get_device_name(), torch.cuda.get_device_properties(0).total_memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -36,6 +37,11 @@ def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
         return NOT_MEASURED
     share = int(100 / number) / 100
     return f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
+
+
+def cores_here() -> int:
+    """Returns how many cores this process may use; as many runs of one thread share this machine."""
+    return len(os.sched_getaffinity(0))
 
 
 def hours_at_once(hours: Sequence[float], slots: int) -> float:

@@ -38,14 +38,19 @@ def seed_prices(
     return found
 
 
-def works_of(recipes: Mapping[str, Recipe], done: Mapping[str, int], device: Device) -> dict[str, Work]:
+def works_of(
+    recipes: Mapping[str, Recipe],
+    done: Mapping[str, int],
+    device: Device,
+    systems: Collection[str] | None = None,
+) -> dict[str, Work]:
     """Returns what the seeds of each full-scale system take, by the command that plans them.
 
-    done: seeds on record by system@backbone. Systems whose hours are not known are left out. Hours of a CPU
-    are those of one core. Errors: as `seed_prices`.
+    done: seeds on record by system@backbone. systems: only these; by default all. Systems whose hours are not
+    known are left out. Hours of a CPU are those of one core. Errors: as `seed_prices`.
     """
     found = {}
-    for (system, backbone), (needs, one, shared, command) in _planned(recipes, None, device).items():
+    for (system, backbone), (needs, one, shared, command) in _planned(recipes, systems, device).items():
         if needs.hours(one) is not None:
             each = {SEED.sub("", folder): needs.hours([folder]) or 0.0 for folder in one - shared}
             once = {folder: needs.hours([folder]) or 0.0 for folder in shared}

@@ -88,11 +88,30 @@ class System(Declaration):
         """Returns the system with only these backbones."""
         return self.model_copy(update={"backbones": backbones})
 
+    def first_seeds(self, wanted: int | None) -> list[int]:
+        """Returns the first seeds that it declares, then the smallest numbers that are no seed yet.
+
+        A system that draws no random numbers declares a single seed and keeps it.
+        """
+        if wanted is None or len(self.seeds) == 1:
+            return self.seeds
+        more = [seed for seed in range(wanted) if seed not in self.seeds]
+        return [*self.seeds, *more][:wanted]
+
+
+class Taken(Declaration):
+    """A system of another recipe, on some of its backbones; seeds: how many, if not those of its recipe."""
+
+    system: Name
+    backbones: list[Name] = Field(min_length=1)
+    seeds: int | None = Field(default=None, ge=1)
+
 
 class Recipe(Declaration):
     """One file of recipes/: its systems by id, and groups of systems that are planned by one name.
 
     presets: blocks with settings that belong to published numbers of their own, if there are several sets.
+    takes: systems of other recipes that the recipe's plan has too; tasks: all that its plan evaluates.
     """
 
     name: Name
@@ -100,17 +119,30 @@ class Recipe(Declaration):
     providers: list[ProviderName]
     systems: dict[Name, System]
     groups: dict[Name, list[Name]]
+    takes: list[Taken] = Field(default_factory=list)
+    tasks: list[str] = Field(default_factory=list)
 
 
 class RecipeFile(Declaration):
-    """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win."""
+    """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win.
+
+    One without runs of its own is a selection from the other recipes.
+    """
 
     name: Name
     presets: list[Name] = Field(default_factory=list)
     providers: list[ProviderName] = Field(default=list(PROVIDERS), min_length=1)
     blocks: Blocks = Field(default_factory=dict)
-    runs: list[dict[str, Any]] = Field(min_length=1)
+    runs: list[dict[str, Any]] = Field(default_factory=list)
     groups: dict[Name, list[Name]] = Field(default_factory=dict)
+    takes: list[Taken] = Field(default_factory=list)
+    tasks: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> RecipeFile:
+        if not self.runs and not self.takes:
+            raise ValueError("has neither runs nor takes, expected one of them")
+        return self
 
 
 class SharedBlocks(Declaration):
@@ -181,7 +213,22 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
                         f"group {recipe.name}/{group} names {system!r}, which no recipe declares"
                         f"{near_matches(system, list(owner))}; correct the recipe"
                     )
+    _check_taken(recipes)
     return recipes
+
+
+def _check_taken(recipes: Mapping[str, Recipe]) -> None:
+    """Raises InputError for a taken system or backbone that no recipe declares."""
+    systems = declared_systems(recipes)
+    known = [f"{name}@{backbone}" for name, system in systems.items() for backbone in system.backbones]
+    for recipe in recipes.values():
+        for taken in recipe.takes:
+            for name in (f"{taken.system}@{backbone}" for backbone in taken.backbones):
+                if name not in known:
+                    raise InputError(
+                        f"recipe {recipe.name} takes {name}, which no recipe declares"
+                        f"{near_matches(name, known)}; correct the recipe"
+                    )
 
 
 def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, System]:
@@ -224,6 +271,8 @@ def _read_recipe(path: Path, shared: Blocks) -> Recipe:
         providers=written.providers,
         systems=systems,
         groups=written.groups,
+        takes=written.takes,
+        tasks=written.tasks,
     )
 
 

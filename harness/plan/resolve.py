@@ -18,7 +18,7 @@ from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
 from harness.plan.ablations import PREFIX
 from harness.plan.entries import Params, Run, check_chain
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
-from harness.plan.names import Tables, select, tables_among
+from harness.plan.names import Tables, limited_tasks, select
 from harness.plan.recipes import (
     Parent,
     Recipe,
@@ -67,15 +67,15 @@ def resolve(
         for system, entry in systems.items():
             for backbone in entry.backbones:
                 if backbones is None or backbone in backbones:
-                    for seed in seeds_of(entry, seeds):
+                    for seed in entry.first_seeds(seeds):
                         runs.add(system, backbone, seed)
         return runs.found
 
     found, providers = runs_of(chosen), _providers(recipes, names)
-    keys = tables_among(recipes, names, columns or ())
-    shown = [task for key in keys.values() for task in (columns or {})[key]]
+    limited = limited_tasks(recipes, names, columns or {})
+    shown = [task for tasks in limited.values() for task in tasks]
     if shown:
-        others = [name for name in names if name not in keys]
+        others = [name for name in names if name not in limited]
         found = narrowed(found, shown, providers) | runs_of(select(recipes, others, tables))
     return with_needs(found, list(names), providers, load_backbones(folder), derived)
 
@@ -89,17 +89,6 @@ def check_backbones(chosen: Mapping[str, System], wanted: Sequence[str] | None, 
                 f"--backbone {name}: plan {', '.join(names)} has no runs on it, expected some of "
                 f"{', '.join(known)}{near_matches(name, known)}; correct it or leave it out"
             )
-
-
-def seeds_of(system: System, wanted: int | None) -> Sequence[int]:
-    """Returns a system's seeds: the first that it declares, then the smallest numbers that are no seed yet.
-
-    A system that draws no random numbers declares a single seed and keeps it.
-    """
-    if wanted is None or len(system.seeds) == 1:
-        return system.seeds
-    more = [seed for seed in range(wanted) if seed not in system.seeds]
-    return [*system.seeds, *more][:wanted]
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:

@@ -13,9 +13,10 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration
+from harness.declarations import Declaration, read_declaration, validated
 from harness.errors import InputError
-from harness.paths import STEP_TIMES, declared
+from harness.paths import CALIBRATION, STEP_TIMES, declared
+from harness.plan.calibration import calibration
 from harness.plan.entries import Run
 
 BASELINE = "simcse"
@@ -89,6 +90,27 @@ class StepTime(Declaration):
         return (*where, self.backbone, self.batch, self.length, self.precision)
 
 
+class StatedTime(Declaration):
+    """GPU hours of one seed of a system that its authors state.
+
+    note: why our estimate is another, where the two differ by more than a factor of two.
+    """
+
+    system: str
+    backbone: str
+    gpu_hours: float = Field(gt=0)
+    hardware: str
+    source: str
+    note: str = ""
+
+    def beside(self, estimated: float) -> str:
+        """Returns the line that shows both times; estimated: our GPU hours of one seed."""
+        told = f"{self.gpu_hours:g} stated by {self.source} ({self.hardware})"
+        reason = f": {self.note}" if self.note else ""
+        seed = f"a seed of {self.system} on {self.backbone}"
+        return f"{seed}: {estimated:.3g} GPU hours estimated, {told}{reason}"
+
+
 class Rate(NamedTuple):
     """Operations per second of a device, and what that number rests on."""
 
@@ -114,7 +136,10 @@ class StepTimes(Declaration):
 
     shapes: dict[str, Shape]
     gpu: AssumedGpu
+    stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
+    here: list[StepTime] = Field(default_factory=list, exclude=True)
+    """Steps of SimCSE that `sentbench calibrate` measured on this machine; the file has none."""
 
     def relative(self, run: Run, device: Device) -> float | None:
         """Returns how many SimCSE steps a step of the run costs; None if its method was never measured.
@@ -133,14 +158,16 @@ class StepTimes(Declaration):
 
         Errors: InputError if no CPU was measured.
         """
-        rows = [row for row in self.measured if row.device == device and row.system == BASELINE]
+        rows = [row for row in self.here or self.measured if row.device == device and row.system == BASELINE]
+        rows = rows or [row for row in self.measured if row.device == device and row.system == BASELINE]
         rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
         if rows:
             row = min(
                 rows, key=lambda row: abs(math.log(self.shapes[row.backbone].parameters / shape.parameters))
             )
             step = BACKWARD * self.shapes[row.backbone].forward(2 * row.batch, row.length)
-            return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
+            by = f"by `{row.command}`" if row in self.here else f"threads: {row.threads}"
+            return Rate(step / row.seconds, f"as measured on {row.machine}, {by}")
         if device == "cpu":
             raise InputError(
                 f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU, expected one; "
@@ -154,6 +181,15 @@ class StepTimes(Declaration):
         )
 
 
-def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
+def committed_step_times(path: Path = STEP_TIMES) -> StepTimes:
     """Returns the table of step times. Errors: InputError in one line if the file is missing or off."""
     return read_declaration(declared(path), StepTimes)
+
+
+def read_step_times() -> StepTimes:
+    """Returns the table of step times, with what was measured on this machine.
+
+    Errors: InputError in one line if a file is missing or damaged.
+    """
+    own = [validated(StepTime, row, where=f"{CALIBRATION}: steps") for row in calibration().get("steps", ())]
+    return committed_step_times().model_copy(update={"here": own})

@@ -23,6 +23,8 @@ from harness.report.tables.model import Cell, Table, TableRow
 
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+CLAIMS = "claims"
+"""Folder of the declared claims."""
 
 
 class Rows(Declaration):

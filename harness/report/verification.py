@@ -31,9 +31,10 @@ class Plan:
     """The advised look at a number: what it takes, and the probability of a verdict there.
 
     seeds: in all, more: still to run, both None where no more seeds are of use. chance: probability of a
-    verdict, None if not known. why: the reason in words where one of them is None, else what the probability
-    rests on. gpu_hours: of the seeds still to run and all that they need, None if their cost is not known.
-    command: what plans and runs them. corpora: those that have to be made, which no hours count.
+    verdict, None if not known, 1 where no seed changes the score. why: the reason in words where one of them
+    is None, else what the probability rests on. gpu_hours: of the seeds still to run and all that they need,
+    None if their cost is not known. command: what plans and runs them. corpora: those that have to be made,
+    which no hours count.
     """
 
     seeds: int | None
@@ -140,7 +141,9 @@ def _plan(
 ) -> Plan:
     """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
     if known is not None and known.n == 0:
-        return _costed(1, len(values), price)
+        reason = "no seed changes its score"
+        decided = replace(_costed(1, 0, price), why=reason, chance=1.0)
+        return Plan(None, None, None, "", reason) if values else decided
     if len(values) >= LOOKS[-1]:
         return Plan(
             None, None, None, "", f"no verdict after {LOOKS[-1]} seeds, and no further look is planned"

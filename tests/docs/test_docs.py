@@ -91,8 +91,8 @@ def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
     ids=[example.command for example in EXAMPLES],
 )
 def test_a_shown_output_is_what_the_command_prints(example: outputs.Example) -> None:
-    if example.missing:
-        pytest.skip(f"{example.missing} is missing; `make reproduce` makes it")
+    if example.obstacle:
+        pytest.skip(example.obstacle)
     assert outputs.output_of(example.command) == example.shown, "run `python -m docs.outputs`"
 
 

@@ -36,6 +36,7 @@ WALKS = {
     "ct": "ct/ct",
     "diffcse": "diffcse/diffcse-roberta",  # a language model whose output layer is the generator
     "earlier": "earlier/sg-opt",  # sentences of test sets
+    "laptop": "laptop --backbone bert-tiny",  # systems of another recipe
     "mirror-bert": "mirror-bert/mirror-bert",
     "scd": "scd/scd",
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.report.charts.comparisons import claims_of
-from harness.report.claims import OUTCOMES, JudgedClaim, judge_claims, load_claims
+from harness.report.claims import CLAIMS, OUTCOMES, JudgedClaim, judge_claims, load_claims
 from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
 
@@ -35,7 +35,7 @@ def claims_values(
 
 def _declared_claims(report: Report) -> dict[str, Any]:
     titles, tables = {paper.key: paper.title for paper in report.papers}, report.all_tables
-    declared = load_claims(report.leaderboards / "claims")
+    declared = load_claims(report.leaderboards / CLAIMS)
     return claims_values(
         {titles[key]: judge_claims(entry.claims, tables) for key, entry in declared.items() if key in titles},
         {table.key: paper.file for paper in report.papers for table in paper.tables}

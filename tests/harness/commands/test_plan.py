@@ -127,7 +127,7 @@ def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -
         "batch",
         "GPU",
         "h",
-        "CPU",
+        "core",
         "h",
         "disk",
         "GPU",
@@ -139,7 +139,9 @@ def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -
     assert all(cost > 0 for cost in costs)
     assert rows["total"][1:3] == ["10", "0"]
     assert any(
-        "no GPU measured" in line or "as measured on" in line for line in lines if line.startswith("cuda")
+        "no GPU measured" in line or "as measured on" in line
+        for line in lines
+        if line.startswith("GPU hours")
     )
     assert any(line.startswith("not counted") for line in lines)
 

@@ -8,8 +8,23 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.disk.files import write_record
+from harness.paths import CALIBRATION
 
 ROOT = Path(__file__).parents[3]
+STEP = {
+    "device": "cpu",
+    "machine": "this machine",
+    "threads": 1,
+    "system": "simcse",
+    "method": "simcse",
+    "backbone": "bert-tiny",
+    "batch": 64,
+    "length": 32,
+    "precision": "fp32",
+    "command": "sentbench calibrate",
+}
+"""A step as `sentbench calibrate` keeps it, without its seconds."""
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +85,23 @@ def test_a_wrong_name_is_one_line(words: list[str], fault: str, capsys: pytest.C
     error = capsys.readouterr().err
     assert fault in error
     assert error.count("\n") == 1
+
+
+def test_a_machine_that_was_measured_says_how_long_the_advised_seeds_take_on_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half the seconds of a step make half of its hours, and two cores half of one's."""
+    asked = ["verify", "una/table-d8", "mirror-bert@roberta-base", "Avg"]
+    assert main(asked) == 0
+    assert "\nhere " not in capsys.readouterr().out
+    hours = []
+    for seconds, cores in ((20.0, 1), (10.0, 1), (10.0, 2)):
+        row = {**STEP, "seconds": seconds}
+        write_record(CALIBRATION, {"steps": [row]})
+        monkeypatch.setattr("harness.plan.packing.cores_here", lambda cores=cores: cores)
+        assert main(asked) == 0
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("here "))
+        assert line.endswith(f" h on its {cores} cores, by `sentbench calibrate`")
+        hours.append(float(line.split()[1].replace(",", "")))
+    assert hours[0] == pytest.approx(2 * hours[1], rel=0.01)
+    assert hours[1] == pytest.approx(2 * hours[2], rel=0.01)

@@ -232,7 +232,7 @@ def spoiled(change: Any) -> dict[str, Any]:
         (lambda r: r["runs"][0].pop("id"), "run number 1: key id is missing"),
         (lambda r: r["runs"][0].pop("backbones"), "run a: key backbones is missing"),
         (lambda r: r["blocks"]["base"].pop("seeds"), "run a: key seeds is missing"),
-        (lambda r: r["runs"].clear(), "runs is"),
+        (lambda r: r["runs"].clear(), "neither runs nor takes"),
         (lambda r: r["groups"].update(more=["x"]), "group paper/more names 'x', which no recipe declares"),
         (
             lambda r: r["runs"][0].update(parent={"model": "z"}),
@@ -252,7 +252,7 @@ def test_a_recipe_without_a_name_or_with_another_s_is_refused(tmp_path: Path) ->
     with pytest.raises(InputError, match=r"a\.yaml: key name is missing"):
         load_recipes(tmp_path)
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(recipe(runs=[])))
-    with pytest.raises(InputError, match=r"a\.yaml: runs is \[\]"):
+    with pytest.raises(InputError, match=r"a\.yaml: has neither runs nor takes"):
         load_recipes(tmp_path)
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(yaml.safe_dump(recipe()))

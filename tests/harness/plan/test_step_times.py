@@ -14,7 +14,16 @@ from harness.plan.entries import Params, read_params
 from harness.plan.estimate import Estimate, lines_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import AssumedGpu, Cost, Shape, StepTime, StepTimes, read_step_times
+from harness.plan.step_times import (
+    AssumedGpu,
+    Cost,
+    Shape,
+    StatedTime,
+    StepTime,
+    StepTimes,
+    committed_step_times,
+    read_step_times,
+)
 
 ROOT = Path(__file__).parents[3]
 TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
@@ -52,7 +61,7 @@ def test_parameters_of_a_shape_by_hand() -> None:
 def test_bert_base_has_the_parameters_of_its_checkpoint_without_the_pooler() -> None:
     """The checkpoint has 109,482,240, of which the pooler is 768 * 768 + 768 = 590,592."""
     assert (
-        read_step_times(ROOT / "leaderboards/step-times.yaml").shapes["bert-base-uncased"].parameters
+        committed_step_times(ROOT / "leaderboards/step-times.yaml").shapes["bert-base-uncased"].parameters
         == 108_891_648
     )
 
@@ -215,7 +224,7 @@ def test_costs_add_up() -> None:
 def test_every_run_of_every_recipe_has_an_estimate() -> None:
     recipes = load_recipes(ROOT / "recipes")
     params = resolve(recipes, ["all", *(name for name in recipes)], seeds=1, folder=ROOT / "recipes")
-    found = Estimate(params, read_step_times(ROOT / "leaderboards/step-times.yaml"))
+    found = Estimate(params, committed_step_times(ROOT / "leaderboards/step-times.yaml"))
     unknown = {run.id for run in params.runs.values() if found.run(run) is None}
     assert not unknown, "add the sizes to step-times.yaml or run `python -m benchmarks.steps --write`"
     assert len(params.runs) > 100
@@ -238,10 +247,10 @@ def test_a_table_of_step_times_that_is_off_is_one_line(tmp_path: Path, change: A
     text = (ROOT / "leaderboards/step-times.yaml").read_text(encoding="utf-8")
     (tmp_path / "t.yaml").write_text(change(text), encoding="utf-8")
     with pytest.raises(InputError, match=message) as caught:
-        read_step_times(tmp_path / "t.yaml")
+        committed_step_times(tmp_path / "t.yaml")
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match=r"none\.yaml"):
-        read_step_times(tmp_path / "none.yaml")
+        committed_step_times(tmp_path / "none.yaml")
 
 
 def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
@@ -267,3 +276,24 @@ def test_the_least_memory_of_two_views_is_worked_by_hand_and_a_larger_batch_take
     assert peak.tracked == pytest.approx(peak.counted, rel=0.02)
     larger = run.model_copy(update={"train": {**run.train, "batch_size": 130}})  # of no recipe
     assert estimate.training_bytes(larger) == 16 * shape.parameters + 130 / 64 * activations
+
+
+def test_a_stated_time_more_than_twice_ours_or_less_than_half_of_it_is_explained() -> None:
+    """Each estimate is for a seed of the recipes' setting; the file says why two times differ that much."""
+    recipes, times = load_recipes(), committed_step_times(ROOT / "leaderboards/step-times.yaml")
+    for stated in times.stated:
+        known = [name for name, recipe in recipes.items() if stated.system in recipe.systems]
+        params = resolve(recipes, [f"{known[0]}/{stated.system}"], seeds=1, backbones=[stated.backbone])
+        (run,) = (run for run in params.runs.values() if run.id == stated.system)
+        cost = Estimate(params, times).run(run)
+        assert cost is not None
+        assert stated.note or 0.5 <= cost.gpu_hours / stated.gpu_hours <= 2.0, stated
+
+
+def test_a_stated_time_stands_beside_the_estimate() -> None:
+    stated = StatedTime(
+        system="a", backbone="b", gpu_hours=2.5, hardware="one card", source="its paper", note="in fp16"
+    )
+    told = "a seed of a on b: 10.1 GPU hours estimated, 2.5 stated by its paper (one card)"
+    assert stated.beside(10.12) == f"{told}: in fp16"
+    assert stated.model_copy(update={"note": ""}).beside(10.12) == told

@@ -19,7 +19,7 @@ from harness.facts.evidence.others import (
 from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.statistics import KnownSd
-from harness.report.verification import Verification, to_json, to_text, verify
+from harness.report.verification import Verification, next_look_words, to_json, to_text, verify
 
 STUDY = KnownSd(0.84, 50)
 
@@ -110,7 +110,8 @@ def test_a_deterministic_system_needs_one_run() -> None:
     exact = KnownSd(0.0, 0)
     unrun = verify(*nothing_known(None), known=exact)
     assert unrun.plan is not None
-    assert unrun.plan.seeds == 1
+    assert (unrun.plan.seeds, unrun.plan.chance) == (1, 1.0)
+    assert next_look_words(unrun.plan).endswith("(chance of a verdict 100%, no seed changes its score)")
     assert verify(*nothing_known(None), values=[75.0], known=exact).verdict == "replicates"
 
 

@@ -1,0 +1,134 @@
+"""The laptop plan: what it takes from other recipes, a row of every paper, done in a night on eight cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import methods
+from harness import own
+from harness.cli import main
+from harness.errors import InputError
+from harness.plan.estimate import Estimate
+from harness.plan.names import limited_tasks, select, table_runs, table_tasks
+from harness.plan.packing import hours_at_once
+from harness.plan.recipes import Recipe, load_recipes
+from harness.plan.resolve import resolve
+from harness.plan.step_times import StepTimes, committed_step_times
+from harness.tasks.registry import SELECTION, members
+
+NIGHT, CORES, THREADS = 12.0, 8, 2
+"""`sentbench launch --jobs 4`: two threads a run, for one thread of CT takes longer than a night."""
+STS = {"STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(own.VARIABLE, "")
+    paths, folders = list(methods.__path__), list(own.FOLDERS)
+    yield
+    methods.__path__[:], own.FOLDERS[:] = paths, folders
+
+
+@pytest.fixture(scope="module")
+def recipes() -> dict[str, Recipe]:
+    return load_recipes()
+
+
+@pytest.fixture(scope="module")
+def committed() -> StepTimes:
+    return committed_step_times()
+
+
+def test_it_takes_a_night_on_eight_cores_by_the_committed_step_times(
+    recipes: dict[str, Recipe], committed: StepTimes
+) -> None:
+    params = resolve(recipes, ["laptop"], tables=table_runs(), columns=table_tasks())
+    estimate = Estimate(params, committed)
+    costs = [estimate.run(run) for run in params.runs.values()]
+    assert not params.teachers
+    assert None not in costs
+    hours = [cost.cpu_hours / THREADS for cost in costs if cost]
+    assert max(hours) > NIGHT / 2
+    assert hours_at_once(hours, CORES // THREADS) <= NIGHT
+
+
+def test_every_system_is_in_a_table_and_every_paper_has_a_row(recipes: dict[str, Recipe]) -> None:
+    shown = {(run.system, run.backbone): key for key, runs in table_runs().items() for run in runs}
+    taken = [(one.system, name) for one in recipes["laptop"].takes for name in one.backbones]
+    assert not [pair for pair in taken if pair not in shown]
+    papers = {
+        key.partition("/")[0]
+        for key, runs in table_runs().items()
+        for run in runs
+        if (run.system, run.backbone) in taken
+    }
+    assert papers >= {"pcl", "dclr", "ptbert", "sct", "una"}
+
+
+def test_its_runs_are_evaluated_on_the_sts_sets_and_on_what_selects_alone(recipes: dict[str, Recipe]) -> None:
+    params = resolve(recipes, ["laptop"], tables=table_runs(), columns=table_tasks())
+    evaluated = {part for run in params.runs.values() for name in run.tasks for part in members(name)}
+    assert STS <= evaluated <= STS | {"SICK-E"} | set(SELECTION)
+    assert "small" in recipes
+    assert limited_tasks(recipes, ["laptop", "small"], {}) == {"laptop": recipes["laptop"].tasks}
+
+
+def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_named(
+    recipes: dict[str, Recipe],
+) -> None:
+    found = select(recipes, ["laptop"])
+    assert (found["ct"].seeds, found["ct"].backbones) == (
+        recipes["ct"].systems["ct"].seeds[:1],
+        ["bert-base-uncased"],
+    )
+    assert found["sct-simcse"].backbones == ["bert-tiny", "bert-mini"]
+    assert found["sct-simcse"].seeds == recipes["sct"].systems["sct-simcse"].seeds
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ({"name": "mine"}, "neither runs nor takes"),
+        (
+            {"name": "mine", "takes": [{"system": "ct", "backbones": ["bert-tiny"]}]},
+            "takes ct@bert-tiny, which no",
+        ),
+        (
+            {"name": "mine", "takes": [{"system": "simcs", "backbones": ["bert-base-uncased"]}]},
+            "simcse@bert-base",
+        ),
+        ({"name": "mine", "takes": [{"system": "ct", "backbones": []}]}, "backbones"),
+        ({"name": "mine", "takes": [{"system": "ct", "backbones": ["x"], "seeds": 0}]}, "seeds"),
+    ],
+)
+def test_a_wrong_selection_is_one_line(
+    content: dict[str, object], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes/mine.yaml").write_text(yaml.safe_dump(content))
+    assert main(["--include", str(tmp_path), "plan", "mine", "--dry-run"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert told in lines[0]
+
+
+def test_a_selection_of_ones_own_is_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taken = [{"system": "glove", "backbones": ["glove-6b-300d"]}]
+    (tmp_path / "recipes").mkdir()
+    content = {"name": "mine", "takes": taken, "tasks": ["STSB"]}
+    (tmp_path / "recipes/mine.yaml").write_text(yaml.safe_dump(content))
+    assert main(["--include", str(tmp_path), "plan", "mine", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "glove                        glove-6b-300d           1 " in told
+    assert "sts12" not in told
+
+
+def test_an_unknown_task_of_a_selection_is_refused(tmp_path: Path) -> None:
+    recipes = load_recipes()
+    wrong = recipes["laptop"].model_copy(update={"tasks": ["STS99"]})
+    with pytest.raises(InputError, match="STS99"):
+        resolve({**recipes, "laptop": wrong}, ["laptop"])
