@@ -90,7 +90,8 @@ def draw(
 ) -> Chart:
     """Returns the picture that NAME.yaml declares, of `rows`; equal rows give equal bytes.
 
-    key: starts every id, so that pictures share a page. words: what `$NAME` stands for in the declaration.
+    key: starts every id, so that pictures share a page. words: what `$NAME` stands for in the declaration,
+    before what its sizes say.
     Errors: InputError without rows, if vl-convert is missing, and for a declaration that draws nothing.
     """
     if not rows:
@@ -100,7 +101,7 @@ def draw(
     sizes = _filled(declared["usermeta"], words)
     drawings = []
     for size in SIZES:
-        spec = _filled(declared, {**COLOURS, **words, **sizes[size]})
+        spec = _filled(declared, {**COLOURS, **sizes[size], **words})
         spec |= {"data": {"values": list(rows)}, "config": config}
         drawings.append(_as_inline(_svg_of(spec, key), f"{key}-{size}", title, says or caption))
     return Chart(key, title, caption, says, tuple(rows), (drawings[0], drawings[1]))

@@ -183,6 +183,7 @@ def pairs_of(found: PairSet) -> Chart | None:
         f"largest difference is that of {told[0]}.",
         x_title="rank among the pairs of the set, %",
         kinds=[GOLD, SPAN],
+        shapes=["diamond", "stroke"],
         solid=GOLD,
         reverse=False,
         zero=True,
