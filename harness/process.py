@@ -16,6 +16,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, MutableMapping
 from typing import Literal
 
@@ -42,6 +43,8 @@ which size on a block is mapped by itself (no larger one is taken). By default g
 each step, and the system clears the pages that the next step gets."""
 DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
 """Variables with which a person chooses how memory is handed out; then nothing is changed."""
+TRIMMED_AFTER = 30.0
+"""Seconds between two times that a long computation gives freed memory back; each takes about 0.1 s."""
 DEVICES = ("auto", "cpu", "cuda")
 X86_64 = ("x86_64", "AMD64")
 """Names of the one architecture, as systems give them."""
@@ -73,11 +76,33 @@ def prepare() -> None:
 
 def keep_freed_memory() -> None:
     """Makes this process keep the memory that it frees, where the allocator is glibc's."""
-    if sys.platform == "linux" and not any(name in os.environ for name in DECIDED):
+    if sys.platform == "linux" and not _decided():
         set_option = getattr(ctypes.CDLL(None), "mallopt", None)
         if set_option is not None:
             for option, size in KEEPS_FREED_MEMORY.items():
                 set_option(option, size)
+
+
+_trimmed = 0.0
+
+
+def give_back_freed_memory() -> None:
+    """Gives whole free pages back to the system, at most every TRIMMED_AFTER seconds, as `keep_freed_memory`.
+
+    Batches have rows of their own lengths, so blocks of ever new sizes are freed; without this a training of
+    BERT-mini kept 5 GB after five minutes, of which it used 1 GB.
+    """
+    global _trimmed
+    now = time.monotonic()
+    if sys.platform == "linux" and now >= _trimmed + TRIMMED_AFTER and not _decided():
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+        _trimmed = now
+
+
+def _decided() -> bool:
+    return any(name in os.environ for name in DECIDED)
 
 
 def worker_environment(threads: int | str) -> dict[str, str]:

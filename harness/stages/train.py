@@ -26,6 +26,7 @@ from harness.process import (
     add_device_option,
     compute_with,
     device_for,
+    give_back_freed_memory,
     gpu_versions,
     in_effect,
     quiet,
@@ -164,7 +165,7 @@ def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
         text=run.text,
         state=state,
         device=device,
-        report=_print_progress,
+        report=_evaluated,
     )
 
 
@@ -197,6 +198,7 @@ def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device
     }
 
 
-def _print_progress(step: int, total: int, entry: Mapping[str, float]) -> None:
+def _evaluated(step: int, total: int, entry: Mapping[str, float]) -> None:
+    give_back_freed_memory()
     end = "\r" if sys.stderr.isatty() and step < total else "\n"
     print(f"step {step}/{total}  STS-B dev {100 * entry['score']:.2f}", end=end, file=sys.stderr, flush=True)

@@ -219,6 +219,41 @@ def test_an_allocator_without_glibcs_settings_is_left_alone(monkeypatch: pytest.
     process.keep_freed_memory()
 
 
+SCATTERS = """
+import os
+from pathlib import Path
+from harness.process import give_back_freed_memory, keep_freed_memory
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+keep_freed_memory()
+blocks = [b"1" * 2**20 if turn % 2 else b"1" * (300 + turn) for turn in range(600)]
+small = blocks[::2]
+del blocks
+held = resident()
+give_back_freed_memory()
+print(held - resident())
+kept = [b"1" * (2**20 + turn) for turn in range(50)]
+del kept
+held = resident()
+give_back_freed_memory()
+print(held - resident())
+"""
+"""Prints the MiB that are given back of 300 free blocks of 1 MiB between small ones, and at once again."""
+
+
+@pytest.mark.skipif("glibc" not in os.confstr("CS_GNU_LIBC_VERSION"), reason="glibc's settings")
+def test_memory_that_was_freed_between_small_blocks_is_given_back_now_and_then() -> None:
+    plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
+    command = [sys.executable, "-c", SCATTERS]
+    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)
+    first, second = map(float, done.stdout.split())
+    assert first > 200
+    assert second < 20
+    kept = {**plain, "MALLOC_TRIM_THRESHOLD_": "2000000000"}
+    done = subprocess.run(command, env=kept, capture_output=True, text=True, check=True)
+    assert float(done.stdout.split()[0]) < 20
+
+
 @pytest.fixture
 def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Lets torch report a GPU, and gives its settings back afterwards."""
