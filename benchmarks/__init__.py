@@ -9,6 +9,7 @@ the texts and encoders.
 BENCHMARKS = {
     "evaluation": "evaluation:measure",
     "training": "training:measure",
+    "arithmetic": "arithmetic:measure",
     "methods": "methods:measure",
     "memory": "memory:measure",
     "start": "commands:start",

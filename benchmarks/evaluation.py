@@ -45,7 +45,7 @@ Scorer = Callable[[Sequence[StsTask]], list[float]]
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
     """Returns our time in fp32 and in bf16, each against the peers in fp32."""
     ours, sides = _sides(short, device)
-    tasks = [made_up()] if short else _test_sets()
+    tasks = [made_up()] if short else test_sets()
     for score in sides.values():
         score([made_up()])
     counts = _counts(ours, tasks)  # reads the sets before anything is timed
@@ -153,7 +153,7 @@ def mteb_evaluation(model: Any) -> Scorer:
     return lambda tasks: [score_set(task) for task in tasks]
 
 
-def _test_sets() -> list[StsTask]:
+def test_sets() -> list[StsTask]:
     """Returns the papers' seven sets, or without a mirror what STS-B holds of them."""
     return build_tasks(SETS if mirror_folder() is not None else EMBEDDED, text="senteval")  # type: ignore[return-value]
 

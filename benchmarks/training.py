@@ -8,6 +8,7 @@ tokenising (where a side does that in its loop), clipping, optimiser and logging
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -21,6 +22,7 @@ from torch import Tensor
 
 from benchmarks.inputs import backbone, sentences
 from benchmarks.runner import Runs, Side, agree, run
+from harness.paths import RUN_LOG
 from harness.report.measurements import BenchmarkResult
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
@@ -135,8 +137,10 @@ def rows_of(texts: list[str]) -> list[Row]:
     return [Row(index, text) for index, text in enumerate(texts)]
 
 
-def trainer_side(folder: Path, texts: list[str], device: str, precision: str) -> Side:
-    """Our trainer on all texts; tokenising is done once, before the first step."""
+def trainer_side(
+    folder: Path, texts: list[str], device: str, precision: str, losses: list[float] | None = None
+) -> Side:
+    """Our trainer on all texts; tokenising is done once, before the first step. losses: takes those of it."""
     method, steps = simcse(folder, texts), len(texts) // BATCH
     changes = {"steps": steps, "batch_size": BATCH, "learning_rate": 3.0e-5, "precision": precision}
     config = TrainConfig.model_validate({**TRAIN, **changes, "eval_every": steps, "save_every": steps})
@@ -146,6 +150,9 @@ def trainer_side(folder: Path, texts: list[str], device: str, precision: str) ->
         with TemporaryDirectory() as place:
             scores: Callable[[Any], dict[str, float]] = lambda encoder: {"score": 0.0}  # noqa: E731
             Trainer(method, config, SEED, scores, Path(place), device=device).fit(rows_of(texts))
+            if losses is not None:
+                log = (Path(place) / RUN_LOG).read_text(encoding="utf-8").splitlines()
+                losses[:] = [line["loss"] for line in map(json.loads, log) if "loss" in line]
         return seconds_of_a_step(method.marks)
 
     return side

@@ -9,11 +9,14 @@ import pytest
 
 import harness.commands.calibrate as command
 from harness.cli import main
-from harness.compute import products, step_seconds
-from harness.compute.step_seconds import Sizes, seconds_of_a_step
+from harness.commands import calibrate_steps
+from harness.commands.calibrate_steps import LONGEST, SHORTEST, Sizes, seconds_of_a_step, sentences
+from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
 from harness.plan.packing import cores_here
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.plan.step_times import read_step_times
 from harness.stages.train import choose_kernels
 from methods.core.fast import choices
@@ -27,7 +30,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(command, "need_checkout", lambda what: None)
     monkeypatch.setattr(command, "compute_with", lambda arithmetic: None)
     monkeypatch.setattr(products, "training_rates", lambda: {"onednn": 90.0, "torch": 120.0})
-    monkeypatch.setattr(step_seconds, "seconds_of_steps", lambda sizes, cores: dict.fromkeys(sizes, 2.0))
+    monkeypatch.setattr(
+        calibrate_steps, "seconds_of_steps", lambda run, sizes, cores: dict.fromkeys(sizes, 2.0)
+    )
     for name in ("recipes", "leaderboards"):
         (tmp_path / name).symlink_to(ROOT / name)
     for name in ("_library", "_gpu_layers"):
@@ -124,6 +129,15 @@ def test_steps_that_are_no_steps_are_refused_in_one_line(
 
 
 def test_a_step_of_a_larger_model_takes_longer() -> None:
-    small = seconds_of_a_step(Sizes(1, 64, 128, 100, 4), seconds=0.05)
-    large = seconds_of_a_step(Sizes(4, 256, 1024, 100, 8), seconds=0.05)
+    (run,) = resolve(load_recipes(), ["baselines/simcse"], seeds=1).runs.values()
+    small = seconds_of_a_step(run, Sizes(1, 64, 128, 100, 4), seconds=0.05)
+    large = seconds_of_a_step(run, Sizes(4, 256, 1024, 100, 16), seconds=0.05)
     assert 0 < 4 * small < large
+
+
+def test_the_sentences_have_the_lengths_of_the_corpus() -> None:
+    """Two of the word pieces are those at the ends."""
+    lengths = [len(row.text.split()) + 2 for row in sentences(500, 100)]
+    assert (min(lengths), max(lengths)) == (SHORTEST, LONGEST)
+    words = {word for row in sentences(500, 100) for word in row.text.split()}
+    assert words <= {f"w{number}" for number in range(95)}

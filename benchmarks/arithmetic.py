@@ -1,0 +1,112 @@
+"""What portable arithmetic costs: SimCSE's step and the STS evaluation, in processes of either arithmetic.
+
+Both compute in fp32 with one thread, as portable arithmetic does. Native arithmetic trains with the library
+that `sentbench calibrate` keeps for this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from benchmarks.inputs import backbone, encoder, sentences
+from benchmarks.runner import Disagreement, fresh, run
+from harness.process import in_effect, set_native, set_portable
+from harness.report.measurements import BenchmarkResult
+from harness.stages.train import choose_kernels
+
+PORTABLE, NATIVE = "portable", "native"
+TOLERANCE = 1e-3
+"""Largest difference allowed between the losses, or the correlations, of the two."""
+
+
+class Taken(NamedTuple):
+    """Seconds of a work, and the numbers that it computed."""
+
+    seconds: float
+    numbers: list[float]
+
+
+def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
+    """Returns the cost of a step and of an evaluation in portable arithmetic, next to native."""
+    return [
+        compared("SimCSE step, batch 64, one thread", "ms", partial(a_step, short), rounds),
+        compared("STS evaluation, one thread", "s", partial(an_evaluation, short), rounds),
+    ]
+
+
+def compared(name: str, unit: str, work: Callable[[], Taken], rounds: int) -> BenchmarkResult:
+    """Returns a work's time in portable arithmetic, next to native. Errors: Disagreement of their numbers."""
+    numbers: dict[str, list[float]] = {}
+
+    def side(arithmetic: str) -> float:
+        with arithmetic_of_children(arithmetic):
+            found: Taken = fresh(in_arithmetic, arithmetic, work)
+        numbers[arithmetic] = found.numbers
+        return found.seconds
+
+    runs = run(
+        {name: partial(side, name) for name in (PORTABLE, NATIVE)}, rounds=rounds, clock=None, warm=False
+    )
+    apart = float(np.abs(np.subtract(numbers[PORTABLE], numbers[NATIVE])).max())
+    if not apart <= TOLERANCE:
+        raise Disagreement(
+            f"{name}: the two arithmetics differ by {apart:.2g}, expected at most {TOLERANCE:g}"
+        )
+    agreement = f"losses or correlations differ by at most {apart:.1g}"
+    return runs.result(
+        f"{name}, portable arithmetic", PORTABLE, {NATIVE: None}, unit=unit, agreement=agreement
+    )
+
+
+@contextmanager
+def arithmetic_of_children(arithmetic: str) -> Iterator[None]:
+    """Lets new processes compute with an arithmetic; the variables of this one are as before afterwards."""
+    before = dict(os.environ)
+    (set_portable if arithmetic == PORTABLE else set_native)(os.environ)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def in_arithmetic(arithmetic: str, work: Callable[[], Taken]) -> Taken:
+    """Returns what a work takes in this process, which must compute with that arithmetic."""
+    if in_effect() != arithmetic:
+        raise Disagreement(f"a process computes with {in_effect()} arithmetic, expected {arithmetic}")
+    torch.set_num_threads(1)
+    choose_kernels()
+    return work()
+
+
+def a_step(short: bool) -> Taken:
+    """Returns the seconds of a step of SimCSE, and its losses."""
+    from benchmarks.training import BATCH, SHORT_STEPS, STEPS, trainer_side
+
+    losses: list[float] = []
+    texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
+    seconds = trainer_side(backbone(short), texts, "cpu", "fp32", losses)()
+    return Taken(seconds, losses)
+
+
+def an_evaluation(short: bool) -> Taken:
+    """Returns the seconds of the evaluation of all sets, and their correlations."""
+    from benchmarks.evaluation import made_up, our_scores, test_sets
+
+    model = encoder(short, "mean")
+    our_scores(model, [made_up()])
+    tasks = [made_up()] if short else test_sets()
+    for task in tasks:
+        _ = task.pairs
+    started = time.perf_counter()
+    scores = our_scores(model, tasks)
+    return Taken(time.perf_counter() - started, scores)

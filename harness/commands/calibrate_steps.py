@@ -1,0 +1,127 @@
+"""Seconds of a training step on this machine with all its cores at work, for the estimates of a plan."""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import time
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from harness.plan.entries import Run
+from harness.process import quiet
+from methods.core.fast.choices import Library, training_products, use_for_training
+from methods.core.networks import Networks
+from methods.core.trainer import Trainer
+from methods.core.types import Row
+
+SHORTEST, LONGEST = 22, 32
+"""Word pieces of the sentences: a sixth of the padded places is padding, as in SimCSE's corpus."""
+SECONDS = 4.0
+"""How long the steps of one backbone are repeated."""
+FEWEST, MOST = 3, 100
+"""Steps that are measured after the first one."""
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class Sizes(NamedTuple):
+    """The sizes of a BERT, and the sentences of a batch."""
+
+    layers: int
+    width: int
+    inner: int
+    vocabulary: int
+    batch: int
+
+
+def seconds_of_steps(run: Run, backbones: Mapping[str, Sizes], processes: int) -> dict[str, float]:
+    """Returns the seconds of a run's step by backbone, with so many processes of one thread at once.
+
+    Each is the mean of the processes: runs that share a machine wait for each other's memory.
+    """
+    measured = partial(_measured, run, dict(backbones), training_products())
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        taken = list(pool.map(measured, range(processes)))
+    return {name: statistics.fmean(one[name] for one in taken) for name in backbones}
+
+
+def _measured(run: Run, backbones: Mapping[str, Sizes], products: Library, _: int) -> dict[str, float]:
+    torch.set_num_threads(1)
+    use_for_training(products)
+    quiet()
+    return {name: seconds_of_a_step(run, sizes) for name, sizes in backbones.items()}
+
+
+def seconds_of_a_step(run: Run, sizes: Sizes, seconds: float = SECONDS) -> float:
+    """Returns the median seconds between the ends of two steps of a run, on random weights and words."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "backbone"
+        write_backbone(folder, sizes)
+        short = _between_steps(run, folder, sizes, FEWEST)
+        steps = min(MOST, int(seconds / short))
+        return short if steps <= FEWEST else _between_steps(run, folder, sizes, steps)
+
+
+def _between_steps(run: Run, folder: Path, sizes: Sizes, steps: int) -> float:
+    marks: list[float] = []
+    method, config, settings = run.read_settings()
+
+    class Marked(method):  # type: ignore[misc, valid-type]
+        def after_step(self, step: int) -> None:
+            super().after_step(step)
+            marks.append(time.perf_counter())
+
+    changes = {"steps": steps + 1, "epochs": None, "batch_size": sizes.batch}
+    with TemporaryDirectory() as place:
+        trainer = Trainer(
+            Marked(config, Networks(folder, pooling=run.pooling)),
+            settings.model_copy(update=changes),
+            run.seed,
+            lambda encoder: {"score": 0.0},
+            Path(place),
+            device="cpu",
+        )
+        trainer.fit(sentences((steps + 1) * sizes.batch, sizes.vocabulary))
+    return statistics.median(later - sooner for sooner, later in pairwise(marks))
+
+
+def sentences(number: int, vocabulary: int) -> list[Row]:
+    """Returns sentences of SHORTEST to LONGEST word pieces, with the two at their ends, of random words."""
+    draw = np.random.default_rng(0)
+    lengths = draw.integers(SHORTEST - 2, LONGEST - 2, size=number, endpoint=True)
+    texts = (
+        " ".join(f"w{word}" for word in draw.integers(vocabulary - len(SPECIAL), size=n)) for n in lengths
+    )
+    return [Row(index, text) for index, text in enumerate(texts)]
+
+
+def write_backbone(folder: Path, sizes: Sizes) -> None:
+    """Writes a BERT of these sizes with random weights and a tokenizer of whole words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    words = {word: number for number, word in enumerate(SPECIAL)}
+    words |= {f"w{number}": len(words) + number for number in range(sizes.vocabulary - len(SPECIAL))}
+    core = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    ends = [("[CLS]", words["[CLS]"]), ("[SEP]", words["[SEP]"])]
+    core.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=core, **names).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=sizes.vocabulary,
+        hidden_size=sizes.width,
+        num_hidden_layers=sizes.layers,
+        num_attention_heads=max(1, sizes.width // 64),
+        intermediate_size=sizes.inner,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
