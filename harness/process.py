@@ -89,8 +89,8 @@ _trimmed = 0.0
 def give_back_freed_memory() -> None:
     """Gives whole free pages back to the system, at most every TRIMMED_AFTER seconds, as `keep_freed_memory`.
 
-    Batches have rows of their own lengths, so blocks of ever new sizes are freed; without this a training of
-    BERT-mini kept 5 GB after five minutes, of which it used 1 GB.
+    Batches have rows of their own lengths, so blocks of ever new sizes are freed. Without this a training of
+    BERT-tiny on a million sentences grew to 3.6 GB in six minutes, of which it used 2 GB.
     """
     global _trimmed
     now = time.monotonic()
