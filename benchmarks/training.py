@@ -43,7 +43,7 @@ TARGETS, HALF_TARGETS, OPEN_TARGETS = (
     {PADDED: None, PEER: None},
 )
 TOLERANCE, UNTRAINED_TOLERANCE = 2e-5, 1e-3
-"""Largest relative difference of losses and gradients. Vectors of random weights are nearly equal, so that their
+"""Largest relative difference of losses and gradients. Vectors of random weights are nearly equal, so their
 rounding is a larger share of the gradient."""
 SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512)}
 """Layers, width and inner width; their words are those of MiniLM, 30,522 as BERT's."""
