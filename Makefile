@@ -32,7 +32,7 @@ help:
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
-	@echo "make lock        the hashes of requirements.lock anew, after a version in it has changed"
+	@echo "make lock        the hashes of requirements.lock again, after a version in it has changed"
 	@echo "make bench       speed measurements; never part of a test"
 	@echo "make bench-short the same at small sizes: do all tools agree?"
 

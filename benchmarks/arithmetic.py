@@ -58,7 +58,7 @@ def compared(name: str, unit: str, work: Callable[[], Taken], rounds: int) -> Be
     apart = float(np.abs(np.subtract(numbers[PORTABLE], numbers[NATIVE])).max())
     if not apart <= TOLERANCE:
         raise Disagreement(
-            f"{name}: the two arithmetics differ by {apart:.2g}, expected at most {TOLERANCE:g}"
+            f"{name}: portable and native differ by {apart:.2g}, expected at most {TOLERANCE:g}"
         )
     agreement = f"losses or correlations differ by at most {apart:.1g}"
     return runs.result(
