@@ -107,10 +107,11 @@ def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> 
         hidden_size=width,
         intermediate_size=inner,
         num_attention_heads=width // 64,
+        trust_remote_code=False,
     )
     torch.manual_seed(SEED)
-    AutoModel.from_config(config).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    AutoModel.from_config(config, trust_remote_code=False).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
     return folder
 
 
