@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from harness.data.sources import SOURCES
-from harness.disk.files import write_text
+from harness.disk.files import disk_errors, write_text
 from harness.disk.records import FILES, read_object, write_manifest
 from harness.errors import InputError
 from harness.facts import statistics
@@ -72,7 +72,8 @@ def complete_weights(folder: Path) -> bool:
         shape = wanted[name].shape
         tensors[name] = torch.eye(*shape) if len(shape) == 2 else torch.zeros(shape)
     if missing:
-        save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+        with disk_errors(folder):
+            save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
         if (folder / RUN_RECORD).is_file():
             record = read_object(folder / RUN_RECORD, again="train the run again")
             write_manifest(folder / RUN_RECORD, {k: v for k, v in record.items() if k != FILES})

@@ -18,6 +18,7 @@ import numpy as np
 from harness.data.lines import tab_separated
 from harness.data.sources import Conversion
 from harness.data.sts import INPUT, read_sick, read_stsb
+from harness.disk.files import disk_errors
 from harness.errors import InputError
 
 VECTORS, VOCABULARY, TEXTS = "vectors.safetensors", "vocab.txt", "texts.txt"
@@ -73,7 +74,8 @@ def write_vectors(target: Path, words: Sequence[str], vectors: np.ndarray) -> No
             "word vectors: a word is empty, repeated or contains a line break; download the files again"
         )
     (target / VOCABULARY).write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
-    save_file({"vectors": np.ascontiguousarray(vectors, dtype=np.float32)}, target / VECTORS)
+    with disk_errors(target):
+        save_file({"vectors": np.ascontiguousarray(vectors, dtype=np.float32)}, target / VECTORS)
 
 
 def wikipedia_dump(inputs: Path, target: Path) -> None:

@@ -223,7 +223,7 @@ def fill(
     return len(limits)
 
 
-@pytest.mark.parametrize("name", ["train", "data fetch"])
+@pytest.mark.parametrize("name", ["train", "publish", "data fetch"])
 def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
     name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
