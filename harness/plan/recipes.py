@@ -139,9 +139,12 @@ class RecipeFile(Declaration):
     tasks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _not_empty(self) -> RecipeFile:
+    def _runs_and_takes(self) -> RecipeFile:
         if not self.runs and not self.takes:
             raise ValueError("has neither runs nor takes, expected one of them")
+        taken = [one.system for one in self.takes]
+        if twice := [name for name in taken if taken.count(name) > 1]:
+            raise ValueError(f"takes {twice[0]} twice, expected each system once")
         return self
 
 

@@ -158,8 +158,8 @@ class StepTimes(Declaration):
 
         Errors: InputError if no CPU was measured.
         """
-        rows = [row for row in self.here or self.measured if row.device == device and row.system == BASELINE]
-        rows = rows or [row for row in self.measured if row.device == device and row.system == BASELINE]
+        own = [row for row in self.here if row.device == device]
+        rows = own or [row for row in self.measured if row.device == device and row.system == BASELINE]
         rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
         if rows:
             row = min(
