@@ -1,8 +1,8 @@
 """Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value
-given to `draw`, and for a size in its `usermeta`, which has one set of sizes for windows and one for
-phones. vl-convert draws without a network.
+given to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows
+and one for phones. vl-convert draws without a network.
 """
 
 from __future__ import annotations
@@ -91,14 +91,15 @@ def draw(
     """Returns the picture that NAME.yaml declares, of `rows`; equal rows give equal bytes.
 
     key: starts every id, so that pictures share a page. words: what `$NAME` stands for in the declaration,
-    before what its sizes say.
+    where it is not what is usual.
     Errors: InputError without rows, if vl-convert is missing, and for a declaration that draws nothing.
     """
     if not rows:
         raise InputError(f"picture {key}: nothing to draw, got no rows")
     declared = _declared(PICTURES / f"{name}.yaml")
     config = _filled(_declared(PICTURES / "style.yaml"), COLOURS)
-    sizes = _filled(declared["usermeta"], words)
+    words = {**declared["usermeta"].get("usual", {}), **words}
+    sizes = _filled({size: declared["usermeta"][size] for size in SIZES}, words)
     drawings = []
     for size in SIZES:
         spec = _filled(declared, {**COLOURS, **sizes[size], **words})

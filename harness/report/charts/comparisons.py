@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.report.charts.chart import Chart, Row, draw
-from harness.report.charts.papers import KINDS
 from harness.report.charts.training import named
 from harness.report.disagreement import PairSet, largest
 from harness.report.formats.text import task_title
@@ -69,9 +68,7 @@ def ranks_of(table: Table) -> Chart | None:
         says=f"{first} of {len(found)} systems may be first, and {last} may be last.",
         x_title="rank",
         kinds=list(dict.fromkeys(row["kind"] for row in rows)),
-        solid="",
         reverse=True,
-        zero=False,
     )
 
 
@@ -111,9 +108,6 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
         caption="Diamonds: reported, one for each pair of a claim. Circles: ours, with their interval.",
         says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
         x_title="difference in points, in the direction of the claim",
-        kinds=list(KINDS[:2]),
-        solid="reported",
-        reverse=False,
         zero=True,
     )
 
@@ -141,9 +135,6 @@ def differences_of(found: SystemComparison) -> Chart:
         title=f"{found.first} minus {found.second}",
         says=tally_in_words(found.tally, found.first),
         x_title=f"{found.first} minus {found.second}, points",
-        kinds=list(KINDS[:2]),
-        solid="reported",
-        reverse=False,
         zero=True,
     )
 
@@ -185,7 +176,6 @@ def pairs_of(found: PairSet) -> Chart | None:
         kinds=[GOLD, SPAN],
         shapes=["diamond", "stroke"],
         solid=GOLD,
-        reverse=False,
         zero=True,
     )
 
@@ -228,8 +218,6 @@ def costs_of(papers: Sequence[Paper]) -> Chart | None:
         says=f"{most}; of those within a point of it {less}.",
         x_title="GPU hours a seed",
         y_title="Avg, Spearman × 100",
-        format="~g",
-        step=0,
         scale="log",
     )
 
@@ -263,7 +251,6 @@ def years_of(papers: Sequence[Paper]) -> Chart | None:
         y_title="Avg, Spearman × 100",
         format="d",
         step=1,
-        scale="linear",
     )
 
 

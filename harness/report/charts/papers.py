@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from harness.report.charts.chart import Chart, Row, draw
 from harness.report.charts.curves import CurvePoint
-from harness.report.charts.training import LINES, READINGS, log_curves
+from harness.report.charts.training import READINGS, log_curves
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, TableRow, row_label
 
@@ -43,15 +43,12 @@ def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
         title=table.title,
         caption="Dashed, diamonds: reported. Solid, circles: ours, with a band of one standard deviation.",
         says=says,
-        **{
-            **LINES,
-            "scale": "log" if wide else "linear",
-            "legend": {"title": None} if many else None,
-            "kinds": {"title": None},
-            "dot": 36,
-            "x_title": table.x_title,
-            "y_title": table.unit,
-        },
+        scale="log" if wide else "linear",
+        legend={"title": None} if many else None,
+        kinds={"title": None},
+        dot=36,
+        x_title=table.x_title,
+        y_title=table.unit,
     )
 
 
@@ -67,9 +64,6 @@ def by_rows(rows: list[Row], *, key: str, title: str, says: str, x_title: str, c
         says=says,
         x_title=x_title,
         kinds=list(KINDS),
-        solid="reported",
-        reverse=False,
-        zero=False,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from harness.facts.run_choice import RunSystem
 from harness.report.charts.chart import Chart, Row, draw
@@ -49,22 +48,10 @@ def _curves_of(backbone: str, systems: Mapping[str, Sequence[CurvePoint]]) -> Ch
         "thin lines are seeds.",
         says=f"{sum(gain > 0 for gain in gains.values())} of {len(gains)} systems improve on their start, "
         f"{best} most, by {gains[best]:.1f} points.",
-        **{**LINES, "wide": 4, "narrow": 2, "x_title": "training steps", "y_title": None},
+        wide=4,
+        narrow=2,
+        x_title="training steps",
     )
-
-
-LINES: dict[str, Any] = {
-    "scale": "linear",
-    "shared": "shared",
-    "legend": None,
-    "kinds": None,
-    "dot": 10,
-    "x_title": None,
-    "y_title": None,
-    "wide": 3,
-    "narrow": 1,
-}
-"""What the declaration `lines` takes where a picture says nothing else."""
 
 
 def _dev(point: CurvePoint) -> float:
@@ -103,9 +90,17 @@ def log_curves(
         for name, points in curves.items()
         for row in curve_rows(f"{name}: {quantity}", points, READINGS[quantity])
     ]
-    caption = "Mean over seeds at each step, ± one standard deviation; thin lines are seeds."
-    words = {**LINES, "shared": "independent", "x_title": "training steps"}
-    return draw("lines", rows, key=key, title=title, caption=caption, **words) if rows else None
+    if not rows:
+        return None
+    return draw(
+        "lines",
+        rows,
+        key=key,
+        title=title,
+        caption="Mean over seeds at each step, ± one standard deviation; thin lines are seeds.",
+        shared="independent",
+        x_title="training steps",
+    )
 
 
 def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
@@ -144,9 +139,6 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
             says=f"{ends[0]['name']} spreads vectors most, {ends[1]['name']} keeps similar pairs closest.",
             x_title="uniformity (lower is more spread)",
             y_title="alignment (lower is closer)",
-            format="~g",
-            step=0,
-            scale="linear",
         )
     ]
 

@@ -133,8 +133,6 @@ def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
                     says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
                     x_title="points",
                     kinds=["ours"],
-                    solid="",
-                    reverse=False,
                     zero=True,
                 )
             )
