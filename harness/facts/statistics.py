@@ -65,11 +65,6 @@ def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, flo
     return sd * math.sqrt(freedom / high), sd * math.sqrt(freedom / low)
 
 
-def place(values: Sequence[float], published: float) -> float:
-    """Returns the share of our seeds that lie below the published value."""
-    return sum(value < published for value in values) / len(values)
-
-
 def best_by_dev(values: Sequence[float], dev: Sequence[float], k: int, published: float) -> BestByDev:
     """Returns what a paper would report that trains k seeds and keeps the one with the best dev score.
 

@@ -35,9 +35,6 @@ PALETTE: dict[str, Colour] = {
     "series-5": Colour("#7c5f00", "#dcbf51"),
 }
 
-SERIES = tuple(name for name in PALETTE if name.startswith("series-"))
-
-
 SCALE = {
     "holds": ("replicate", "agree"),
     "departs": ("not replicate", "lower", "higher"),
@@ -56,16 +53,3 @@ def colour_of(verdict: str) -> str:
 def css_variables() -> str:
     """Returns the declarations that give every colour its value in the page's scheme."""
     return "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in PALETTE.items())
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of #rrggbb in [0, 1]. Source: WCAG 2.2, definition of relative luminance."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(first: str, second: str) -> float:
-    """Contrast ratio of two colours, from 1 to 21. Source: WCAG 2.2, definition of contrast ratio."""
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)

@@ -100,9 +100,6 @@ def _average(suite: str, tasks: Sequence[str], lines: Sequence[ScoreLine], bound
     ]
 
 
-INTERVALS = ("over seeds", "over pairs", "jointly")
-
-
 def differences_to_text(found: SystemComparison, *, corrected: bool = False) -> str:
     """Returns a line a task with both means, the difference and its intervals, their mean, and the tally.
 

@@ -111,8 +111,6 @@ def build_cell(
         sd=statistics.sample_sd(values),
         n=len(values),
         published=against.published,
-        delta=None if against.published is None else statistics.mean(values) - against.published,
-        place=None if against.published is None else statistics.place(values, against.published),
         runs=tuple(score.key for score in seeds),
         note=against.remark,
         no_verdict=against.no_verdict,
@@ -142,26 +140,24 @@ def _best_cell(cell: Cell, best: int, known: Verification | None) -> Cell:
     """Returns the cell of the seed that is best on dev; the verdict is that of all seeds."""
     value = cell.values[best]
     picked = replace(cell, value=value, sd=None, n=1, runs=(cell.runs[best],), values=(value,))
-    delta = None if cell.published is None else value - cell.published
-    return _judged(replace(picked, delta=delta), known)
+    return _judged(picked, known)
 
 
 def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     """Returns the size of the test set, which is the reported one or not."""
-    pairs = float(seeds[0].pairs)
-    shown = replace(cell, value=pairs, sd=None, values=(), delta=None, place=None)
-    if cell.published is None:
-        return shown
-    return replace(shown, delta=pairs - cell.published, as_reported=pairs == cell.published)
+    return _as_reported(replace(cell, value=float(seeds[0].pairs), sd=None, values=()))
 
 
 def setting_cell(value: float, against: Yardstick) -> Cell:
     """Returns a setting of the recipe, which is the reported one or not."""
-    cell = Cell(value=value, published=against.published, note=against.remark)
-    if against.published is None:
+    return _as_reported(Cell(value=value, published=against.published, note=against.remark))
+
+
+def _as_reported(cell: Cell) -> Cell:
+    """Returns a cell that is no score, with whether its value is the published one."""
+    if cell.value is None or cell.published is None:
         return cell
-    same = math.isclose(value, against.published, rel_tol=1e-9)
-    return replace(cell, delta=value - against.published, as_reported=same)
+    return replace(cell, as_reported=math.isclose(cell.value, cell.published, rel_tol=1e-9))
 
 
 def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
@@ -169,11 +165,11 @@ def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
     if cell.sd is None:
         note = "a standard deviation needs two seeds"
         return replace(build_cell([], "sd", against), runs=cell.runs, note=note)
-    shown = replace(cell, value=cell.sd, sd=None, place=None, delta=None)
+    shown = replace(cell, value=cell.sd, sd=None)
     if cell.published is None:
         return shown
     low, high = statistics.sd_interval(cell.sd, cell.n, confidence=0.9)
     note = (
         f"90 % interval of our standard deviation: {low:.{against.decimals}f} to {high:.{against.decimals}f}"
     )
-    return replace(shown, delta=cell.sd - cell.published, note="; ".join(filter(None, [cell.note, note])))
+    return replace(shown, note="; ".join(filter(None, [cell.note, note])))

@@ -13,11 +13,10 @@ from harness.report.verification import Verification
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table. `value`, `sd`, `published` and `delta` are in the table's display scale.
+    """One cell of a table. `value`, `sd` and `published` are in the table's display scale.
 
     contributed: what others ran and contributed, in points; no other part of a cell takes it in.
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
-    place: share of our seeds below the published value, in [0, 1]; None without both.
     verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
@@ -36,12 +35,10 @@ class Cell:
     sd: float | None = None
     n: int = 0
     published: float | None = None
-    delta: float | None = None
     verdict: Verdict | None = None
     evidence: Verification | None = None
     wanted: bool = True
     contributed: tuple[Contributed, ...] = ()
-    place: float | None = None
     more: int | None = None
     no_verdict: str = ""
     work: str = ""
@@ -51,6 +48,11 @@ class Cell:
     note: str = ""
     best_by_dev: float | None = None
     values: tuple[float, ...] = ()
+
+    @property
+    def delta(self) -> float | None:
+        """Our value minus the published one, in the table's display scale; None without both."""
+        return None if self.value is None or self.published is None else self.value - self.published
 
     @property
     def leads(self) -> bool:

@@ -97,8 +97,7 @@ def make_cell(
     if sd > 0.6 and verdict != "replicates":
         verdict = "inconclusive"
     return Cell(
-        mean, sd, len(values), published, delta, verdict,
-        place=sum(value < published for value in values) / len(values),
+        mean, sd, len(values), published, verdict,
         more=11 if verdict == "inconclusive" else None,
         runs=runs, ranks=ranks, best_by_dev=max(values), values=tuple(values),
     )  # fmt: skip

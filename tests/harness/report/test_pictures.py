@@ -16,7 +16,7 @@ from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.report.charts.chart import Chart, draw
 from harness.report.charts.comparisons import GOLD, SPAN, claims_of, pairs_of, ranks_of, years_of
 from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summarise
-from harness.report.charts.palette import PALETTE, colour_of, contrast
+from harness.report.charts.palette import PALETTE, colour_of
 from harness.report.charts.papers import chart_of
 from harness.report.charts.training import geometry_figure, learning_curves, named
 from harness.report.claims import Claim, Rows, judge_claims
@@ -35,7 +35,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 POINTS = [
     CurvePoint(seed, step, dev) for seed, step, dev in [(1, 10, 0.7), (0, 0, 0.6), (0, 10, 0.5), (1, 0, 0.8)]
 ]
-BOTH = Cell(71.0, 0.5, 2, 72.0, -1.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+BOTH = Cell(71.0, 0.5, 2, 72.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
 COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
     "p/fig1", "Figure 1", COLUMNS,
@@ -144,6 +144,19 @@ def test_a_picture_names_no_colour_and_no_font_of_its_own(forest: Chart) -> None
         root = ElementTree.fromstring(svg)
         assert root.get("viewBox", "").startswith("0 0 ")
         assert root.get("width") is None
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of #rrggbb in [0, 1]. Source: WCAG 2.2, definition of relative luminance."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two colours, from 1 to 21. Source: WCAG 2.2, definition of contrast ratio."""
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_every_text_and_series_colour_reaches_4_5_to_1_in_both_schemes() -> None:

@@ -29,7 +29,7 @@ LEARNING = ("learning-minilm-l2", "ranks-small-sts")
 """The pictures of the example."""
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
-    75.107, 0.84, 3, 76.25, -1.143, "inconclusive", place=1.0, more=11,
+    75.107, 0.84, 3, 76.25, "inconclusive", more=11,
     runs=("a-s0", "a-s1", "a-s2"), ranks=(1, 2), note="reported twice", best_by_dev=75.9,
     values=(74.3, 75.1, 75.92),
 )  # fmt: skip

@@ -26,12 +26,6 @@ def test_sd_interval_for_ten_seeds() -> None:
     assert (low, high) == (pytest.approx(0.68783, abs=1e-5), pytest.approx(1.82562, abs=1e-5))
 
 
-def test_place_is_the_share_of_seeds_strictly_below() -> None:
-    assert statistics.place(SEEDS, 72.0) == pytest.approx(1 / 3)
-    assert statistics.place(SEEDS, 80.0) == 1.0
-    assert statistics.place(SEEDS, 60.0) == 0.0
-
-
 def test_welch_by_hand() -> None:
     """Means 72 and 71.5; variances 4 and 0.5; s = sqrt(4 / 3 + 0.5 / 2) = 1.25831.
 
