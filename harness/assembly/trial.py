@@ -12,7 +12,7 @@ from harness.facts.statistics import mean
 from harness.identity import arithmetic_used, run_code, run_identity
 from harness.paths import INSTALLED, SCORES
 from harness.plan.entries import Params, Run
-from harness.report.formats.trial import Ranked, means_of
+from harness.report.formats.trial import Ranked
 from harness.report.system_pairs import system_scores
 from harness.results.provenance import library_versions
 from harness.results.schema import ResultFile
@@ -61,7 +61,7 @@ def ranked(results: Collection[ResultFile]) -> list[Ranked]:
     """Returns the systems by their mean over the test sets that all have, best first, with possible ranks."""
     systems = list(system_scores(results).values())
     shared = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
-    groups = [means_of(system, shared) for system in systems]
+    groups = [[*system.means(shared).values()] for system in systems]
     ranks = rank_intervals(groups, [system.exact for system in systems])
     rows = [
         Ranked(system.key, mean(group), len(group), rank)

@@ -63,6 +63,11 @@ class SystemScores:
     exact: bool = True
     tasks: dict[TaskName, dict[int, float]] = field(default_factory=dict)
 
+    def means(self, names: Sequence[TaskName]) -> dict[int, float]:
+        """Returns the mean over tasks of every seed that has all of them, by seed."""
+        seeds = set.intersection(*(set(self.tasks[name]) for name in names)) if names else ()
+        return {seed: statistics.mean([self.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
+
 
 class Side(NamedTuple):
     """One side of a difference: scores by seed, raw units, and whether they are free of seeds."""
@@ -196,15 +201,9 @@ def compare_systems(
     for name in shared:
         sides = (Side(side.tasks[name], side.exact) for side in (first, second))
         found[name] = difference_of(*sides, over=(pairs or {}).get(name, NO_ITEMS), confidence=confidence)
-    means = [Side(_means(side, shared), side.exact) for side in (first, second)]
+    means = [Side(side.means(shared), side.exact) for side in (first, second)]
     mean = difference_of(*means, over=over) if all(side.scores for side in means) else None
     return SystemComparison(first.key, second.key, found, mean)
-
-
-def _means(system: SystemScores, names: Sequence[TaskName]) -> dict[int, float]:
-    """Returns the mean over tasks of every seed that has all of them."""
-    seeds = set.intersection(*(set(system.tasks[name]) for name in names)) if names else ()
-    return {seed: statistics.mean([system.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
 
 
 def simultaneous(tasks: int) -> float:

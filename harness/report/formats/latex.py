@@ -7,24 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.facts.verdicts import Verdict
 from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
-from harness.report.formats.text import MEANINGS, SETTING_MARKS, format_number, is_cited, more_seeds, outline
+from harness.report.formats.text import (
+    MARKS,
+    MEANINGS,
+    format_number,
+    is_cited,
+    mark_of,
+    outline,
+    shown_cells,
+)
 from harness.report.tables.model import Cell, Column, Table, TableRow
 
-MARKS: dict[Verdict, str] = {
-    "replicates": "=",
-    "replicates within run-to-run variation": r"\approx",
-    "does not replicate (lower)": r"\downarrow",
-    "does not replicate (higher)": r"\uparrow",
-    "inconclusive": "?",
-    "independent runs agree": r"\circ=",
-    "independent runs score lower": r"\circ\downarrow",
-    "independent runs score higher": r"\circ\uparrow",
-    "independent evidence is inconclusive": r"\circ?",
-    "authors only": r"\ddagger",
-    "no independent result": "",
-}
+SIGNS = str.maketrans(
+    {"≈": r"\approx", "≠": r"\neq", "↓": r"\downarrow", "↑": r"\uparrow", "○": r"\circ", "‡": r"\ddagger"}
+)
+"""The signs of verdicts and settings in mathematics."""
 DASH = "--"
 SPECIAL = str.maketrans(
     {
@@ -76,12 +74,12 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
             "title": escape(line.row.title),
             "n": line.seeds.replace("-", "--"),
             "runs": list_runs(line.row),
-            "ours": format_ours(table, line.row),
-            "published": format_published(table, line.row),
+            "ours": [] if _cited_only(line.row) else shown_cells(table, line.row, _ours),
+            "published": shown_cells(table, line.row, _published) if _has_published(line.row) else [],
         }
         for line in around.lines
     ]
-    legend = [f"${MARKS[verdict]}${escape(MEANINGS[verdict])}" for verdict in around.legend]
+    legend = [f"${MARKS[verdict].translate(SIGNS)}${escape(MEANINGS[verdict])}" for verdict in around.legend]
     legend += [r"$\dagger$ cited, not ours"] if around.cited else []
     size = _font_size(table, rows)
     values = {
@@ -116,34 +114,20 @@ def list_runs(row: TableRow) -> str:
     return "cited only" if _cited_only(row) else "no runs yet"
 
 
-def format_ours(table: Table, row: TableRow) -> list[str]:
-    """Returns our cells of a row; none if the row is cited only."""
-    if _cited_only(row):
-        return []
-    return [
-        _ours(cell, column, table.decimals) for column, cell in zip(table.columns, row.cells, strict=True)
-    ]
-
-
-def format_published(table: Table, row: TableRow) -> list[str]:
-    """Returns the published cells of a row; none if nothing is published."""
-    if all(cell.published is None for cell in row.cells):
-        return []
-    return [
-        _published(cell, column, table.decimals)
-        for column, cell in zip(table.columns, row.cells, strict=True)
-    ]
-
-
 def _cited_only(row: TableRow) -> bool:
     return all(is_cited(cell) for cell in row.cells)
+
+
+def _has_published(row: TableRow) -> bool:
+    return any(cell.published is not None for cell in row.cells)
 
 
 def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
         return DASH
-    number = _bold(format_number(cell.value, column, decimals), cell.leads)
-    return f"${number}{_scripts(cell, column, decimals)}$"
+    number = format_number(cell.value, column, decimals)
+    shown = rf"\mathbf{{{number}}}" if cell.leads else number
+    return f"${shown}{_scripts(cell, column, decimals)}$"
 
 
 def _published(cell: Cell, column: Column, decimals: int) -> str:
@@ -165,14 +149,8 @@ def _scripts(cell: Cell, column: Column, decimals: int) -> str:
 
 def _mark(cell: Cell) -> str:
     """Returns the verdict as a superscript, nothing where it has no sign."""
-    more = more_seeds(cell)
-    setting = SETTING_MARKS[cell.as_reported].replace("≠", r"\neq")
-    mark = (MARKS[cell.verdict] if cell.verdict else setting) + ("" if more is None else f"+{more}")
+    mark = mark_of(cell).translate(SIGNS)
     return f"^{{{mark}}}" if mark else ""
-
-
-def _bold(number: str, leads: bool) -> str:
-    return rf"\mathbf{{{number}}}" if leads else number
 
 
 def _header(column: Column) -> str:

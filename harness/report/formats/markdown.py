@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from harness.report.formats.templates import TEMPLATES, fill_plain
-from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline, shown_cells
+from harness.report.tables.model import Cell, Column, Table
 
 DASH = "–"
 
@@ -35,7 +35,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
             "title": escape(line.row.title),
             "n": line.seeds,
             "source": escape(line.row.source),
-            "cells": format_row(table, line.row),
+            "cells": shown_cells(table, line.row, format_cell),
         }
         for line in around.lines
     ]
@@ -55,14 +55,6 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
     return fill_plain("table.md.j2", values, templates)
 
 
-def format_row(table: Table, row: TableRow) -> list[str]:
-    """Returns the cells of a row."""
-    return [
-        format_cell(cell, column, table.decimals)
-        for column, cell in zip(table.columns, row.cells, strict=True)
-    ]
-
-
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:
     """Returns one cell; a missing value is a dash. The mark follows our value, else the published one."""
     published = ""
@@ -72,11 +64,8 @@ def format_cell(cell: Cell, column: Column, decimals: int) -> str:
         return f"{published} {CITED} {mark_of(cell)}".strip()
     if cell.value is None:
         return "<br>".join(filter(None, [DASH, f"{published} {mark_of(cell)}".strip()]))
-    ours = _bold(format_number(cell.value, column, decimals), cell.leads)
+    number = format_number(cell.value, column, decimals)
+    ours = f"**{number}**" if cell.leads else number
     if cell.sd is not None:
         ours += f" ± {format_number(cell.sd, column, decimals)}"
     return "<br>".join(filter(None, [f"{ours} {mark_of(cell)}".strip(), published]))
-
-
-def _bold(number: str, leads: bool) -> str:
-    return f"**{number}**" if leads else number

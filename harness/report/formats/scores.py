@@ -55,7 +55,7 @@ def to_table(
     if any(line.metric in PLAIN for line in lines):
         foot += f", but {', '.join(PLAIN)} as they are"
     more = f"{len(hidden)} scores of subsets with --subsets" if hidden else ""
-    return "\n".join([*lefts(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
+    return "\n".join([*align(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
 
 
 def _row(line: ScoreLine, bounds: bool) -> list[str]:
@@ -115,7 +115,7 @@ def differences_to_text(found: SystemComparison, *, corrected: bool = False) -> 
     reasons = ", ".join(dict.fromkeys(one.reason for one in found.tasks.values()))
     together = ", of all tasks together" if corrected else ""
     foot = f"scores x 100; 95 % intervals of the difference{together}; judged {reasons}"
-    return "\n".join([*lefts(rows, 2), "", tally, foot]) + "\n"
+    return "\n".join([*align(rows, 2), "", tally, foot]) + "\n"
 
 
 def differences_to_latex(found: SystemComparison) -> str:
@@ -143,19 +143,10 @@ def _starred(one: Difference) -> str:
 
 def _difference(one: Difference) -> list[str]:
     values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
-    intervals = [_signed(interval) for interval in (one.seeds, *one.over)]
+    intervals = [signed_interval(interval) for interval in (one.seeds, *one.over)]
     return [*values, f"{100 * one.difference:+.2f}", *intervals, one.outcome]
 
 
-def _signed(interval: Interval | None) -> str:
+def signed_interval(interval: Interval | None) -> str:
+    """Returns an interval of a difference in points, a dash where none is known."""
     return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"
-
-
-def lefts(rows: list[list[str]], columns: int) -> list[str]:
-    """Returns the rows aligned: so many columns to the left, the rest to the right."""
-    widths = [max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)]
-    joined = [
-        ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), *row[columns:]]
-        for row in rows
-    ]
-    return align(joined)

@@ -6,14 +6,14 @@ import re
 from itertools import zip_longest
 
 from harness.report.formats.markdown import DASH
-from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline
+from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline, shown_cells
 from harness.report.tables.model import Cell, Column, Table
 
 
 def to_terminal(table: Table) -> str:
     """Returns the table with aligned columns: our mean ± sd, the verdict's mark, the published value.
 
-    `*` marks the best and `'` the second best of our values.
+    `*` marks the rows of which no competing one is shown to be better.
     """
     around = outline(table)
     lines = [["", "n", *(column.title for column in table.columns)]]
@@ -22,22 +22,20 @@ def to_terminal(table: Table) -> str:
     for line in around.lines:
         if line.group:
             lines.append([f"{line.group}:"])
-        cells = zip(table.columns, line.row.cells, strict=True)
-        shown = [format_cell(cell, column, table.decimals) for column, cell in cells]
-        lines.append([line.row.title, line.seeds, *shown])
+        lines.append([line.row.title, line.seeds, *shown_cells(table, line.row, format_cell)])
     foot = [around.seeds, table.protocol, "; ".join(around.explained), *around.remarks]
     title = f"{table.title} [{table.key}]"
     plain = [" ".join(text.split()) for text in foot]
     return "\n".join([" ".join(title.split()), "", *align(lines), "", *filter(None, plain)]) + "\n"
 
 
-def align(lines: list[list[str]]) -> list[str]:
-    """Returns the lines with the first column to the left and the others to the right."""
+def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
+    """Returns the lines in columns: the first `lefts` of them to the left and the others to the right."""
     lines = [[re.sub(r"\s", " ", text) for text in line] for line in lines]
     widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
     return [
         "  ".join(
-            text.rjust(width) if index else text.ljust(width)
+            text.ljust(width) if index < lefts else text.rjust(width)
             for index, (text, width) in enumerate(zip(line, widths, strict=False))
         ).rstrip()
         for line in lines

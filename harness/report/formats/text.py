@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -108,6 +109,12 @@ def task_title(name: str) -> str:
 def format_number(value: float, column: Column, decimals: int) -> str:
     """Returns a number as it is shown in a column."""
     return f"{value:.10g}" if column.plain else f"{value:.{decimals}f}"
+
+
+def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, Column, int], str]) -> list[str]:
+    """Returns the cells of a row, each in a form that takes its column and the table's decimals."""
+    pairs = zip(table.columns, row.cells, strict=True)
+    return [form(cell, column, table.decimals) for column, cell in pairs]
 
 
 def more_seeds(cell: Cell) -> int | None:

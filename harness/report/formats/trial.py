@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.facts.intervals import Interval
 from harness.facts.statistics import mean, sample_sd
-from harness.report.formats.markdown import DASH
-from harness.report.formats.scores import lefts
+from harness.report.formats.scores import signed_interval
 from harness.report.formats.terminal import align
-from harness.report.system_pairs import Difference, SystemComparison, SystemScores, TaskName, tally_in_words
+from harness.report.system_pairs import Difference, SystemComparison, SystemScores, tally_in_words
+from harness.report.tables.ranks import span_words
 
 
 class Ranked(NamedTuple):
@@ -60,7 +59,7 @@ def to_text(trial: Trial) -> str:
     """Returns the trial as aligned plain text: the sweep, a table for each baseline, the ranks."""
     blocks = [align(sweep_rows(trial))] if trial.candidates else []
     for found in trial.comparisons:
-        rows = lefts(comparison_rows(found, trial.systems), 1)
+        rows = align(comparison_rows(found, trial.systems))
         blocks.append([*rows, "", tally_in_words(found.tally, found.first)])
     blocks.append(align(rank_rows(trial)))
     blocks.append([FOOT, *trial.notes])
@@ -76,15 +75,9 @@ def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]
         rows.append([name.task, *sides, *_difference(one)])
     if found.mean is not None:
         names = [*found.tasks]
-        sides = (_spread(means_of(side, names)) for side in (ours, theirs))
+        sides = (_spread([*side.means(names).values()]) for side in (ours, theirs))
         rows.append(["Mean", *sides, *_difference(found.mean)])
     return rows
-
-
-def means_of(system: SystemScores, names: Sequence[TaskName]) -> list[float]:
-    """Returns the mean over tasks of every seed that has all of them, by seed."""
-    seeds = set.intersection(*(set(system.tasks[name]) for name in names)) if names else set()
-    return [mean([system.tasks[name][seed] for name in names]) for seed in sorted(seeds)]
 
 
 def rank_rows(trial: Trial) -> list[list[str]]:
@@ -92,9 +85,9 @@ def rank_rows(trial: Trial) -> list[list[str]]:
     rows = [["rank", "system", "mean", "seeds", "possible ranks"]]
     for place, row in enumerate(trial.ranks, 1):
         mark = "*" if row.key == trial.own else ""
-        low, high = row.rank
-        span = str(low) if low == high else f"{low} to {high}"
-        rows.append([f"{place}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span])
+        rows.append(
+            [f"{place}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)]
+        )
     return rows
 
 
@@ -121,8 +114,4 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _difference(one: Difference) -> list[str]:
-    return [f"{100 * one.difference:+.2f}", _interval(one.seeds), one.outcome]
-
-
-def _interval(interval: Interval | None) -> str:
-    return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"
+    return [f"{100 * one.difference:+.2f}", signed_interval(one.seeds), one.outcome]

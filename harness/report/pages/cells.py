@@ -19,7 +19,7 @@ from harness.report.formats.text import (
 )
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.ranks import rank_words
+from harness.report.tables.ranks import span_words
 from harness.report.verification import MANY, Verification, counted, draw_words, next_look_words
 
 Facts = list[tuple[str, str]]
@@ -70,7 +70,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
         ("Published", "" if cell.published is None else _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
         ("Verdict", _verdict(cell)),
-        ("Rank", "" if cell.ranks is None else rank_words(cell.ranks).removeprefix("rank ")),
+        ("Rank", "" if cell.ranks is None else span_words(cell.ranks)),
         ("No verdict from our runs", cell.no_verdict),
         *evidence_facts(cell.evidence),
         ("Each seed", _seed_values(cell, column, table, runs)),

@@ -47,7 +47,7 @@ def rank_rows(
             for member, ranks in zip(some, found, strict=True):
                 cells[member][index] = replace(cells[member][index], ranks=ranks)
                 if index == leading and ranks is not None:
-                    words = f"{rank_words(ranks)} of {len(some)} by {column.title or column.key}"
+                    words = f"rank {span_words(ranks)} of {len(some)} by {column.title or column.key}"
                     sources[member] = ", ".join(filter(None, [sources[member], words]))
     return [
         replace(row, cells=tuple(found), source=source)
@@ -55,10 +55,10 @@ def rank_rows(
     ]
 
 
-def rank_words(ranks: tuple[int, int]) -> str:
-    """Returns `rank 2` or `rank 1 to 3`."""
+def span_words(ranks: tuple[int, int]) -> str:
+    """Returns ranks as `2` or `1 to 3`."""
     low, high = ranks
-    return f"rank {low}" if low == high else f"rank {low} to {high}"
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _competitors(spec: TableSpec, declared: Sequence[RowSpec]) -> list[list[int]]:
