@@ -106,14 +106,7 @@ def _bibtex(found: Verification, published: Published, works: Mapping[str, Work]
     work = published.row(found.reported.table, found.reported.row).work
     if work is not None and work in works:
         return work_entry(work, works[work])
-    return paper_entry(
-        paper.paper,
-        title=paper.title,
-        authors=paper.authors,
-        venue=paper.venue,
-        year=paper.year,
-        link=paper.link,
-    )
+    return paper_entry(paper)
 
 
 def to_text(advice: Advice, project: str) -> str:

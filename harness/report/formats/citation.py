@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from pydantic import Field
 
 from harness.declarations import Declaration
+from harness.facts.published import PublishedPaper
 
 WORKS = "works.yaml"
 """Of leaderboards: the works that papers quote numbers from."""
@@ -29,27 +29,19 @@ class Work(Declaration):
     link: str = ""
 
 
-def work_entry(key: str, work: Work) -> str:
-    """Returns the entry of a work under its own key."""
-    return _paper_fields(key, work.title, work.authors, work.venue, work.year, work.link)
+def paper_entry(paper: PublishedPaper) -> str:
+    """Returns the entry of a paper under its key with its year."""
+    return work_entry(f"{paper.paper}{paper.year or ''}", paper)
 
 
-def paper_entry(
-    key: str, *, title: str, authors: Sequence[str], venue: str, year: int | None, link: str
-) -> str:
-    """Returns the entry of a paper; a field that is not known is left out."""
-    return _paper_fields(f"{key}{year or ''}", title, authors, venue, year, link)
-
-
-def _paper_fields(
-    key: str, title: str, authors: Sequence[str], venue: str, year: int | None, link: str
-) -> str:
+def work_entry(key: str, work: Work | PublishedPaper) -> str:
+    """Returns the entry of a work; a field that is not known is left out."""
     fields = {
-        "title": title,
-        "author": " and ".join(authors),
-        "year": "" if year is None else str(year),
-        "url": link,
-        "note": venue,
+        "title": work.title,
+        "author": " and ".join(work.authors),
+        "year": "" if work.year is None else str(work.year),
+        "url": work.link,
+        "note": work.venue,
     }
     return entry(key, fields)
 

@@ -57,14 +57,7 @@ def papers_of(
                     unfilled={name: unfilled[name] for name in own if name in unfilled},
                     link=paper.link,
                     code=paper.code,
-                    bibtex=paper_entry(
-                        key,
-                        title=paper.title,
-                        authors=paper.authors,
-                        venue=paper.venue,
-                        year=paper.year,
-                        link=paper.link,
-                    ),
+                    bibtex=paper_entry(paper),
                     bibliography={
                         name: work_entry(name, works[name]) for name in paper.works if name in works
                     },

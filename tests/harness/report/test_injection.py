@@ -17,7 +17,7 @@ from harness.errors import InputError
 from harness.facts.published import PublishedPaper
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats import latex, markdown, records, summary, terminal
-from harness.report.formats.citation import paper_entry
+from harness.report.formats.citation import Work, work_entry
 from harness.report.formats.deviations import to_deviations
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
@@ -125,7 +125,7 @@ def test_text_forms_of_a_table_show_markup_as_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", MARKUP)
 def test_a_citation_and_a_readme_show_markup_as_text(text: str) -> None:
-    found = paper_entry("k", title=text, authors=[text], venue=text, year=2020, link="https://a.org")
+    found = work_entry("k", Work(title=text, authors=[text], venue=text, year=2020, link="https://a.org"))
     assert not re.search(r"\\(input|end|write18)\b", found)
     plain = re.sub(r"\\textbackslash|\\textascii\w+|\\[{}]", "", found)
     assert plain.count("{") == plain.count("}")
