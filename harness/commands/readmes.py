@@ -35,7 +35,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def source_page() -> str:
     """Returns the table of all sources as it should be."""
     from harness.commands.list import listing
-    from harness.report.formats.source_table import to_source_table
+    from harness.report.formats.readmes import to_source_table
 
     return to_source_table(listing("sources"))
 
@@ -45,7 +45,7 @@ def speed_page(root: Path) -> dict[Path, str]:
 
     Errors: InputError for a damaged record, or a document without the section.
     """
-    from harness.report.formats.sections import with_section
+    from harness.report.formats.readmes import with_section
     from harness.report.formats.speed_section import to_speed_section
     from harness.report.measurements import load_measurements
 
@@ -73,7 +73,7 @@ def written_readmes(root: Path) -> dict[Path, str]:
     section.
     """
     from harness.report.audit import load_audits
-    from harness.report.formats.deviations import with_deviations
+    from harness.report.formats.readmes import with_deviations
     from methods.registry import METHODS
 
     audits = {audit.method: audit for audit in load_audits(root / AUDIT)}

@@ -10,7 +10,7 @@ from harness.facts.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.terminal import align
 from harness.report.system_pairs import Difference, SystemComparison, SystemScores, tally_in_words
-from harness.report.tables.ranks import span_words
+from harness.report.tables.rows import span_words
 
 
 class Ranked(NamedTuple):

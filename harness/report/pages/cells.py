@@ -19,7 +19,7 @@ from harness.report.formats.text import (
 )
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.ranks import span_words
+from harness.report.tables.rows import span_words
 from harness.report.verification import MANY, Verification, counted, draw_words, next_look_words
 
 Facts = list[tuple[str, str]]

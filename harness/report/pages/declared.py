@@ -1,7 +1,7 @@
 """How a page is declared, and how declared pages are found.
 
-A page is one module of this package, which ends in its declaration `PAGE`, and one template. Pages whose
-number depends on the content (one a paper) are made by a function `pages` of their module.
+A page is one module of this package, which ends in its declaration `PAGE`, and one template. Several pages
+of one kind, as those of papers, are made by a function `pages` of their module.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The small plans in the form of a paper's main table: methods by kind, one column a test set."""
+"""Pages of tables that are no paper's: the small plans, in the form of a main table, and one's own tables."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from harness.report.pages.content import Report
@@ -9,16 +10,14 @@ from harness.report.pages.declared import Page
 from harness.report.pages.index import checked
 from harness.report.pages.paper import command_of
 from harness.report.tables.leaderboard import has_values
-from harness.report.tables.model import Table
 
 
-def small_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows; None where no such table is declared. Errors: as `checked`."""
-    return tables_of_page(report, report.small_tables, "small")
+def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
+    """Returns what a page of tables shows; None without a table. Errors: as `checked`.
 
-
-def tables_of_page(report: Report, tables: tuple[Table, ...], kind: str) -> dict[str, Any] | None:
-    """Returns what a page of tables shows. kind: `small` or `own`, which the heading depends on."""
+    kind: `small` or `own`, which the heading depends on.
+    """
+    tables = report.small_tables if kind == "small" else report.own_tables
     if not tables:
         return None
     return {
@@ -35,4 +34,12 @@ def _plan_of(key: str) -> str:
     return "small" if key == "small-sts" else key
 
 
-PAGE = Page("Small plans", "pages/small.html", "small.html.j2", small_values, order=2)
+OWN, SMALL = (
+    Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
+    for title, kind in (("Own tables", "own"), ("Small plans", "small"))
+)
+
+
+def pages(report: Report) -> list[Page]:
+    """Returns both pages."""
+    return [OWN, SMALL]

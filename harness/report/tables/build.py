@@ -23,11 +23,9 @@ from harness.facts.run_choice import RunChoice, RunSystem
 from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
 from harness.facts.statistics import KnownSd
 from harness.report.formats.text import TASKS
-from harness.report.tables.cells import Yardstick, build_cell, setting_cell
-from harness.report.tables.contributed import contributed_scores
+from harness.report.tables.cells import Yardstick, build_cell, contributed_scores, setting_cell
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.order import group_of, order_of, untrained
-from harness.report.tables.ranks import rank_rows
+from harness.report.tables.rows import group_of, order_of, rank_rows, untrained
 from harness.report.tables.seeds import ScoreIndex, index_scores
 from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile

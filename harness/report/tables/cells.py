@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from harness.facts import statistics
 from harness.facts.evidence.others import Others, ReportedNumber
 from harness.facts.price import NO_PRICE, Price
-from harness.facts.spec import Statistic
+from harness.facts.run_choice import RunChoice
+from harness.facts.spec import ColumnSpec, Statistic, TableSpec
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import judge
 from harness.report.contributed import Contributed
 from harness.report.tables.model import Cell
-from harness.report.tables.seeds import SeedScore
+from harness.report.tables.seeds import ScoreIndex, SeedScore
 from harness.report.verification import Plan, Verification, verify
-from harness.results.contributions import Level
+from harness.results.contributions import Contribution, Level
 
 
 @dataclass(frozen=True)
@@ -173,3 +175,30 @@ def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
         f"90 % interval of our standard deviation: {low:.{against.decimals}f} to {high:.{against.decimals}f}"
     )
     return replace(shown, note="; ".join(filter(None, [cell.note, note])))
+
+
+def contributed_scores(
+    spec: TableSpec,
+    column: ColumnSpec,
+    choice: RunChoice,
+    against: Yardstick,
+    index: ScoreIndex,
+    contributions: Mapping[str, Contribution],
+) -> tuple[Contributed, ...]:
+    """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts."""
+    levels: tuple[Level, ...] = get_args(Level)
+    groups: dict[Level, list[SeedScore]] = {level: [] for level in reversed(levels)}
+    parts = _parts(spec, column)
+    for seed in index.seeds(spec, column, choice):
+        checked = contributions[seed.key].checked
+        found = {checked.level(part.task or "", part.selection) for part in parts}
+        groups[next(level for level in levels if level in found)].append(seed)
+    by = {key: one.by for key, one in contributions.items()}
+    return tuple(against.contributed(level, seeds, by) for level, seeds in groups.items() if seeds)
+
+
+def _parts(spec: TableSpec, column: ColumnSpec) -> list[ColumnSpec]:
+    """Returns the columns of single tasks that a column is the mean of, or the column itself."""
+    if not column.mean_of:
+        return [column]
+    return [part for key in column.mean_of for part in _parts(spec, spec.column(key))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness.report.tables.model import Table, TableRow
-from harness.report.tables.order import TRAINED, UNTRAINED
+from harness.report.tables.rows import TRAINED, UNTRAINED
 
 SMALL = "small"
 OTHERS = "runs-sts"

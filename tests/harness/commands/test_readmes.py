@@ -14,7 +14,7 @@ from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import SOURCE_PAGE, SPEED_PAGE
 from harness.report.audit import Difference, MethodAudit
-from harness.report.formats.deviations import INTRO, to_deviations, with_deviations
+from harness.report.formats.readmes import INTRO, to_deviations, with_deviations
 from harness.report.formats.speed_section import to_speed_section
 from harness.report.measurements import Measurements
 from methods.registry import METHODS

@@ -18,7 +18,7 @@ from harness.facts.published import PublishedPaper
 from harness.report.audit import Difference, MethodAudit
 from harness.report.formats import latex, markdown, records, summary, terminal
 from harness.report.formats.citation import Work, work_entry
-from harness.report.formats.deviations import to_deviations
+from harness.report.formats.readmes import to_deviations
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.log import LogEntry, log_of
+from harness.report.pages.paper import LogEntry, log_of
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_results import result

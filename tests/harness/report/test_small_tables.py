@@ -18,7 +18,7 @@ from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import notes_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.order import TEACHERS, TRAINED, UNTRAINED
+from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_index

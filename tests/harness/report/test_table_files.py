@@ -19,7 +19,7 @@ from harness.report.pages.content import Report
 from harness.report.pages.paper import papers_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.order import TRAINED, UNTRAINED, order_of
+from harness.report.tables.rows import TRAINED, UNTRAINED, order_of
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper
 

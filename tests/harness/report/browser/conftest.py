@@ -145,7 +145,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "claims": show(claims.PAGE, report, claims_values(ledger)),
         "compare": show(compare.PAGE, report),
         "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
-        "small": show(small.PAGE, replace(report, small_tables=report.tables[:1])),
+        "small": show(small.SMALL, replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
         "ablations": show(ablations.PAGE, report),
         "protocols": show(protocols.PAGE, report),

@@ -1,0 +1,104 @@
+"""What `sentbench readmes` writes: the deviations in a method's README, and the page of data sources."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.errors import InputError
+from harness.report.audit import Difference, MethodAudit
+from harness.report.formats.markdown import escape
+
+HEADING = "## Deviations"
+WIDTH = 118
+INTRO = "Written by `sentbench readmes` from `leaderboards/audit`: change it there."
+SOURCES = """# Sources of data
+
+Written by `sentbench readmes` from `sources.yaml` and `sources.lock.yaml` next to it. *Pin* is the commit on
+the hub, or the name that stands for one until `sentbench data lock` keeps what it meant. *Hashes* counts the
+files whose sha256 is known before the fetch, in any provider; on the hub every other file is compared with
+the hash that the hub states.
+
+| source | kind | providers | repository | pin | hashes | licence | how it was confirmed |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def with_section(page: str, section: str, *, where: str) -> str:
+    """Returns a page with a section in place of the one that has the same heading.
+
+    section: its heading, a line `## ...` or deeper, and all that appears under it. It reaches to the next
+    line that begins with `## `.
+    Errors: InputError, which names the page as `where`, unless it has that heading once, before another one.
+    """
+    heading = section.partition("\n")[0]
+    pattern = re.compile(rf"^{re.escape(heading)}$.*?(?=^## )", flags=re.MULTILINE | re.DOTALL)
+    if len(pattern.findall(page)) != 1:
+        raise InputError(
+            f"{where}: expected the heading {heading!r} once, with another one after it; restore the heading"
+        )
+    return pattern.sub(lambda _: section.rstrip("\n") + "\n\n", page)
+
+
+def to_deviations(audit: MethodAudit) -> str:
+    """Returns the section with its heading: one numbered paragraph a difference."""
+    items = [
+        textwrap.fill(
+            f"{number}. {to_sentences(difference)}",
+            WIDTH,
+            subsequent_indent="   ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for number, difference in enumerate(audit.differences, 1)
+    ]
+    return "\n".join([HEADING, INTRO, "", *items]) + "\n"
+
+
+def to_sentences(difference: Difference) -> str:
+    """Returns a difference as one paragraph: what paper and code do, what is done here, how to turn it."""
+    parts = [
+        f"{difference.about[0].upper()}{difference.about[1:]}",
+        f"Paper: {difference.paper}",
+        f"Code: {difference.code}",
+        f"Here: {difference.ours}",
+    ]
+    if difference.switches:
+        parts.append("Switch: " + ", ".join(f"`{name}`" for name in difference.switches))
+    if difference.variants:
+        parts.append("Measured by: " + ", ".join(f"`{name}`" for name in difference.variants))
+    if difference.effect:
+        parts.append(f"Effect: {difference.effect}")
+    return " ".join(f"{_escaped(part)}." for part in parts)
+
+
+def _escaped(text: str) -> str:
+    """Returns text that shows no HTML and no link; what is between backticks stays as it is."""
+    shown = {"<": "&lt;", "](": "]\\("}
+    return re.sub(r"`[^`]*`|<|\]\(", lambda found: shown.get(found[0], found[0]), text)
+
+
+def with_deviations(readme: str, audit: MethodAudit) -> str:
+    """Returns a README with its section on deviations replaced. Errors: as of `with_section`."""
+    return with_section(readme, to_deviations(audit), where=f"the README of {audit.method}")
+
+
+def to_source_table(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the page for the entries that `sentbench list sources --json` prints."""
+    return SOURCES + "".join(f"| {' | '.join(_cells(entry))} |\n" for entry in entries)
+
+
+def _cells(entry: Mapping[str, Any]) -> list[str]:
+    pin = f"`{entry['revision']}`" if entry["revision"] else ""
+    return [
+        f"`{entry['name']}`",
+        entry["kind"],
+        ", ".join(entry["providers"]),
+        escape(entry["repository"] or ""),
+        pin,
+        f"{entry['hashes']} of {entry['files']}",
+        escape(entry["licence"]),
+        escape(entry["confirmed"]),
+    ]
