@@ -1,4 +1,4 @@
-"""A page a paper: its tables next to ours, its charts drawn again, what would fill the rest, its runs' log."""
+"""A page a paper: its tables next to ours, its charts drawn again, what would fill the rest, a log of runs."""
 
 from __future__ import annotations
 
