@@ -80,5 +80,5 @@ def skeleton(name: str, package: str) -> dict[Path, str]:
         tests / "sample.py": "sample.py.j2",
         tests / f"test_{package}.py": "test.py.j2",
     }
-    texts = {path: fill_plain(template, values, SKELETON) for path, template in files.items()}
+    texts = {path: fill_plain(template, values, folder=SKELETON) for path, template in files.items()}
     return {code / "__init__.py": "", tests / "__init__.py": "", **texts}

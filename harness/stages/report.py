@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from harness.assembly.content import report_content
 from harness.assembly.evidence import evidence_of
@@ -22,12 +22,12 @@ from harness.plan.entries import Params
 from harness.report.formats.metrics import metrics_files
 from harness.report.formats.summary import text_files
 from harness.report.pages.render import render_pages
-from harness.report.score_problems import score_problems
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import (
     missing_cells,
     tables_of_plan,
 )
+from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
 OUTPUTS = {
@@ -69,6 +69,33 @@ def report(params: Params, *, strict: bool) -> int:
         print(line)
     print(f"{REPORTS / 'index.html'}: {len(tables)} tables, {len(planned)} runs, {len(problems)} problems")
     return 1 if strict and (problems or lines) else 0
+
+
+def score_problems(
+    results: Sequence[ResultFile], run_keys: Collection[str], identities: Mapping[str, str]
+) -> list[str]:
+    """Returns one line a problem, each naming the run and what to do; an empty list if all is well.
+
+    missing: a planned run without scores. stale: scores of another identity than the run has now. orphan:
+    scores of a run not planned. identities: the present identity by run key; runs that are not in it are not
+    checked for staleness.
+    """
+    found = {result.run.key for result in results}
+    problems = [
+        f"missing: run {key!r} is planned but has no scores; run `dvc repro`"
+        for key in run_keys
+        if key not in found
+    ]
+    for result in results:
+        key = result.run.key
+        if key not in run_keys:
+            problems.append(f"orphan: scores of {key!r}, which is not planned; run `sentbench clean`")
+        elif identities.get(key, result.run.identity) != result.run.identity:
+            problems.append(
+                f"stale: scores of {key!r} have identity {result.run.identity[:12]}, the run is now "
+                f"{identities[key][:12]}; run `dvc repro`"
+            )
+    return sorted(problems)
 
 
 def write_report(files: Mapping[str, str]) -> None:

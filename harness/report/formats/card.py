@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.report.formats.markdown import escape, escape_code
-from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
+from harness.report.formats.templates import ANGLES, fill_plain
 from harness.results.schema import ResultFile
 
 HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
@@ -85,7 +84,6 @@ def render_card(
     *,
     settings: Mapping[str, Any],
     values: Mapping[str, Any],
-    templates: Path = TEMPLATES,
 ) -> str:
     """Returns the card of the runs of one system; `values` is what no result file knows.
 
@@ -125,4 +123,4 @@ def render_card(
             f"{escape(name)} {escape(version)}" for name, version in first.provenance.versions.items()
         ),
     }
-    return fill_plain("card.md.j2", {**about, **values}, templates, ANGLES)
+    return fill_plain("card.md.j2", {**about, **values}, ANGLES)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from harness.report.formats.templates import ANGLES, TEMPLATES, fill_plain
+from harness.report.formats.templates import ANGLES, fill_plain
 from harness.report.formats.text import (
     MARKS,
     MEANINGS,
@@ -61,7 +60,7 @@ def escape(text: str) -> str:
     return re.sub(r"\s+", " ", text).translate(SPECIAL)
 
 
-def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
+def to_latex(table: Table) -> str:
     """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
 
     The published values appear in a row of their own below ours. Bold marks the rows of which no competing
@@ -95,7 +94,7 @@ def to_latex(table: Table, templates: Path = TEMPLATES) -> str:
         "legend": "; ".join(legend),
         "remarks": [escape(remark.rstrip(".")) for remark in around.remarks],
     }
-    return fill_plain("table.tex.j2", values, templates, DELIMITERS)
+    return fill_plain("table.tex.j2", values, DELIMITERS)
 
 
 def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:

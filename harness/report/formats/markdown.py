@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from harness.report.formats.templates import TEMPLATES, fill_plain
+from harness.report.formats.templates import fill_plain
 from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline, shown_cells
 from harness.report.tables.model import Cell, Column, Table
 
@@ -23,7 +22,7 @@ def escape_code(text: object) -> str:
     return " ".join(str(text).split()).replace("`", "'").replace("|", r"\|")
 
 
-def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
+def to_markdown(table: Table) -> str:
     """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets under it.
 
     Bold marks the rows of which no competing one is shown to be better.
@@ -52,7 +51,7 @@ def to_markdown(table: Table, templates: Path = TEMPLATES) -> str:
         "legend": around.explained,
         "remarks": [escape(remark) for remark in around.remarks],
     }
-    return fill_plain("table.md.j2", values, templates)
+    return fill_plain("table.md.j2", values)
 
 
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:

@@ -61,7 +61,10 @@ def fill(
 
 
 def fill_plain(
-    name: str, values: Mapping[str, Any], folder: Path, delimiters: Mapping[str, str] | None = None
+    name: str,
+    values: Mapping[str, Any],
+    delimiters: Mapping[str, str] | None = None,
+    folder: Path = TEMPLATES,
 ) -> str:
     """Returns a template of plain text filled with `values`; text must be escaped before.
 

@@ -136,8 +136,3 @@ class Report:
         """The tables of all pages by key, those of the main page first."""
         papers = [table for paper in self.papers for table in paper.tables]
         return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
-
-    def unrecorded(self, tables: tuple[Table, ...]) -> list[str]:
-        """Returns the runs that cells of `tables` name and the report has no detail of, sorted."""
-        named = {key for table in tables for row in table.rows for cell in row.cells for key in cell.runs}
-        return sorted(named - set(self.runs))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from harness.errors import InputError
 from harness.report.charts.comparisons import costs_of, ranks_of, years_of
 from harness.report.charts.training import geometry_figure, learning_curves
 from harness.report.pages.anchors import anchors_of
@@ -14,7 +12,7 @@ from harness.report.pages.content import Report
 from harness.report.pages.declared import MAIN, Page
 from harness.report.pages.runs import FILE, has_own_page
 from harness.report.tables.leaderboard import has_values
-from harness.report.tables.model import Table, row_label
+from harness.report.tables.model import row_label
 
 PROTOCOL = (
     "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
@@ -24,12 +22,11 @@ PROTOCOL = (
 
 
 def index_values(report: Report) -> dict[str, Any]:
-    """Returns what the main page shows. Errors: as `checked` and `draw`."""
+    """Returns what the main page shows. Errors: as `draw`."""
     reported = [table for paper in report.papers for table in paper.tables]
     apart = has_own_page(report)
     return {
         **answer_values(report, reported),
-        "report": checked(report, report.tables),
         "figures": [
             *filter(None, [years_of(report.papers), costs_of(report.papers)]),
             *filter(None, [ranks_of(table) for table in report.tables[:1]]),
@@ -59,30 +56,6 @@ def search_entries(report: Report) -> list[tuple[str, str, str]]:
         for row, place in zip(table.rows, anchors_of(table).rows, strict=True):
             found.append((table.title.partition(":")[0], row_label(row), f"{address}#{place}"))
     return found
-
-
-def checked(report: Report, tables: tuple[Table, ...]) -> Report:
-    """Returns the report with runs that nobody recorded among its problems, if `tables` can be shown.
-
-    Errors: InputError if two tables have one key or a row does not have one cell a column.
-    """
-    keys = [table.key for table in tables]
-    repeated = sorted({key for key in keys if keys.count(key) > 1})
-    if repeated:
-        raise InputError(
-            f"table {repeated[0]!r} is on the page twice, expected once; give it a key of its own"
-        )
-    for table in tables:
-        for row in table.rows:
-            if len(row.cells) != len(table.columns):
-                raise InputError(
-                    f"table {table.key!r}, row {row.key!r}: {len(row.cells)} cells, "
-                    f"expected {len(table.columns)}, one a column; build the table again"
-                )
-    lost = [
-        f"Run {key} fills a cell but has no record; evaluate it again." for key in report.unrecorded(tables)
-    ]
-    return replace(report, problems=(*report.problems, *lost))
 
 
 PAGE = Page("Overview", MAIN, "index.html.j2", index_values, order=0)

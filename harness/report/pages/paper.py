@@ -1,4 +1,4 @@
-"""A page a paper: its tables next to ours, its charts drawn again, what would fill the rest, a log of runs."""
+"""A page a paper: its tables next to ours, its charts drawn again, what would fill the rest, its log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from harness.report.formats.citation import Work, paper_entry, work_entry
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
-from harness.report.pages.index import checked
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, reading_order, row_label
@@ -126,7 +125,7 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
     runs = {key: run for key, run in report.runs.items() if key in named}
     return {
         **answer_values(report, paper.tables, paper.key),
-        "report": checked(replace(report, runs=runs), paper.tables),
+        "report": replace(report, runs=runs),
         "paper": paper,
         "systems": sources_of(paper.tables),
         "log": log_of(paper.tables, runs),

@@ -7,13 +7,12 @@ from typing import Any
 
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
-from harness.report.pages.index import checked
 from harness.report.pages.paper import command_of
 from harness.report.tables.leaderboard import has_values
 
 
 def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
-    """Returns what a page of tables shows; None without a table. Errors: as `checked`.
+    """Returns what a page of tables shows; None without a table.
 
     kind: `small` or `own`, which the heading depends on.
     """
@@ -21,7 +20,6 @@ def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
     if not tables:
         return None
     return {
-        "report": checked(report, tables),
         "kind": kind,
         "filled": [table for table in tables if has_values(table)],
         "empty": [table for table in tables if not has_values(table)],

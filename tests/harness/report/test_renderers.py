@@ -34,6 +34,7 @@ from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
+from harness.report.formats.templates import fill_plain
 from harness.report.formats.terminal import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -101,12 +102,12 @@ def test_plain_columns_print_all_their_digits() -> None:
     assert "$0.0005$" in to_latex(shown)
 
 
-def test_a_broken_or_missing_template_is_one_line(table: Table, tmp_path: Path) -> None:
+def test_a_broken_or_missing_template_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"table\.md\.j2: .*not found"):
-        to_markdown(table, tmp_path)
+        fill_plain("table.md.j2", {}, folder=tmp_path)
     (tmp_path / "table.md.j2").write_text("{{ nothing_of_this_name }}", encoding="utf-8")
     with pytest.raises(InputError, match="nothing_of_this_name"):
-        to_markdown(table, tmp_path)
+        fill_plain("table.md.j2", {}, folder=tmp_path)
 
 
 def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:

@@ -1,9 +1,9 @@
-"""Doubles, gaps and leftovers among score files are named."""
+"""Gaps and leftovers among score files are named."""
 
 from __future__ import annotations
 
-from harness.report.score_problems import score_problems
 from harness.results.schema import ResultFile
+from harness.stages.report import score_problems
 
 KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]
 IDENTITIES = {key: f"i-{key}" for key in KEYS}
@@ -21,17 +21,6 @@ def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFil
     assert "'whitening-1'" in found[1]
     assert "'simcse-2'" in found[2]
     assert "i-changed" in found[2]
-
-
-def test_two_files_of_one_run_and_two_runs_of_one_seed_are_named(recorded_scores: list[ResultFile]) -> None:
-    twice = score_problems([*recorded_scores, recorded_scores[0]], KEYS, IDENTITIES)
-    assert twice == ["duplicate: run 'simcse-1' has 2 score files, expected one; delete the older"]
-    renamed = recorded_scores[0].model_copy(
-        update={"run": recorded_scores[0].run.model_copy(update={"key": "simcse-1b"})}
-    )
-    both = score_problems([*recorded_scores, renamed], [*KEYS, "simcse-1b"], {})
-    assert len(both) == 1
-    assert "simcse-1 and simcse-1b are all simcse@toy with seed 1" in both[0]
 
 
 def test_a_run_without_a_known_identity_is_not_called_stale(recorded_scores: list[ResultFile]) -> None:
