@@ -243,7 +243,7 @@ def rows_of_intervals(studies: int) -> list[Row]:
         missed += interval is None or not interval.holds(spearman)
     rows.append(row("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials))
     for sd in (0.5, 1.0):
-        seeds = statistics.seeds_needed(0.5, sd, samples=2, target=0.8)
+        seeds = statistics.seeds_needed(0.5, sd, target=0.8)
         one, two = rng.normal(0, sd, (studies, seeds)), rng.normal(0.5, sd, (studies, seeds))
         power = float((stats.ttest_ind(one, two, axis=1, equal_var=False).pvalue < 0.05).mean())
         rows.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from harness.report.system_pairs import (
     SystemScores,
     TaskName,
     compare_systems,
-    headline_scores,
     headlines,
     simultaneous,
 )
@@ -31,26 +29,18 @@ RANKED = {"spearman": True, "pearson": False}
 SEED = 0
 
 
-class Correlation(NamedTuple):
-    """What an interval belongs to: a task's correlation over all of its pairs."""
-
-    task: str
-    metric: str
-
-
-def pair_intervals(tasks: Iterable[Task], encode: Encode) -> dict[Correlation, Interval]:
-    """Returns the bootstrap interval of each correlation over all pairs; other tasks have none.
+def pair_intervals(tasks: Iterable[Task], encode: Encode) -> dict[tuple[str, str], Interval]:
+    """Returns the bootstrap interval of each correlation over all pairs by task and metric; other tasks have
+    none.
 
     A task has the same interval whatever other tasks are asked for.
     """
     found = {}
     for task in scored_pairs(tasks):
-        gold, cosines = gold_of(task), cosines_of_pairs(encode, task.pairs, task.name)
         for metric, ranked in RANKED.items():
-            (draws,) = resampled_correlations(gold, [cosines], ranked=ranked, stream=stream_of(task))
-            interval = percentile_interval(draws)
+            interval = percentile_interval(_draws(task, [encode], ranked=ranked)[0])
             if interval is not None:
-                found[Correlation(task.name, metric)] = interval
+                found[task.name, metric] = interval
     return found
 
 
@@ -60,7 +50,7 @@ def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = Fals
     return [
         ScoreLine(
             *score,
-            interval=known.get(Correlation(score.task, score.metric)) if score.setting == "all" else None,
+            interval=known.get((score.task, score.metric)) if score.setting == "all" else None,
         )
         for score in evaluate_stored(tasks, encode)
     ]
@@ -78,8 +68,7 @@ def difference_interval(
     first, second: the encoders of each system's seeds; the mean over seeds is compared, on the same draws.
     paired: positions of the encoders that share a seed; with two of them the joint interval is known.
     """
-    cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in (*first, *second)]
-    draws = resampled_correlations(gold_of(task), cosines, ranked=True, stream=stream_of(task))
+    draws = _draws(task, [*first, *second])
     ours, theirs = draws[: len(first)], draws[len(first) :]
     joint = None
     if len(paired) > 1:
@@ -100,7 +89,7 @@ def compare_models(
         SystemScores(name, name, tasks={key: {0: value} for key, value in headlines(scores, text)})
         for name, scores in zip(names, (evaluate_stored(tasks, one) for one in encoders), strict=True)
     )
-    draws = {task.name: _difference_draws(task, encoders) for task in scored_pairs(tasks)}
+    draws = {task.name: np.subtract(*_draws(task, encoders)) for task in scored_pairs(tasks)}
     shared = [name for name in ours.tasks if name in theirs.tasks]
     confidence = simultaneous(len(shared))
     pairs = {
@@ -113,11 +102,11 @@ def compare_models(
     return compare_systems(ours, theirs, pairs=pairs, over=over, confidence=confidence)
 
 
-def _difference_draws(task: StsTask, encoders: Sequence[Encode]) -> np.ndarray:
-    """Returns the difference of two encoders' correlations in each draw of the pairs; [resamples]."""
+def _draws(task: StsTask, encoders: Sequence[Encode], *, ranked: bool = True) -> np.ndarray:
+    """Returns the correlation of each encoder in each draw of the pairs; [encoders, resamples]."""
+    gold = np.array([pair.score for pair in task.pairs])
     cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in encoders]
-    first, second = resampled_correlations(gold_of(task), cosines, ranked=True, stream=stream_of(task))
-    return np.asarray(first - second)
+    return resampled_correlations(gold, cosines, ranked=ranked, stream=stream_of(task))
 
 
 def comparable_pairs(
@@ -125,7 +114,8 @@ def comparable_pairs(
 ) -> Iterator[tuple[TaskName, StsTask]]:
     """Yields the tasks of scored pairs that both systems have a score of and whose data are here already."""
     ours, theirs = (
-        {name for result in side for name, _ in headline_scores(result)} for side in (first, second)
+        {name for result in side for name, _ in headlines(result.scores, result.provenance.text)}
+        for side in (first, second)
     )
     for name in sorted(ours & theirs):
         if name.metric != "spearman":
@@ -138,11 +128,6 @@ def comparable_pairs(
 def scored_pairs(tasks: Iterable[Task]) -> list[StsTask]:
     """Returns the tasks that are correlations over pairs of sentences."""
     return [task for task in tasks if isinstance(task, StsTask)]
-
-
-def gold_of(task: StsTask) -> np.ndarray:
-    """Returns the gold scores of a task's pairs; [N]."""
-    return np.array([pair.score for pair in task.pairs])
 
 
 def stream_of(task: StsTask) -> list[int]:

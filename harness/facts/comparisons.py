@@ -25,26 +25,6 @@ def surviving(p: Sequence[float]) -> list[bool]:
     return [bool(one <= LEVEL) for one in false_discovery_control(p)]
 
 
-def separable(groups: Sequence[Sequence[float] | None], exact: Sequence[bool]) -> np.ndarray:
-    """Returns which systems are above which: [i, j] is True where i is shown to be above j.
-
-    Pairwise Welch tests over seeds with Holm's adjustment at LEVEL. A single run of a trained system is
-    never separable from another trained one; of two systems without random draws the difference is exact.
-    Shapes: N groups of scores, None for a row without a score; returns [N, N].
-    """
-    above = np.zeros((len(groups), len(groups)), dtype=bool)
-    known = [index for index, group in enumerate(groups) if group]
-    means, p = _differences([groups[index] or () for index in known], [exact[index] for index in known])
-    first, second = np.tril_indices(len(known), -1)
-    order = np.argsort(p[first, second], kind="stable")
-    first, second = first[order], second[order]
-    adjusted = np.maximum.accumulate(p[first, second] * (len(order) - np.arange(len(order))))
-    for i, j in zip(first[adjusted < LEVEL], second[adjusted < LEVEL], strict=True):
-        higher, lower = (i, j) if means[i] > means[j] else (j, i)
-        above[known[higher], known[lower]] = True
-    return above
-
-
 def _differences(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
     """Returns means [N] and the two-sided p-values of Welch's tests of all pairs [N, N], 1 where none is due.
 
@@ -71,17 +51,26 @@ def rank_intervals(
 ) -> list[tuple[int, int] | None]:
     """Returns the ranks that each system may have, 1 the best; None for one without a score.
 
-    A system of which nothing is shown to be better may be the best. Simultaneous for all systems, 95 %.
+    A system of which nothing is shown to be better may be the best. Pairwise Welch tests over seeds with
+    Holm's adjustment at LEVEL, so the ranks of all systems hold together. A single run of a trained system
+    is never told apart from another trained one; of two systems without random draws the difference is exact.
     """
-    above = separable(groups, exact)
-    better, worse = (
-        (above.sum(axis=1), above.sum(axis=0)) if lower_is_better else (above.sum(0), above.sum(1))
-    )
-    count = sum(map(bool, groups))
-    return [
-        (1 + int(better[index]), count - int(worse[index])) if group else None
-        for index, group in enumerate(groups)
-    ]
+    known = [index for index, group in enumerate(groups) if group]
+    means, p = _differences([groups[index] or () for index in known], [exact[index] for index in known])
+    first, second = np.tril_indices(len(known), -1)
+    order = np.argsort(p[first, second], kind="stable")
+    first, second = first[order], second[order]
+    adjusted = np.maximum.accumulate(p[first, second] * (len(order) - np.arange(len(order))))
+    apart = np.zeros((len(known), len(known)), dtype=bool)
+    apart[first[adjusted < LEVEL], second[adjusted < LEVEL]] = True
+    above = (apart | apart.T) & (means[:, None] > means)  # [i, j]: i is shown to be above j
+    better, worse = above.sum(axis=0), above.sum(axis=1)
+    if lower_is_better:
+        better, worse = worse, better
+    found: list[tuple[int, int] | None] = [None] * len(groups)
+    for place, index in enumerate(known):
+        found[index] = 1 + int(better[place]), len(known) - int(worse[place])
+    return found
 
 
 class Pair(NamedTuple):

@@ -58,6 +58,13 @@ def half_width(values: Sequence[float], *, known: KnownSd | None, confidence: fl
     return max(widths, default=None)
 
 
+def mean_interval(values: Sequence[float], confidence: float) -> Interval | None:
+    """Returns Student's interval of the expected value; None below two values."""
+    half = half_width(values, known=None, confidence=confidence)
+    centre = statistics.mean(values)
+    return None if half is None else Interval(centre - half, centre + half)
+
+
 def prediction_interval(values: Sequence[float]) -> Interval | None:
     """Returns where one more run of the same normal law falls with 95 %; None below two runs.
 

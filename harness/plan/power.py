@@ -73,7 +73,7 @@ def studied_sds(backbones: Iterable[str]) -> dict[str, KnownSd]:
 
 def seeds_for(sd: float, *, power: float, delta: float) -> int:
     """Returns the seeds a side: Student's test, as Welch's is at equal sd and n. 1 where nothing varies."""
-    return 1 if sd == 0 else statistics.seeds_needed(delta, sd, samples=2, target=power)
+    return 1 if sd == 0 else statistics.seeds_needed(delta, sd, target=power)
 
 
 def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[float]]:

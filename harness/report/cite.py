@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, half_width
+from harness.facts.intervals import Interval, mean_interval
 from harness.facts.published import Published
 from harness.facts.verdicts import FEW_SOURCES, LOOKS
 from harness.report.formats.citation import Work, paper_entry, work_entry
@@ -67,8 +67,7 @@ def advice_on(found: Verification, bibtex: str) -> Advice:
 def _mean(kind: str, values: tuple[float, ...], how: str) -> Value | None:
     if not values:
         return None
-    centre, half = statistics.mean(values), half_width(values, known=None, confidence=0.95)
-    return Value(kind, centre, None if half is None else Interval(centre - half, centre + half), how)
+    return Value(kind, statistics.mean(values), mean_interval(values, 0.95), how)
 
 
 def advice_for(

@@ -10,14 +10,13 @@ random draws the interval over pairs decides.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, student
+from harness.facts.intervals import Interval, mean_interval
 from harness.results.schema import ResultFile
 
 Outcome = Literal["won", "lost", "inconclusive", "equal"]
@@ -36,19 +35,6 @@ class TaskName(NamedTuple):
     metric: str
     setting: str
     text: str
-
-
-class Score(Protocol):
-    """A score as tasks return it and result files record it."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def setting(self) -> str: ...
-    @property
-    def value(self) -> float: ...
 
 
 @dataclass
@@ -157,22 +143,18 @@ def system_scores(results: Iterable[ResultFile]) -> dict[str, SystemScores]:
         key = f"{run.id}@{run.backbone}"
         system = found.setdefault(key, SystemScores(key, f"{run.method}/{run.variant}@{run.backbone}"))
         system.exact &= result.selection.last_step == 0
-        for name, value in headline_scores(result):
+        for name, value in headlines(result.scores, result.provenance.text):
             system.tasks.setdefault(name, {})[run.seed] = value
     return found
 
 
-def headline_scores(result: ResultFile) -> Iterator[tuple[TaskName, float]]:
+def headlines(scores: Iterable[Any], text: str) -> Iterator[tuple[TaskName, float]]:
     """Yields the one score that stands for each test set: Spearman over all pairs, accuracy, or MAP.
 
-    Development sets and tasks that pick pairs of another one (a name with arguments) are left out. The score
-    that is stated first counts: that of the selected weights, where the last ones were evaluated too.
+    scores: of one model on one form of text, each with task, metric, setting and value. Development sets and
+    tasks that pick pairs of another one (a name with arguments) are left out. The score that is stated first
+    counts: that of the selected weights, where the last ones were evaluated too.
     """
-    yield from headlines(result.scores, result.provenance.text)
-
-
-def headlines(scores: Iterable[Score], text: str) -> Iterator[tuple[TaskName, float]]:
-    """Yields the scores of `headline_scores`, among those of one model on one form of text."""
     met = set()
     for score in scores:
         if score.task.endswith("-dev") or ":" in score.task or score.metric not in HEADLINE:
@@ -235,22 +217,12 @@ def difference_of(
     means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
     middle = statistics.mean(differences)
     exact = first.exact and second.exact
-    seeds = Interval(middle, middle) if exact else seeds_interval(differences, confidence)
+    seeds = Interval(middle, middle) if exact else mean_interval(differences, confidence)
     return Difference(means[0], means[1], middle, len(shared), seeds, over, exact)
 
 
 def _over_seeds(side: Side, seeds: Iterable[int]) -> Mapping[int, float]:
     return dict.fromkeys(seeds, next(iter(side.scores.values()))) if side.exact else side.scores
-
-
-def seeds_interval(differences: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Returns Student's interval of a mean of paired differences; None below two of them."""
-    sd = statistics.sample_sd(differences)
-    if sd is None:
-        return None
-    reach = student(len(differences) - 1, confidence) * sd / math.sqrt(len(differences))
-    centre = statistics.mean(differences)
-    return Interval(centre - reach, centre + reach)
 
 
 def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:

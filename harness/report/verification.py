@@ -11,7 +11,7 @@ from harness.facts.draws import OURS, Draw, drawn
 from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
 from harness.facts.price import NO_PRICE, Price
 from harness.facts.settling import look_worth_its_runs
-from harness.facts.statistics import BestByDev, KnownSd
+from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import (
     LOOKS,
     Judgement,
@@ -60,8 +60,8 @@ class Verification:
     """One reported number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
     contributed: what others contributed; no other answer takes it in.
-    best_by_dev: what choosing the best of all our seeds by development score yields; None for a reported
-    mean of seeds, which chooses none. among_many: the false-discovery control of its page took back "does
+    best_by_dev: score in points of the best of all our seeds by development score; None for a reported mean
+    of seeds, which chooses none. among_many: the false-discovery control of its page took back "does
     not replicate".
     """
 
@@ -71,7 +71,7 @@ class Verification:
     ours: Judgement | None
     draw: Draw | None
     by_others: OthersAnswer
-    best_by_dev: BestByDev | None
+    best_by_dev: float | None
     verdict: Verdict
     plan: Plan | None
     contributed: tuple[Contributed, ...] = ()
@@ -116,7 +116,7 @@ def verify(
     runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
     selected = None
     if single and values and len(dev) == len(values):
-        selected = statistics.best_by_dev(values, dev, len(values), reported.value)
+        selected = max(zip(dev, values, strict=True), key=lambda seed: seed[0])[1]
     settled = ours is not None and ours.verdict != "inconclusive"
     return Verification(
         reported=reported,
@@ -178,7 +178,7 @@ def _costed(seeds: int, run: int, price: Price) -> Plan:
 
 def to_json(found: Verification) -> dict[str, Any]:
     """Returns the verification as plain values, numbers in points, for `--json`."""
-    reported, plan = found.reported, found.plan
+    reported, selected = found.reported, found.best_by_dev
     return {
         "reported": {
             "table": reported.table,
@@ -194,12 +194,14 @@ def to_json(found: Verification) -> dict[str, Any]:
         "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
         "contributed": [_plain(group) for group in found.contributed],
         "draw": _plain(found.draw),
-        "best_by_dev": None if found.best_by_dev is None else found.best_by_dev._asdict(),
+        "best_by_dev": selected
+        if selected is None
+        else {"expected": selected, "place": float(selected < reported.value)},
         "others": {
             "answer": _plain(found.by_others),
             **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
         },
-        "plan": _plain(plan),
+        "plan": _plain(found.plan),
     }
 
 
@@ -242,7 +244,7 @@ def to_text(found: Verification) -> str:
     if found.best_by_dev is not None:
         number = counted(len(found.values), "seed")
         lines.append(
-            f"selection  of our {number} the best on dev has {found.best_by_dev.expected:.2f} on test; how "
+            f"selection  of our {number} the best on dev has {found.best_by_dev:.2f} on test; how "
             "many the reported number was chosen from is not known"
         )
     return "\n".join(lines + _plan_text(found.plan))

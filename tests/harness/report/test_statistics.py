@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -31,7 +29,8 @@ def test_welch_by_hand() -> None:
 
     Degrees of freedom: 1.58333^2 / ((4/3)^2 / 2 + 0.25^2 / 1) = 2.50694 / 0.951389 = 2.63504.
     """
-    found = statistics.welch_test(SEEDS, [71.0, 72.0])
+    found = statistics.compare_seeds(SEEDS, [71.0, 72.0])
+    assert found is not None
     half = stats.t.ppf(0.975, 2.635036) * 1.258306
     assert found.difference == pytest.approx(0.5)
     assert (found.low, found.high) == (
@@ -41,13 +40,10 @@ def test_welch_by_hand() -> None:
     assert found.p == pytest.approx(2 * stats.t.sf(0.5 / 1.258306, 2.635036), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("difference", "samples", "expected"),
-    [(0.2, 2, 394), (0.5, 2, 64), (0.8, 2, 26), (0.2, 1, 199), (0.5, 1, 34), (0.8, 1, 15)],
-)
-def test_seeds_needed_equals_cohens_tables(difference: float, samples: int, expected: int) -> None:
+@pytest.mark.parametrize(("difference", "expected"), [(0.2, 394), (0.5, 64), (0.8, 26)])
+def test_seeds_needed_equals_cohens_tables(difference: float, expected: int) -> None:
     """Sample sizes at 80 % power, two-sided 5 %, for small, medium, large effects (Cohen 1988; G*Power)."""
-    assert statistics.seeds_needed(difference, 1.0, samples=samples) == expected
+    assert statistics.seeds_needed(difference, 1.0) == expected
 
 
 def test_seeds_needed_for_half_a_point_at_the_known_sd_of_bert_base() -> None:
@@ -61,8 +57,6 @@ def test_power_equals_a_simulation() -> None:
     ours, theirs = rng.normal(1.0, 1.0, (4000, 10)), rng.normal(0.0, 1.0, (4000, 10))
     shown = stats.ttest_ind(ours, theirs, axis=1).pvalue < 0.05
     assert statistics.power(1.0, 1.0, 10) == pytest.approx(shown.mean(), abs=0.02)
-    alone = stats.ttest_1samp(ours, 0.0, axis=1).pvalue < 0.05
-    assert statistics.power(1.0, 1.0, 10, samples=1) == pytest.approx(alone.mean(), abs=0.02)
 
 
 def test_power_without_a_difference_is_the_level() -> None:
@@ -74,29 +68,3 @@ def test_a_tiny_difference_needs_the_normal_law_number_and_ends() -> None:
     assert statistics.seeds_needed(0.001, 1.0) == 15_697_760
     with pytest.raises(ValueError, match="non-zero difference"):
         statistics.seeds_needed(0.0, 1.0)
-
-
-def test_best_by_dev_of_two_out_of_three() -> None:
-    """Dev order 74, 70, 72. The dev best of a pair is 74 in two of three, 70 in one: (74 + 74 + 70) / 3.
-
-    Below 73 lies only the pick of 70: one third.
-    """
-    found = statistics.best_by_dev(SEEDS, [0.8, 0.7, 0.9], 2, 73.0)
-    assert found.expected == pytest.approx(218 / 3)
-    assert found.place == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6])
-def test_best_by_dev_equals_going_through_all_subsets(k: int) -> None:
-    rng = np.random.default_rng(3)
-    values, dev = rng.normal(75, 1, 6).tolist(), rng.normal(80, 1, 6).tolist()
-    picks = [values[max(subset, key=dev.__getitem__)] for subset in itertools.combinations(range(6), k)]
-    found = statistics.best_by_dev(values, dev, k, 75.0)
-    assert found.expected == pytest.approx(np.mean(picks))
-    assert found.place == pytest.approx(np.mean([pick < 75.0 for pick in picks]))
-
-
-@pytest.mark.parametrize(("dev", "k"), [([1.0], 1), ([1.0, 2.0, 3.0], 0), ([1.0, 2.0, 3.0], 4)])
-def test_best_by_dev_refuses_what_it_cannot_pick_from(dev: list[float], k: int) -> None:
-    with pytest.raises(ValueError, match="expected equal lengths"):
-        statistics.best_by_dev(SEEDS, dev, k, 0.0)
