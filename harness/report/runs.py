@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.report.charts.curves import CurvePoint
-from harness.results import curves as stored_curves
+from harness.results.curves import Evaluation, read_curve
 from harness.results.schema import ResultFile, RunRecord
 
 AGAIN = "delete the file and run its stage again"
@@ -24,7 +23,7 @@ class RunDetail:
     """One run: its result, and its evaluations during training, none where it did not train."""
 
     result: ResultFile
-    curve: tuple[CurvePoint, ...] = ()
+    curve: tuple[Evaluation, ...] = ()
 
     @property
     def about(self) -> RunRecord:
@@ -65,17 +64,9 @@ def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, Run
 
     Errors: InputError for a file there that is not what training or evaluation wrote.
     """
-    return {
-        result.run.key: RunDetail(result, read_curve(curves / f"{result.run.key}.json", result.run.seed))
-        for result in results
-    }
-
-
-def read_curve(path: Path, seed: int) -> tuple[CurvePoint, ...]:
-    """Returns the evaluations of one run; none where the file is absent."""
-    if not path.is_file():
-        return ()
-    return tuple(
-        CurvePoint(seed, point.step, point.score, point.alignment, point.uniformity)
-        for point in stored_curves.read_curve(path, again=AGAIN)
-    )
+    found = {}
+    for result in results:
+        path = curves / f"{result.run.key}.json"
+        curve = read_curve(path, again=AGAIN) if path.is_file() else []
+        found[result.run.key] = RunDetail(result, tuple(curve))
+    return found

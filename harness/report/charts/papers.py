@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from harness.report.charts.chart import Chart, Row, draw
-from harness.report.charts.curves import CurvePoint
-from harness.report.charts.training import READINGS, log_curves
+from harness.report.charts.training import log_curves, seed_lines
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, TableRow, row_label
 
@@ -131,12 +130,12 @@ def _marks_at(panel: str, row: TableRow, cell: Cell) -> Iterator[Row]:
             yield {**where, "kind": kind, "y": value, **band, "says": says}
 
 
-def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[CurvePoint]]:
-    """The training logs behind a table's rows, those without the quantities left out."""
-    found: dict[str, list[CurvePoint]] = {}
+def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[RunDetail]]:
+    """The runs behind a table's rows whose training logs have one of its quantities."""
+    found: dict[str, list[RunDetail]] = {}
     for row in table.rows:
         keys = dict.fromkeys(key for cell in row.cells for key in cell.runs if key in runs)
-        points = [point for key in keys for point in runs[key].curve]
-        if any(READINGS[name](point) is not None for point in points for name in table.logs):
-            found[row.title] = points
+        behind = [runs[key] for key in keys]
+        if any(seed_lines(behind, quantity) for quantity in table.logs):
+            found[row.title] = behind
     return found

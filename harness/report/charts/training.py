@@ -3,40 +3,68 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from harness.facts.run_choice import RunSystem
 from harness.report.charts.chart import Chart, Row, draw
-from harness.report.charts.curves import CurvePoint, seed_lines, summarise
 from harness.report.runs import RunDetail, slug
 from harness.results.schema import ResultFile
 
-Reading = Callable[[CurvePoint], float | None]
-
-READINGS: dict[str, Reading] = {
-    "alignment": lambda point: point.alignment,
-    "uniformity": lambda point: point.uniformity,
-}
+QUANTITIES = ("alignment", "uniformity")
 """What a figure of a training log may draw, besides the development score."""
 ROOM = (0.17, 0.04)
 """What a name needs next to a point, as shares of the picture's width and height."""
 
 
+class Summary(NamedTuple):
+    """Mean over the seeds that have a value at `step`; `sd` is 0 for a single seed."""
+
+    step: int
+    mean: float
+    sd: float
+
+
+def seed_lines(runs: Iterable[RunDetail], quantity: str) -> dict[int, list[tuple[int, float]]]:
+    """Returns per seed the steps with a quantity of its evaluations, in their order; None is left out.
+
+    quantity: `score`, which is x 100, or one of QUANTITIES.
+    """
+    points = [(run.about.seed, one.step, getattr(one, quantity)) for run in runs for one in run.curve]
+    lines: dict[int, list[tuple[int, float]]] = {}
+    for seed, step, value in sorted(points, key=lambda point: point[:2]):
+        if value is not None:
+            lines.setdefault(seed, []).append((step, 100 * value if quantity == "score" else value))
+    return lines
+
+
+def summarise(lines: Mapping[int, Sequence[tuple[int, float]]]) -> list[Summary]:
+    """Returns mean and sample standard deviation over seeds at every step."""
+    at_step: dict[int, list[float]] = {}
+    for line in lines.values():
+        for step, value in line:
+            at_step.setdefault(step, []).append(value)
+    return [
+        Summary(step, statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
+        for step, values in sorted(at_step.items())
+    ]
+
+
 def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
     """Returns a picture for each backbone with a panel for each system that trained on it."""
-    found: dict[str, dict[str, list[CurvePoint]]] = {}
+    found: dict[str, dict[str, list[RunDetail]]] = {}
     for run in runs:
         if len(run.curve) > 1:
             name = " ".join(filter(None, (run.about.method, run.about.variant)))
-            found.setdefault(run.about.backbone, {}).setdefault(name, []).extend(run.curve)
+            found.setdefault(run.about.backbone, {}).setdefault(name, []).append(run)
     return [_curves_of(backbone, systems) for backbone, systems in found.items()]
 
 
-def _curves_of(backbone: str, systems: Mapping[str, Sequence[CurvePoint]]) -> Chart:
-    rows = [row for name, points in systems.items() for row in curve_rows(name, points, _dev)]
+def _curves_of(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -> Chart:
+    rows = [row for name, runs in systems.items() for row in curve_rows(name, runs, "score")]
     gains = {}
-    for name, points in systems.items():
-        mean = [point.mean for point in summarise(points, _dev)]
+    for name, runs in systems.items():
+        mean = [point.mean for point in summarise(seed_lines(runs, "score"))]
         gains[name] = max(mean) - mean[0]
     best = max(gains, key=lambda name: gains[name])
     return draw(
@@ -54,12 +82,9 @@ def _curves_of(backbone: str, systems: Mapping[str, Sequence[CurvePoint]]) -> Ch
     )
 
 
-def _dev(point: CurvePoint) -> float:
-    return 100 * point.dev
-
-
-def curve_rows(panel: str, points: Sequence[CurvePoint], reading: Reading) -> list[Row]:
+def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row]:
     """Returns the mean over seeds at each step with its band of one standard deviation, and every seed."""
+    lines = seed_lines(runs, quantity)
     rows: list[Row] = [
         {
             "panel": panel,
@@ -71,24 +96,24 @@ def curve_rows(panel: str, points: Sequence[CurvePoint], reading: Reading) -> li
             "high": round(point.mean + point.sd, 4),
             "says": f"{panel}, step {point.step}: {point.mean:.2f} ± {point.sd:.2f}",
         }
-        for point in summarise(points, reading)
+        for point in summarise(lines)
     ]
     return rows + [
         {"panel": panel, "series": "ours", "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
-        for seed, line in seed_lines(points, reading).items()
+        for seed, line in lines.items()
         for step, value in line
     ]
 
 
 def log_curves(
-    curves: Mapping[str, Sequence[CurvePoint]], quantities: Sequence[str], key: str, title: str
+    curves: Mapping[str, Sequence[RunDetail]], quantities: Sequence[str], key: str, title: str
 ) -> Chart | None:
     """Returns the quantities of training logs over steps, a panel each; None if no log has one."""
     rows = [
         row
         for quantity in quantities
-        for name, points in curves.items()
-        for row in curve_rows(f"{name}: {quantity}", points, READINGS[quantity])
+        for name, runs in curves.items()
+        for row in curve_rows(f"{name}: {quantity}", runs, quantity)
     ]
     if not rows:
         return None
@@ -110,12 +135,12 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
         values = {
             score.metric: score.value
             for score in result.scores
-            if score.metric in READINGS
+            if score.metric in QUANTITIES
             and score.setting == "all"
             and score.selection == result.scores[0].selection
             and not score.task.endswith("-dev")
         }
-        if len(values) == len(READINGS):
+        if len(values) == len(QUANTITIES):
             run = result.run
             label = RunSystem.of(run.id, run.method, run.variant, run.backbone).label
             found.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))

@@ -8,11 +8,11 @@ import statistics
 from dataclasses import replace
 
 from harness.facts.verdicts import Verdict
-from harness.report.charts.curves import CurvePoint
 from harness.report.charts.papers import by_rows, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.results.curves import Evaluation
 from harness.results.schema import Selection
 from tests.harness.report.made_results import result
 
@@ -46,16 +46,15 @@ def _make_run(
     trained = method in ("simcse", "distill")
     steps = range(0, 151, 25) if trained else []
     curve = tuple(
-        CurvePoint(
-            seed,
-            step,
-            dev=(before + (after - before) * (1 - math.exp(-step / 40)) + rng.gauss(0, 0.3)) / 100,
+        Evaluation(
+            step=step,
+            score=(before + (after - before) * (1 - math.exp(-step / 40)) + rng.gauss(0, 0.3)) / 100,
             alignment=0.31 - step / 900 + rng.gauss(0, 0.004),
             uniformity=-1.2 - step / 160 + rng.gauss(0, 0.05),
         )
         for step in steps
     )
-    best = max(curve, key=lambda point: point.dev, default=CurvePoint(seed, 0, after / 100))
+    best = max(curve, key=lambda point: point.score, default=Evaluation(step=0, score=after / 100))
     made = result(
         f"{method}-{variant}", seed, {}, method=method, variant=variant, backbone=backbone or "none"
     )
@@ -65,9 +64,9 @@ def _make_run(
                 "run": made.run.model_copy(update={"key": key, "backbone": backbone}),
                 "selection": Selection(
                     best_step=best.step,
-                    best_dev=best.dev,
+                    best_dev=best.score,
                     last_step=max(steps, default=0),
-                    last_dev=curve[-1].dev if curve else best.dev,
+                    last_dev=curve[-1].score if curve else best.score,
                     initial_dev=before / 100,
                 ),
                 "provenance": made.provenance.model_copy(

@@ -15,10 +15,16 @@ from harness.errors import InputError
 from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.report.charts.chart import Chart, draw
 from harness.report.charts.comparisons import GOLD, SPAN, claims_of, pairs_of, ranks_of, years_of
-from harness.report.charts.curves import CurvePoint, Summary, seed_lines, summarise
 from harness.report.charts.palette import PALETTE, colour_of
 from harness.report.charts.papers import chart_of
-from harness.report.charts.training import geometry_figure, learning_curves, named
+from harness.report.charts.training import (
+    Summary,
+    geometry_figure,
+    learning_curves,
+    named,
+    seed_lines,
+    summarise,
+)
 from harness.report.claims import Claim, Rows, judge_claims
 from harness.report.disagreement import PairSet
 from harness.report.pages.answers import Answer, conclusion, forest_of
@@ -27,14 +33,12 @@ from harness.report.pages.paper import others_values, strip_column
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
 from harness.report.verification import verify
+from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 
 SVG = "{http://www.w3.org/2000/svg}"
-POINTS = [
-    CurvePoint(seed, step, dev) for seed, step, dev in [(1, 10, 0.7), (0, 0, 0.6), (0, 10, 0.5), (1, 0, 0.8)]
-]
 BOTH = Cell(71.0, 0.5, 2, 72.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
 COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
@@ -169,20 +173,33 @@ def test_every_text_and_series_colour_reaches_4_5_to_1_in_both_schemes() -> None
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
+def trained(
+    system: str, *points: tuple[int, float, float | None], seed: int = 0, backbone: str = "b"
+) -> RunDetail:
+    """A run with the score and uniformity of its evaluations by step."""
+    curve = tuple(Evaluation(step=step, score=dev, uniformity=uniformity) for step, dev, uniformity in points)
+    return RunDetail(result(system, seed, {}, backbone=backbone), curve)
+
+
 def test_summary_is_mean_and_sample_sd_over_seeds_and_lines_are_in_the_order_of_steps() -> None:
-    """Step 0: 0.6 and 0.8, mean 0.7, sd sqrt(0.02); step 10: 0.5 and 0.7, mean 0.6, the same sd."""
-    first, second = summarise(POINTS, lambda point: point.dev)
-    assert first == pytest.approx(Summary(0, 0.7, 0.02**0.5))
-    assert second == pytest.approx(Summary(10, 0.6, 0.02**0.5))
-    assert seed_lines(POINTS, lambda point: point.dev) == {0: [(0, 0.6), (10, 0.5)], 1: [(0, 0.8), (10, 0.7)]}
-    single = [CurvePoint(0, 0, 0.5), CurvePoint(0, 10, 0.6, uniformity=-2.0)]
-    assert summarise(single, lambda point: point.uniformity) == [Summary(10, -2.0, 0.0)]
+    """Step 0: 60 and 80, mean 70, sd sqrt(200); step 10: 50 and 70, mean 60, the same sd."""
+    runs = [
+        trained("a", (10, 0.7, None), (0, 0.8, None), seed=1),
+        trained("a", (0, 0.6, None), (10, 0.5, None)),
+    ]
+    lines = seed_lines(runs, "score")
+    first, second = summarise(lines)
+    assert first == pytest.approx(Summary(0, 70, 200**0.5))
+    assert second == pytest.approx(Summary(10, 60, 200**0.5))
+    assert lines == {0: [(0, 60.0), (10, 50.0)], 1: [(0, 80.0), (10, 70.0)]}
+    single = [trained("a", (0, 0.5, None), (10, 0.6, -2.0))]
+    assert summarise(seed_lines(single, "uniformity")) == [Summary(10, -2.0, 0.0)]
 
 
 def test_learning_curves_are_by_backbone_and_leave_out_what_does_not_train() -> None:
     """Dev scores rise from 50 to 60 on `b`; a run without evaluations is in no panel."""
-    rise = (CurvePoint(0, 0, 0.5), CurvePoint(0, 9, 0.6))
-    runs = [RunDetail(result("a", 0, {}), rise), RunDetail(result("c", 0, {}, backbone="other"), rise)]
+    rise = (0, 0.5, None), (9, 0.6, None)
+    runs = [trained("a", *rise), trained("c", *rise, backbone="other")]
     untrained = RunDetail(result("u", 0, {}, method="pooled"))
     charts = learning_curves([*runs, untrained])
     assert [chart.key for chart in charts] == ["learning-b", "learning-other"]
@@ -223,8 +240,7 @@ def test_rows_without_an_axis_become_one_line_each_and_nothing_gives_no_picture(
 
 
 def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
-    points = (CurvePoint(0, 0, 0.5, uniformity=-1.0), CurvePoint(0, 10, 0.6, uniformity=-2.0))
-    run = RunDetail(result("a", 0, {}), points)
+    run = trained("a", (0, 0.5, -1.0), (10, 0.6, -2.0))
     logs = replace(FIGURE, logs=("uniformity",))
     chart = chart_of(logs, {"a-s0": run, "z": run})
     assert chart is not None
