@@ -7,9 +7,9 @@ the runs that test them are those of the table's cells: nothing is typed twice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -62,24 +62,63 @@ class PaperClaims(Declaration):
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """Two cells of a claim with their evidence, in the table's display scale.
+    """Two cells of a claim, the one that is said to be better first, in the table's display scale.
 
-    reported: the published difference in the direction of the claim, None if a value was not reported. ours:
-    our difference with its interval at the last look, None before the first. more: seeds to add to the side
-    that has fewer up to the next look, None where there is none, or an answer. reason: why there is no
-    verdict. links: the ids of the cells of both rows.
+    links: the ids of both cells. ours: our difference in the direction of the claim, with its interval at the
+    last look, None before the first; claimed: what it says of the claim.
     """
 
+    claim: Claim
+    scale: float
     better: TableRow
     worse: TableRow
     columns: tuple[str, str]
-    reported: float | None
-    ours: Comparison | None
-    seeds: tuple[int, int]
-    outcome: Outcome
-    more: int | None
-    reason: str
+    cells: tuple[Cell, Cell]
     links: tuple[str, str]
+    ours: Comparison | None = None
+    claimed: Claimed = "inconclusive"
+
+    @property
+    def compares(self) -> tuple[object, ...]:
+        """What is compared: equal for two claims that say the same of the same cells."""
+        return (self.claim.table, *self.links, self.claim.lower, self.claim.within)
+
+    @property
+    def scores(self) -> Pair:
+        """The scores of both cells, the one that is said to be higher first."""
+        high, low = self.cells[::-1] if self.claim.lower else self.cells
+        return Pair(high.values, low.values, (self.claim.within or 0.0) * self.scale / 100)
+
+    @property
+    def reported(self) -> float | None:
+        """The published difference in the direction of the claim, None if a value was not reported."""
+        upper, lower = (cell.published for cell in self.cells)
+        if upper is None or lower is None:
+            return None
+        return (upper - lower) * (-1 if self.claim.lower else 1)
+
+    @property
+    def seeds(self) -> tuple[int, int]:
+        """The seeds of both cells."""
+        return len(self.cells[0].values), len(self.cells[1].values)
+
+    @property
+    def reason(self) -> str:
+        """Why there is no verdict: runs of a side do not judge its number; empty if there may be one."""
+        return self.cells[0].no_verdict or self.cells[1].no_verdict
+
+    @property
+    def outcome(self) -> Outcome:
+        """No verdict with a reason, untested where a side has no seeds, else what our difference says."""
+        if self.reason:
+            return "no verdict"
+        return self.claimed if min(self.seeds) else "untested"
+
+    @property
+    def more(self) -> int | None:
+        """Seeds that the side with fewer lacks up to the next look; None after the last, or with an answer."""
+        look = next_look(min(self.seeds))
+        return None if look is None or self.outcome != "inconclusive" else look - min(self.seeds)
 
 
 @dataclass(frozen=True)
@@ -89,7 +128,7 @@ class JudgedClaim:
     claim: Claim
     pairs: tuple[JudgedPair, ...]
     decimals: int
-    scale: float = 100.0
+    scale: float
 
     @property
     def outcome(self) -> Outcome:
@@ -123,59 +162,41 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
 
     A pair that several claims name counts once. Errors: InputError for an unknown table, column or row.
     """
-    sides = [list(_sides(claim, tables)) for claim in claims]
-    pairs = {two.pair_of: two.pair for some in sides for two in some if two.pair is not None}
-    answers = dict(zip(pairs, claimed_among_many(list(pairs.values())), strict=True))
-    return [
-        JudgedClaim(
-            claim,
-            tuple(_judge_pair(two, answers.get(two.pair_of)) for two in some),
-            tables[claim.table].decimals,
-            tables[claim.table].scale,
-        )
-        for claim, some in zip(claims, sides, strict=True)
-    ]
+    declared = [list(_pairs(claim, tables)) for claim in claims]
+    tested = {
+        pair.compares: pair.scores for some in declared for pair in some if pair.outcome == "inconclusive"
+    }
+    answers = dict(zip(tested, claimed_among_many(list(tested.values())), strict=True))
+    judged = []
+    for claim, some in zip(claims, declared, strict=True):
+        table = tables[claim.table]
+        for place, pair in enumerate(some):
+            if pair.compares in answers:
+                ours, claimed = answers[pair.compares]
+                some[place] = replace(pair, ours=ours, claimed=claimed)
+        judged.append(JudgedClaim(claim, tuple(some), table.decimals, table.scale))
+    return judged
 
 
-class _Sides(NamedTuple):
-    """Two cells of a claim, the one that is said to be better first, with their rows and columns.
-
-    pair: their scores, the one that is said to be higher first; None where they cannot be compared.
-    """
-
-    claim: Claim
-    rows: tuple[TableRow, TableRow]
-    columns: tuple[str, str]
-    cells: tuple[Cell, Cell]
-    links: tuple[str, str]
-    pair: Pair | None
-
-    @property
-    def pair_of(self) -> tuple[object, ...]:
-        """What is compared: equal for two claims that say the same of the same cells."""
-        return (self.claim.table, *self.links, self.claim.lower, self.claim.within)
-
-
-def _sides(claim: Claim, tables: Mapping[str, Table]) -> Iterator[_Sides]:
+def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
+    """Yields the pairs of a claim before they are judged."""
     table = tables[_known(claim.table, list(tables), "table", claim)]
     columns = [column.key for column in table.columns]
     rows = {row.key: row for row in table.rows}
     for name in (*claim.columns, *claim.against):
         _known(name, columns, f"column of table {table.key}", claim)
-    margin = 0.0 if claim.within is None else claim.within * table.scale / 100
-    for better, worse, *pair in pairs_of(claim):
-        two = [rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)]
-        upper, lower = (row.cells[columns.index(column)] for row, column in zip(two, pair, strict=True))
-        high, low = (lower, upper) if claim.lower else (upper, lower)
-        tested = upper.values and lower.values and not (upper.no_verdict or lower.no_verdict)
-        links = [cell_anchor(table, row, column) for row, column in zip(two, pair, strict=True)]
-        yield _Sides(
+    for better, worse, one, other in pairs_of(claim):
+        first, second = (
+            rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)
+        )
+        yield JudgedPair(
             claim,
-            (two[0], two[1]),
-            (pair[0], pair[1]),
-            (upper, lower),
-            (links[0], links[1]),
-            Pair(high.values, low.values, margin) if tested else None,
+            table.scale,
+            first,
+            second,
+            (one, other),
+            (first.cells[columns.index(one)], second.cells[columns.index(other)]),
+            (cell_anchor(table, first, one), cell_anchor(table, second, other)),
         )
 
 
@@ -186,34 +207,6 @@ def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
             for column in claim.columns:
                 for other in claim.against or [column]:
                     yield rows.better, worse, column, other
-
-
-def _judge_pair(two: _Sides, answer: tuple[Comparison | None, Claimed] | None) -> JudgedPair:
-    """Returns two cells with their outcome; the first rule that holds decides.
-
-    1. no verdict: the runs of a side do not judge its reported number. 2. untested: a side has no seeds. 3.
-    what `claimed_among_many` says of the difference.
-    """
-    upper, lower = two.cells
-    reported = None
-    if upper.published is not None and lower.published is not None:
-        reported = (upper.published - lower.published) * (-1 if two.claim.lower else 1)
-    reason = upper.no_verdict or lower.no_verdict
-    ours, outcome = answer or (None, "no verdict" if reason else "untested")
-    fewer = min(len(upper.values), len(lower.values))
-    look = next_look(fewer)
-    return JudgedPair(
-        better=two.rows[0],
-        worse=two.rows[1],
-        columns=two.columns,
-        reported=reported,
-        ours=ours,
-        seeds=(len(upper.values), len(lower.values)),
-        outcome=outcome,
-        more=None if look is None or outcome != "inconclusive" else look - fewer,
-        reason=reason,
-        links=two.links,
-    )
 
 
 def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
