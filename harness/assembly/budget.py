@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
-from harness.declarations import read_declaration
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.budget import Question, Step, Work, choose, next_step
@@ -17,7 +16,7 @@ from harness.plan.prices import works_of
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import Device
 from harness.report.claims import CLAIMS, load_claims
-from harness.report.pages.answers import ANSWERS, Numbers
+from harness.report.pages.answers import load_numbers
 from harness.report.tables.cells import Cell
 from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Table, TableRow, row_label
@@ -97,7 +96,7 @@ def _shares(hours: Mapping[str, float], cores: int) -> dict[str, float]:
 def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow, Cell]]:
     """Returns the cells of a goal with their tables and rows. Errors: InputError for an unknown goal."""
     if goal == "answers":
-        numbers = read_declaration(declared(LEADERBOARDS) / ANSWERS, Numbers).numbers
+        numbers = load_numbers(declared(LEADERBOARDS))
         return [
             (tables[one.table], row, cell)
             for one in numbers

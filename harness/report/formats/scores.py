@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from harness.facts import statistics
 from harness.facts.intervals import Interval
@@ -11,10 +11,13 @@ from harness.report.formats.latex import escape
 from harness.report.formats.markdown import DASH
 from harness.report.formats.terminal import align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
+from harness.results.kept_models import KeptScore
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers print as they are; all others they print x 100."""
 
+
+Line = TypeVar("Line", bound="ScoreLine | KeptScore")
 
 SUBSET = "subset:"
 """Begins the setting of a score over one subset of a task."""
@@ -66,14 +69,14 @@ def _row(line: ScoreLine, bounds: bool) -> list[str]:
     return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
 
 
-def headline_of(task: str, lines: Sequence[ScoreLine]) -> ScoreLine | None:
+def headline_of(task: str, lines: Sequence[Line]) -> Line | None:
     """Returns the score that papers print of a task, or its first score; None if it has none."""
     found = [line for line in lines if line.task == task and not line.setting.startswith(SUBSET)]
     ranked = [line for metric in HEADLINE for line in found if line.metric == metric]
     return next(iter([*ranked, *found]), None)
 
 
-def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
+def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine | KeptScore]) -> tuple[str, str, float] | None:
     """Returns metric, setting and the mean of the reported scores of these tasks, in points.
 
     None for a single task, or unless every task has one and the same headline score.

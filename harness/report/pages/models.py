@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.facts.intervals import Interval
-from harness.report.formats.scores import PLAIN, ScoreLine, average_of, headline_of
+from harness.report.formats.scores import PLAIN, average_of, headline_of
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.results.kept_models import KeptModel, columns_of
@@ -42,29 +41,21 @@ def _table(models: list[KeptModel], suites: Mapping[str, Sequence[str]]) -> dict
 
 
 def _average(model: KeptModel, tasks: Sequence[str]) -> float | None:
-    found = average_of(tasks, _lines(model))
+    found = average_of(tasks, model.scores)
     return None if found is None else found[2]
-
-
-def _lines(model: KeptModel) -> list[ScoreLine]:
-    bounds = [None if one.interval is None else Interval(*one.interval) for one in model.scores]
-    return [
-        ScoreLine(one.task, one.metric, one.setting, one.value, one.n, bound)
-        for one, bound in zip(model.scores, bounds, strict=True)
-    ]
 
 
 def _cells(model: KeptModel, tasks: list[str]) -> list[tuple[str, str]]:
     """Returns the headline score of each task and what it is; nothing where the model has none."""
     cells = []
-    for line in (headline_of(task, _lines(model)) for task in tasks):
+    for line in (headline_of(task, model.scores) for task in tasks):
         if line is None:
             cells.append(("", ""))
             continue
         scale = 1 if line.metric in PLAIN else 100
         about = f"{line.metric}, {line.setting}, {line.n:,} items"
         if line.interval is not None:
-            low, high = scale * line.interval.low, scale * line.interval.high
+            low, high = (scale * end for end in line.interval)
             about += f", 95 % interval {low:.2f} to {high:.2f}"
         cells.append((f"{scale * line.value:.2f}", about))
     return cells

@@ -9,20 +9,11 @@ from typing import Any, NamedTuple
 from harness.facts import statistics
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
-from harness.results.schema import ResultFile
+from harness.results.schema import ResultFile, RunRecord
 
 ABLATION_TEXT = "-ablation-text"
 """Ends the id of the run that differs from a declared one in its text form alone (harness/plan/ablations.py).
 """
-
-
-class System(NamedTuple):
-    """What seeds have in common."""
-
-    id: str
-    method: str
-    variant: str
-    backbone: str
 
 
 class Reading(NamedTuple):
@@ -62,7 +53,7 @@ PROTOCOLS = (
 class ProtocolRow:
     """One encoder under the protocols, in the order of `PROTOCOLS`; None where no score is there."""
 
-    system: System
+    system: RunRecord
     readings: tuple[Reading | None, ...]
 
     @property
@@ -87,23 +78,23 @@ Scores = dict[tuple[str, str, str], dict[int, float]]
 
 def compare_protocols(results: Iterable[ResultFile]) -> Protocols:
     """Returns every system's readings; the runs of the text step give the raw column of their system."""
-    systems: dict[System, Scores] = {}
+    runs: dict[str, RunRecord] = {}
+    found: dict[str, Scores] = {}
     for result in results:
-        run = result.run
-        scores = systems.setdefault(System(run.id, run.method, run.variant, run.backbone), {})
+        system = f"{result.run.id}@{result.run.backbone}"
+        runs.setdefault(system, result.run)
+        scores = found.setdefault(system, {})
         for score in result.scores:
             if score.selection == result.scores[0].selection:
                 key = (score.task, score.metric, score.setting)
-                scores.setdefault(key, {})[run.seed] = score.value
-    raw = {(s.id.removesuffix(ABLATION_TEXT), s.backbone): scores for s, scores in systems.items()
-           if s.id.endswith(ABLATION_TEXT)}  # fmt: skip
+                scores.setdefault(key, {})[result.run.seed] = score.value
     rows = [
-        ProtocolRow(system, _readings(scores, raw.get((system.id, system.backbone), {})))
-        for system, scores in systems.items()
-        if not system.id.endswith(ABLATION_TEXT)
+        ProtocolRow(run, _readings(found[system], found.get(f"{run.id}{ABLATION_TEXT}@{run.backbone}", {})))
+        for system, run in runs.items()
+        if not run.id.endswith(ABLATION_TEXT)
     ]
     missing = [p for index, p in enumerate(PROTOCOLS) if not any(row.readings[index] for row in rows)]
-    return Protocols(tuple(rows), tuple(missing), _poolings(systems))
+    return Protocols(tuple(rows), tuple(missing), _poolings(runs, found))
 
 
 def _readings(scores: Scores, raw: Scores) -> tuple[Reading | None, ...]:
@@ -134,22 +125,24 @@ def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
     return Reading(statistics.mean(values), statistics.sample_sd(values), len(values), len(tasks))
 
 
-def _poolings(systems: Mapping[System, Scores]) -> dict[str, dict[str, dict[str, Reading]]]:
+def _poolings(
+    runs: Mapping[str, RunRecord], scores: Mapping[str, Scores]
+) -> dict[str, dict[str, dict[str, Reading]]]:
     """Backbone -> pooling -> test set -> reading, of backbones with at least two pooled, untrained runs.
 
     Tasks that pick pairs of another one (a name with arguments) are left out.
     """
     found: dict[str, dict[str, dict[str, Reading]]] = {}
-    for system, scores in systems.items():
-        if system.method == "pooled":
+    for system, run in runs.items():
+        if run.method == "pooled":
             row = {
                 task: reading
-                for (task, metric, setting), values in scores.items()
+                for (task, metric, setting), values in scores[system].items()
                 if (metric, setting) == ("spearman", "all")
                 and ":" not in task
                 and (reading := _mean([values]))
             }
-            found.setdefault(system.backbone, {})[system.variant] = row
+            found.setdefault(run.backbone, {})[run.variant] = row
     return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}
 
 
