@@ -116,7 +116,7 @@ class JudgedPair:
 
     @property
     def more(self) -> int | None:
-        """Seeds that the side with fewer lacks up to the next look; None after the last, or with an answer."""
+        """Seeds that the side with fewer lacks up to the next look; None after the last or with an answer."""
         look = next_look(min(self.seeds))
         return None if look is None or self.outcome != "inconclusive" else look - min(self.seeds)
 
