@@ -49,13 +49,10 @@ def _pair_sets(
 
 def described(subsets: Subsets) -> dict[str, Any]:
     """Returns what a set says of its pairs, subset after subset: names, gold scores, lengths, sentences."""
-    named = [
-        (subset, number, pair) for subset, pairs in subsets.items() for number, pair in enumerate(pairs, 1)
-    ]
+    named = [(subset, pair) for subset, pairs in subsets.items() for pair in pairs]
     return {
-        "ids": tuple(f"{subset} {number}" for subset, number, _ in named),
-        "subsets": tuple(subset for subset, _, _ in named),
-        "gold": tuple(float(pair.score) for _, _, pair in named),
-        "words": tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for _, _, pair in named),
-        "texts": tuple((pair.first, pair.second) for _, _, pair in named),
+        "subsets": tuple(subset for subset, _ in named),
+        "gold": tuple(float(pair.score) for _, pair in named),
+        "words": tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for _, pair in named),
+        "texts": tuple((pair.first, pair.second) for _, pair in named),
     }

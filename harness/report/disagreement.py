@@ -6,6 +6,7 @@ is a rank: the share of the set's other pairs that appear below, ties in the mid
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,14 +23,13 @@ OPEN = ("CC-", "CC0", "PDDL", "MIT", "Apache")
 class PairSet:
     """The pairs of one test set with what each system makes of them.
 
-    ids: what a pair is called, its subset and number there; words: mean length of the two sentences; gold:
+    subsets: the subset of each pair, subset after subset; words: mean length of the two sentences; gold:
     human scores; texts: the sentences, in the text form that was encoded. cosines: by system, the mean over
     its runs.
     """
 
     task: str
     licence: str
-    ids: tuple[str, ...]
     subsets: tuple[str, ...]
     gold: tuple[float, ...]
     words: tuple[float, ...]
@@ -40,6 +40,12 @@ class PairSet:
     def shows_texts(self) -> bool:
         """Whether the licence of the set allows its sentences on a page."""
         return self.licence.startswith(OPEN)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """What each pair is called: its subset and its number there, from 1."""
+        counts = Counter(self.subsets)
+        return tuple(f"{name} {number}" for name in counts for number in range(1, counts[name] + 1))
 
     @cached_property
     def gold_ranks(self) -> np.ndarray:

@@ -4,7 +4,13 @@
   const source = document.getElementById("pairs-data");
   if (!source) return;
   const SHOWN = 30;
-  const sets = JSON.parse(source.textContent);
+  const numbers = (text) => text.match(/../g).map((two) => parseInt(two, 36));
+  const sets = JSON.parse(source.textContent).map((set) => ({
+    ...set,
+    ids: set.subsets.flatMap(([name, count]) => Array.from({ length: count }, (_, place) => `${name} ${place + 1}`)),
+    subsets: set.subsets.flatMap(([name, count]) => Array(count).fill(name)),
+    goldRanks: numbers(set.goldRanks),
+  }));
   const form = document.getElementById("pairs-form");
   const field = form.elements;
   const fill = (select, names, first) => {
@@ -48,8 +54,8 @@
   };
   const show = () => {
     const set = sets[field.set.value];
-    const one = set.ranks[field.system.value];
-    const two = field.against.value ? set.ranks[field.against.value] : set.goldRanks;
+    const one = numbers(set.ranks[field.system.value]);
+    const two = field.against.value ? numbers(set.ranks[field.against.value]) : set.goldRanks;
     const places = set.ids.map((_, place) => place).filter((place) => (
       (!field.subset.value || set.subsets[place] === field.subset.value)
       && inside(set.words[place], field.size.value) && inside(set.gold[place], field.gold.value)));

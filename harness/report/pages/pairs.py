@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness.report.charts.comparisons import pairs_of
@@ -15,7 +16,7 @@ SHOWN = 10
 """Pairs of a system that appear on the page without a script."""
 MOST = 600_000
 """Ranks that the page carries for its script; what is beyond is left out and named."""
-THOUSANDTHS = 1000
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def pairs_values(report: Report) -> dict[str, Any] | None:
@@ -48,21 +49,24 @@ def within(sets: Sequence[PairSet], most: int) -> list[PairSet]:
 
 
 def numbers_of(found: PairSet) -> dict[str, Any]:
-    """Returns a set as the page's script reads it: ranks in thousandths, sentences where allowed."""
+    """Returns a set as the page's script reads it: how many pairs each subset has, ranks as of `written`,
+    sentences where allowed.
+    """
     return {
         "title": task_title(found.task),
-        "ids": found.ids,
-        "subsets": found.subsets,
+        "subsets": list(Counter(found.subsets).items()),
         "gold": [round(value, 3) for value in found.gold],
         "words": found.words,
         "texts": found.texts if found.shows_texts else [],
-        "goldRanks": _thousandths(found.gold_ranks),
-        "ranks": {system: _thousandths(ranks) for system, ranks in found.ranks.items()},
+        "goldRanks": written(found.gold_ranks),
+        "ranks": {system: written(ranks) for system, ranks in found.ranks.items()},
     }
 
 
-def _thousandths(ranks: Any) -> list[int]:
-    return [round(float(rank) * THOUSANDTHS) for rank in ranks]
+def written(ranks: Iterable[float]) -> str:
+    """Returns ranks in thousandths as one text, two digits to the base 36 for each."""
+    pairs = (divmod(round(1000 * float(rank)), len(DIGITS)) for rank in ranks)
+    return "".join(DIGITS[high] + DIGITS[low] for high, low in pairs)
 
 
 PAGE = Page("Pairs", "pages/pairs.html", "pairs.html.j2", pairs_values, order=3, group="Systems")

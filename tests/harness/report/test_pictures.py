@@ -346,22 +346,22 @@ def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences(
     """Of three pairs, a ranks 0, 50, 100 and b ranks 100, 50, 0; people rank them 50, 0, 100."""
     sentences = (("A cat sits.", "A cat runs."), ("x", "y"), ("A cat sits.", "A cat runs."))
     found = PairSet(
-        "STSB", "CC-BY-4.0", ("p1", "p2", "p3"), ("s",) * 3, (2.0, 1.0, 3.0), (3.0, 1.0, 3.0), sentences,
+        "STSB", "CC-BY-4.0", ("p",) * 3, (2.0, 1.0, 3.0), (3.0, 1.0, 3.0), sentences,
         {"a": (0.1, 0.2, 0.3), "b": (0.9, 0.8, 0.7)},
     )  # fmt: skip
     chart = pairs_of(found)
     assert chart is not None
     spans = [(row["name"], row["low"], row["high"]) for row in chart.rows if row["kind"] == SPAN]
     twin = "A cat sits. / A cat runs."
-    assert spans == [(twin, 0.0, 100.0), ("p3", 0.0, 100.0), ("x / y", 50.0, 50.0)]
+    assert spans == [(twin, 0.0, 100.0), ("p 3", 0.0, 100.0), ("x / y", 50.0, 50.0)]
     assert [row["value"] for row in chart.rows if row["kind"] == GOLD] == [50.0, 100.0, 0.0]
-    assert chart.rows[0]["says"] == "p1: 0 by a, 100 by b"
+    assert chart.rows[0]["says"] == "p 1: 0 by a, 100 by b"
     assert chart.says == (
         "Two systems are more than half of the ranks apart on 2 of 3 pairs; "
-        "the largest difference is that of p1: 0 by a, 100 by b."
+        "the largest difference is that of p 1: 0 by a, 100 by b."
     )
     hidden = pairs_of(replace(found, licence="unknown"))
     assert hidden is not None
-    assert [row["name"] for row in hidden.rows[::2]] == ["p1", "p3", "p2"]
+    assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
     assert not any("cat" in drawing for drawing in hidden.drawings)
     assert pairs_of(replace(found, cosines={"a": (0.1, 0.2, 0.3)})) is None

@@ -16,6 +16,7 @@ from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.text import task_title
 from harness.report.pages.anchors import anchors_of
 from harness.report.pages.content import Report
+from harness.report.pages.pairs import written
 from harness.report.pages.paper import papers_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -103,6 +104,11 @@ def test_ranks_are_in_zero_to_one_with_ties_between_and_the_largest_difference_c
     assert ranks([3.0, 1.0, 3.0]).tolist() == [0.75, 0.0, 0.75]
     first, second = ranks([1.0, 2.0, 3.0]), ranks([3.0, 2.0, 1.0])
     assert [tuple(found) for found in largest(first, second, 2)] == [(0, -1.0), (2, 1.0)]
+
+
+def test_a_page_writes_a_rank_as_two_digits_to_the_base_36() -> None:
+    """0.5 is 500 thousandths, 13 x 36 + 32; 1 is 27 x 36 + 28; 0.0004 is none."""
+    assert written([0.5, 1.0, 0.0004]) == "dwrs00"
 
 
 def test_tasks_have_the_names_of_the_field() -> None:

@@ -91,7 +91,6 @@ def make_pairs() -> tuple[PairSet, ...]:
     open_set = PairSet(
         task="SICKR",
         licence="CC-BY-NC-SA-3.0",
-        ids=tuple(f"test {number}" for number in range(1, 6)),
         subsets=("news", "news", "images", "images", "images"),
         gold=(0.0, 1.0, 2.5, 4.0, 5.0),
         words=(4.0, 6.0, 9.5, 16.0, 20.0),

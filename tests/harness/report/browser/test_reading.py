@@ -141,8 +141,8 @@ def test_the_pairs_of_largest_disagreement_are_found_and_shown_as_far_as_their_l
     page = open_page("pairs.html").page
     rows = page.locator("#pairs-table tbody tr")
     assert [rows.nth(place).locator("th").inner_text() for place in (0, 1)] == [
-        "test 1\nfirst 1 / second 1",
-        "test 5\nfirst 5 / second 5",
+        "news 1\nfirst 1 / second 1",
+        "images 3\nfirst 5 / second 5",
     ]
     assert rows.nth(0).locator("td").all_inner_texts() == ["0.00", "100", "0", "+100", "4.0"]
     page.locator("[name=against]").select_option("gold@b")
