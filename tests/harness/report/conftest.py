@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.model import Scope
 from harness.facts.published import Published, load_published
 from harness.facts.spec import TableSpec, load_specs
@@ -24,6 +24,11 @@ NO_STUDIES = Ledger((), Scope(groups={}, same={}, searched=[]))
 @pytest.fixture(scope="session")
 def published() -> Published:
     return load_published(LEADERBOARDS / "published")
+
+
+@pytest.fixture(scope="session")
+def ledger(published: Published) -> Ledger:
+    return load_ledger(LEADERBOARDS / "evidence", published)
 
 
 @pytest.fixture(scope="session")
@@ -56,12 +61,9 @@ def results_of(records: list[Record], dev: Mapping[str, float] | None = None) ->
         full, _, backbone = system.partition("@")
         method, _, variant = full.partition("/")
         name = f"{method}-{variant}" if variant else method
-        found = result(name, seed, values, method=method, variant=variant, backbone=backbone, recipe=system)
         key = f"{method}-{variant}-{backbone}-{seed}"
-        best = found.selection.model_copy(update={"best_dev": (dev or {}).get(key, 0.5)})
-        made.append(
-            found.model_copy(update={"run": found.run.model_copy(update={"key": key}), "selection": best})
-        )
+        about = {"method": method, "variant": variant, "backbone": backbone, "recipe": system}
+        made.append(result(name, seed, values, key=key, dev=(dev or {}).get(key, 0.5), **about))
     return made
 
 

@@ -19,16 +19,17 @@ def result(
     items: int = 1379,
     metric: str = "spearman",
     dev: float = 0.5,
+    last_step: int = 1,
     device: str = "cpu",
     commit: str = "c",
+    key: str = "",
 ) -> ResultFile:
     """Returns the file of one run; `scores` has raw values by task and setting."""
-    key = f"{system}__{backbone}__s{seed}"
     return ResultFile(
         schema=1,
         run=RunRecord(
-            key=key, id=system, method=method, variant=variant, backbone=backbone, seed=seed, recipe=recipe,
-            identity="i",
+            key=key or f"{system}__{backbone}__s{seed}", id=system, method=method, variant=variant,
+            backbone=backbone, seed=seed, recipe=recipe, identity="i",
         ),
         scores=[
             ScoreRecord(
@@ -36,7 +37,7 @@ def result(
             )
             for (task, setting), value in scores.items()
         ],
-        selection=Selection(best_step=1, best_dev=dev, last_step=1, last_dev=0.5, initial_dev=0.5),
+        selection=Selection(best_step=1, best_dev=dev, last_step=last_step, last_dev=0.5, initial_dev=0.5),
         provenance=Provenance(
             git_commit=commit, git_dirty=False, encoder_sha256="e", data_sha256={}, versions={},
             device=device, precision="fp32", text="senteval",

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import Ledger, load_ledger
+from harness.facts.evidence.ledger import Ledger
 from harness.facts.evidence.model import Range, Summary
 from harness.facts.price import Price
 from harness.facts.published import Published
@@ -25,11 +25,6 @@ from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index, show_paper
 
 MAIN = ("pcl", "dclr", "ptbert", "sct", "una")
-
-
-@pytest.fixture(scope="module")
-def ledger(published: Published) -> Ledger:
-    return load_ledger(LEADERBOARDS / "evidence", published)
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 import sentbench
-from harness.facts.evidence.ledger import Ledger
-from harness.facts.evidence.others import Others, ReportedNumber, pool
+from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.facts.statistics import KnownSd
 from harness.report.cite import Advice, advice_on, to_text
 from harness.report.formats.citation import RELEASED, project_entry
@@ -23,16 +23,11 @@ def advice(
     seeds: int | None = 1,
     known: KnownSd | None = None,
 ) -> Advice:
-    empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
-    named = {str(number): value for number, value in enumerate(sources)}
-    pools = {
-        "independent": empty.__class__((), {}, named, len(named)),
-        "same authors": empty,
-        "checkpoint": empty,
-        "other recipe": empty,
-    }
-    reported = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", seeds, 0.005)
-    found = verify(reported, Others(pools, (), searched=True), values=ours, known=known)  # type: ignore[arg-type]
+    others = nothing_known()
+    measured = replace(others.independent, sources={str(n): value for n, value in enumerate(sources)})
+    others = replace(others, pools={**others.pools, "independent": measured}, searched=True)
+    number = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", seeds, 0.005)
+    found = verify(number, others, values=ours, known=known)
     return advice_on(found, "@misc{toy}")
 
 

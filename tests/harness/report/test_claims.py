@@ -9,7 +9,7 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.facts.evidence.ledger import load_ledger
+from harness.facts.evidence.ledger import Ledger
 from harness.facts.published import Published
 from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
@@ -204,9 +204,9 @@ def test_columns_may_be_held_against_others_of_the_same_row() -> None:
 
 
 @pytest.fixture(scope="module")
-def tables(published: Published, specs: dict[str, TableSpec]) -> dict[str, Table]:
+def tables(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> dict[str, Table]:
     """Every declared table as printed, without a run."""
-    evidence = Evidence([], published, load_ledger(LEADERBOARDS / "evidence", published))
+    evidence = Evidence([], published, ledger)
     return {key: build_table(spec, evidence) for key, spec in specs.items()}
 
 

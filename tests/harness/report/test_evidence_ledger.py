@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
 from harness.facts.evidence.model import Range, Score, Study, Summary
@@ -23,11 +22,6 @@ ADDED = {
     ("Jiahao004/DistillCSE", "dclr@roberta-large", "README.md"),
 }
 """Studies read after the collection of 21 November 2026 was counted: four averages with their seven cells."""
-
-
-@pytest.fixture(scope="module")
-def ledger(published: Published) -> Ledger:
-    return load_ledger(LEADERBOARDS / "evidence", published)
 
 
 def numbers(score: Score) -> list[float]:

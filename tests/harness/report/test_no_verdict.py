@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import load_ledger
+from harness.facts.evidence.ledger import Ledger
 from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.spec import CellSpec, TableSpec
@@ -68,9 +67,8 @@ UNSTATED: set[tuple[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def tables(published: Published, specs: dict[str, TableSpec]) -> dict[str, Table]:
+def tables(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> dict[str, Table]:
     settings = {key: system.model_dump() for key, system in SYSTEMS.items()}
-    ledger = load_ledger(LEADERBOARDS / "evidence", published)
     evidence = Evidence([], published, ledger, settings=settings)
     return {key: build_table(spec, evidence) for key, spec in specs.items()}
 

@@ -10,11 +10,10 @@ from statistics import median
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.draws import drawn
-from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
+from harness.facts.evidence.ledger import Ledger, runs_of
 from harness.facts.evidence.model import Range, Scope, Study, Summary
 from harness.facts.evidence.others import (
     Others,
@@ -30,11 +29,6 @@ from harness.facts.verdicts import by_others
 ROOT = Path(__file__).parents[3]
 LATER = "README.md, first SimCSE table"
 """The study that was added after the summary below was written."""
-
-
-@pytest.fixture(scope="module")
-def ledger(published: Published) -> Ledger:
-    return load_ledger(LEADERBOARDS / "evidence", published)
 
 
 def known(

@@ -9,7 +9,7 @@ from harness.facts.statistics import KnownSd
 from harness.report.settled import CONTRIBUTE, settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
-from tests.harness.report.test_verification import nothing_known
+from tests.harness.report.test_verification import alone
 
 EXACT = KnownSd(0.0, 0)
 GIVE = f"to give these results to others: {CONTRIBUTE}"
@@ -21,7 +21,7 @@ def table(*cells: Cell) -> Table:
 
 
 def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: KnownSd | None = None) -> Cell:
-    number, others = nothing_known(None)
+    number, others = alone(None)
     number = replace(number, value=reported)
     price = Price(hours, f"sentbench plan paper/{hours:g}", shared=0.0)
     found = verify(number, others, values=values, known=known, price=price)

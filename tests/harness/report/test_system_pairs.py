@@ -35,12 +35,10 @@ def compared(results: list[ResultFile], **more: object) -> SystemComparison:
     return compare_systems(systems["a@b"], systems["b@b"], **more)
 
 
-def scored(name: str, values: list[float], task: str = "STSB") -> list[ResultFile]:
-    return [result(name, seed, {(task, "all"): value}) for seed, value in enumerate(values)]
-
-
-def untrained(found: ResultFile) -> ResultFile:
-    return found.model_copy(update={"selection": found.selection.model_copy(update={"last_step": 0})})
+def scored(name: str, values: list[float], task: str = "STSB", last_step: int = 1) -> list[ResultFile]:
+    return [
+        result(name, seed, {(task, "all"): value}, last_step=last_step) for seed, value in enumerate(values)
+    ]
 
 
 def test_seeds_that_both_have_are_paired_and_the_interval_is_students() -> None:
@@ -161,15 +159,15 @@ def test_scores_of_two_text_forms_are_not_compared() -> None:
 
 
 def test_a_system_is_free_of_seeds_only_if_no_run_of_it_took_a_step() -> None:
-    first, second = scored("a", [0.5, 0.6])
-    assert system_scores([untrained(first)])["a@b"].exact
-    assert not system_scores([untrained(first), second])["a@b"].exact
+    first, second = scored("a", [0.5], last_step=0), scored("a", [0.5, 0.6])[1:]
+    assert system_scores(first)["a@b"].exact
+    assert not system_scores([*first, *second])["a@b"].exact
 
 
 def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares_a_test_set_with() -> None:
     """`c` scores highest and does not train, `d` is scored on another set; `a` stands against `b` and `c`."""
-    (fixed,) = scored("c", [0.9])
-    results = (*scored("b", [0.5, 0.6]), *scored("a", [0.7, 0.9]), untrained(fixed))
+    fixed = scored("c", [0.9], last_step=0)
+    results = (*scored("b", [0.5, 0.6]), *scored("a", [0.7, 0.9]), *fixed)
     report = Report("T", "abc", results=(*results, *scored("d", [0.1], task="MR")))
     values = compare_values(report)
     assert values is not None

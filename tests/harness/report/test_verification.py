@@ -6,14 +6,13 @@ import json
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import Ledger, load_ledger
+from harness.facts.evidence.ledger import Ledger
 from harness.facts.evidence.others import (
     Others,
     ReportedNumber,
     known_sd,
+    nothing_known,
     others_of,
-    pool,
     reported_number,
 )
 from harness.facts.price import Price
@@ -22,11 +21,6 @@ from harness.facts.statistics import KnownSd
 from harness.report.verification import Verification, next_look_words, to_json, to_text, verify
 
 STUDY = KnownSd(0.84, 50)
-
-
-@pytest.fixture(scope="module")
-def ledger(published: Published) -> Ledger:
-    return load_ledger(LEADERBOARDS / "evidence", published)
 
 
 @pytest.fixture(scope="module")
@@ -86,15 +80,13 @@ def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Ot
     assert "no verdict after 40 seeds" in to_text(found)
 
 
-def nothing_known(seeds: int | None) -> tuple[ReportedNumber, Others]:
-    empty = pool(Ledger((), None), [], "Avg")  # type: ignore[arg-type]
-    pools = {"independent": empty, "same authors": empty, "checkpoint": empty, "other recipe": empty}
-    reported = ReportedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005)
-    return reported, Others(pools, (), searched=False)  # type: ignore[arg-type]
+def alone(seeds: int | None) -> tuple[ReportedNumber, Others]:
+    """A number that nobody measured again."""
+    return ReportedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005), nothing_known()
 
 
 def test_without_a_standard_deviation_the_first_look_is_planned_and_its_chance_is_not_known() -> None:
-    found = verify(*nothing_known(1), price=Price(3.0))
+    found = verify(*alone(1), price=Price(3.0))
     assert found.verdict == "no independent result"
     assert found.draw is None
     assert found.plan is not None
@@ -103,30 +95,30 @@ def test_without_a_standard_deviation_the_first_look_is_planned_and_its_chance_i
 
 
 def test_a_reported_mean_is_no_draw() -> None:
-    assert verify(*nothing_known(5), values=[75.0, 75.1], known=STUDY).draw is None
+    assert verify(*alone(5), values=[75.0, 75.1], known=STUDY).draw is None
 
 
 def test_a_deterministic_system_needs_one_run() -> None:
     exact = KnownSd(0.0, 0)
-    unrun = verify(*nothing_known(None), known=exact)
+    unrun = verify(*alone(None), known=exact)
     assert unrun.plan is not None
     assert (unrun.plan.seeds, unrun.plan.chance) == (1, 1.0)
     assert next_look_words(unrun.plan).endswith("(chance of a verdict 100%, no seed changes its score)")
-    assert verify(*nothing_known(None), values=[75.0], known=exact).verdict == "replicates"
+    assert verify(*alone(None), values=[75.0], known=exact).verdict == "replicates"
 
 
 @pytest.mark.parametrize("reported", [None, 1])
 def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> None:
     """The runs behind a print are not the seeds that it was chosen from: of our three the pick is 76."""
     values, dev = [74.0, 76.0, 77.0], [80.0, 81.0, 79.0]
-    found = verify(*nothing_known(reported), values=values, dev=dev)
+    found = verify(*alone(reported), values=values, dev=dev)
     assert found.best_by_dev == 76.0
     assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(found)
-    assert verify(*nothing_known(reported), values=values).best_by_dev is None
+    assert verify(*alone(reported), values=values).best_by_dev is None
 
 
 def test_a_reported_mean_was_picked_from_nothing() -> None:
-    found = verify(*nothing_known(3), values=[74.0, 76.0], dev=[80.0, 81.0])
+    found = verify(*alone(3), values=[74.0, 76.0], dev=[80.0, 81.0])
     assert found.best_by_dev is None
     assert "selection" not in to_text(found)
 

@@ -73,16 +73,15 @@ def make_rivals() -> list[ResultFile]:
         "fixed": [(0.5, 0.4)],
         "same": [(0.5, 0.4)],
     }
-    made = [
-        result(name, seed, {("STS12", "all"): first, ("STS13", "all"): second})
+    return [
+        result(
+            name,
+            seed,
+            {("STS12", "all"): first, ("STS13", "all"): second},
+            last_step=0 if name in ("fixed", "same") else 1,
+        )
         for name, seeds in scores.items()
         for seed, (first, second) in enumerate(seeds)
-    ]
-    return [
-        one.model_copy(update={"selection": one.selection.model_copy(update={"last_step": 0})})
-        if one.run.id in ("fixed", "same")
-        else one
-        for one in made
     ]
 
 
