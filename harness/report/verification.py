@@ -24,6 +24,8 @@ from harness.report.contributed import Contributed, contributed_text, seeds_text
 
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """What false-discovery control did to a verdict."""
+REPORTED = ("table", "row", "column", "value", "seeds", "picked", "by")
+"""What `--json` says of a reported number."""
 
 
 @dataclass(frozen=True)
@@ -178,25 +180,15 @@ def _costed(seeds: int, run: int, price: Price) -> Plan:
 
 def to_json(found: Verification) -> dict[str, Any]:
     """Returns the verification as plain values, numbers in points, for `--json`."""
-    reported, selected = found.reported, found.best_by_dev
+    reported, best = found.reported, found.best_by_dev
     return {
-        "reported": {
-            "table": reported.table,
-            "row": reported.row,
-            "column": reported.column,
-            "value": reported.value,
-            "seeds": reported.seeds,
-            "picked": reported.picked,
-            "by": reported.by,
-        },
+        "reported": {name: getattr(reported, name) for name in REPORTED},
         "verdict": found.verdict,
         "among_many": found.among_many,
         "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
         "contributed": [_plain(group) for group in found.contributed],
         "draw": _plain(found.draw),
-        "best_by_dev": selected
-        if selected is None
-        else {"expected": selected, "place": float(selected < reported.value)},
+        "best_by_dev": None if best is None else {"expected": best, "place": float(best < reported.value)},
         "others": {
             "answer": _plain(found.by_others),
             **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},

@@ -47,7 +47,10 @@ LINKS = (
 )  # fmt: skip
 
 
-RUNS_OR_LOADS = re.split(" ", "a base embed form iframe img input link meta object script style svg")
+RUNS_OR_LOADS = {
+    "a", "base", "embed", "form", "iframe", "img", "input", "link", "meta", "object", "script", "style",
+    "svg",
+}  # fmt: skip
 """Elements that do something, or fetch something, on a page."""
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.facts.evidence.ledger import Ledger
-from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.spec import CellSpec, TableSpec
 from harness.plan.recipes import Recipe, declared_systems, load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.report.formats.markdown import to_markdown
-from harness.report.pages.cells import show_cell
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Cell, Column, Table, TableRow
-from tests.harness.report.conftest import NO_STUDIES
+from harness.report.tables.model import Cell, Table, TableRow
 
-MakeEvidence = Callable[..., Evidence]
 RECIPES = load_recipes()
 SYSTEMS = declared_systems(RECIPES)
 CORPORA = load_corpora()
@@ -141,49 +136,6 @@ def test_sct_has_no_verdict_in_any_of_its_own_rows(
             ("dclr/published", "bert-large-uncased"),
         )
     }
-
-
-def test_runs_of_a_recipe_without_verdict_are_shown_and_judge_nothing(evidence: MakeEvidence) -> None:
-    spec = TableSpec.model_validate(
-        {
-            "key": "toy",
-            "title": "Toy",
-            "published": "pcl/table2",
-            "columns": [{"key": "STSB", "task": "STSB"}],
-            "rows": [
-                {
-                    "title": "PCL",
-                    "run": "pcl-released@bert-base-uncased",
-                    "published": "pcl@bert-base-uncased",
-                }
-            ],
-        }
-    )
-    records = [("pcl/released@bert-base-uncased", seed, "STSB", 0.5 + seed / 1000) for seed in range(12)]
-    made = evidence(records)
-    plain = build_table(spec, made)
-    made = Evidence(
-        made.results,
-        made.published,
-        NO_STUDIES,
-        prices={("pcl-released", "bert-base-uncased"): Price(1.0, "x")},
-        settings={"pcl-released": {"no_verdict": "another corpus"}},
-    )
-    table = build_table(spec, made)
-    (row,), (before,) = table.rows, plain.rows
-    assert before.cells[0].verdict == "does not replicate (lower)"
-    assert before.cells[0].no_verdict == ""
-    cell = row.cells[0]
-    assert (cell.n, cell.value, cell.verdict, cell.more) == (
-        12,
-        before.cells[0].value,
-        "no independent result",
-        None,
-    )
-    assert row.source == "this paper, no verdict from our runs"
-    assert "no verdict from our runs: another corpus" in to_markdown(table)
-    facts = dict(show_cell(table, Column("STSB", "STS-B"), cell, {}).facts)
-    assert facts["No verdict from our runs"] == "another corpus"
 
 
 def test_the_reason_is_no_part_of_a_run() -> None:

@@ -15,6 +15,7 @@ from harness.facts.run_choice import RunSystem
 from harness.facts.spec import TableSpec
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
+from harness.report.pages.cells import show_cell
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
 from tests.harness.report.conftest import NO_STUDIES, rescored
@@ -187,6 +188,24 @@ def test_a_row_whose_settings_are_not_confirmed_shows_its_runs_and_judges_nothin
     assert (awaited.verdict, awaited.more) == ("no independent result", None)
     assert awaited.evidence is not None
     assert awaited.evidence.plan is None
+
+
+def test_runs_of_a_recipe_without_verdict_are_shown_and_judge_nothing(evidence: MakeEvidence) -> None:
+    """Twelve seeds far below 79.72 do not replicate it, unless their recipe says why they cannot tell."""
+    spec = spec_of(
+        {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
+    )
+    made = evidence([(PCL, seed, "STSB", 0.5 + seed / 1000) for seed in range(12)])
+    before = cell(build_table(spec, made))
+    assert (before.verdict, before.no_verdict) == ("does not replicate (lower)", "")
+    settings = {"pcl-released": {"no_verdict": "another corpus"}}
+    table = build_table(spec, replace(made, settings=settings))
+    found = cell(table)
+    assert (found.n, found.value, found.verdict) == (12, before.value, "no independent result")
+    assert table.rows[0].source == "this paper, no verdict from our runs"
+    assert "no verdict from our runs: another corpus" in to_markdown(table)
+    facts = dict(show_cell(table, table.columns[0], found, {}).facts)
+    assert facts["No verdict from our runs"] == "another corpus"
 
 
 def test_the_published_value_gives_delta_and_finding(evidence: MakeEvidence) -> None:
