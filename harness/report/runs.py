@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.results.curves import Evaluation, read_curve
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import ResultFile, RunRecord, ScoreRecord
 
 AGAIN = "delete the file and run its stage again"
 
@@ -16,6 +16,11 @@ AGAIN = "delete the file and run its stage again"
 def slug(text: str) -> str:
     """Returns the text as part of an id: lower-case letters and digits, anything else as one hyphen."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def selected_scores(result: ResultFile) -> list[ScoreRecord]:
+    """Returns the scores of the weights that a run selects, which it states first."""
+    return [score for score in result.scores if score.selection == result.scores[0].selection]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.facts.run_choice import RunSystem
 from harness.report.charts.chart import Chart, Row, draw
-from harness.report.runs import RunDetail, slug
+from harness.report.runs import RunDetail, selected_scores, slug
 from harness.results.schema import ResultFile
 
 QUANTITIES = ("alignment", "uniformity")
@@ -134,11 +134,8 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
     for result in results:
         values = {
             score.metric: score.value
-            for score in result.scores
-            if score.metric in QUANTITIES
-            and score.setting == "all"
-            and score.selection == result.scores[0].selection
-            and not score.task.endswith("-dev")
+            for score in selected_scores(result)
+            if score.metric in QUANTITIES and score.setting == "all" and not score.task.endswith("-dev")
         }
         if len(values) == len(QUANTITIES):
             run = result.run

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.report.formats.markdown import escape, escape_code
+from harness.report.formats.scores import SUBSET
 from harness.report.formats.templates import ANGLES, fill_plain
+from harness.report.runs import selected_scores
 from harness.results.schema import ResultFile
 
 HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
@@ -48,8 +50,8 @@ def score_lines(results: Sequence[ResultFile]) -> list[ScoreLine]:
     """
     found: dict[tuple[str, str, str], list[tuple[int, float, int]]] = {}
     for result in sorted(results, key=lambda result: result.run.seed):
-        for score in result.scores:
-            if score.selection == result.scores[0].selection and not score.setting.startswith("subset:"):
+        for score in selected_scores(result):
+            if not score.setting.startswith(SUBSET):
                 key = (score.task, score.metric, score.setting)
                 found.setdefault(key, []).append((result.run.seed, 100 * score.value, score.n))
     lines = []

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from harness.facts.statistics import mean
+from harness.report.runs import selected_scores
 from harness.results.schema import ResultFile
 
 METRICS = ("spearman", "accuracy", "map")
@@ -30,12 +31,8 @@ def flat_metrics(result: ResultFile) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for metric in METRICS:
-        for score in result.scores:
-            if (
-                (score.metric, score.setting) == (metric, "all")
-                and score.selection == result.scores[0].selection
-                and ":" not in score.task
-            ):
+        for score in selected_scores(result):
+            if (score.metric, score.setting) == (metric, "all") and ":" not in score.task:
                 found.setdefault(score.task, round(100 * score.value, DIGITS))
     test = [value for task, value in found.items() if not task.endswith("-dev")]
     return {**found, **({MEAN: round(mean(test), DIGITS)} if test else {})}

@@ -11,7 +11,7 @@ from harness.facts.statistics import Comparison
 from harness.report.charts.chart import Chart, Row, draw
 from harness.report.pages.content import Ablation, Report, Step
 from harness.report.pages.declared import Page
-from harness.report.runs import slug
+from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 
@@ -74,10 +74,8 @@ def _sts(result: ResultFile) -> dict[str, float]:
     """The scores of the selected weights on STS test sets, x 100, by task."""
     return {
         score.task: 100 * score.value
-        for score in result.scores
-        if (score.metric, score.setting) == ("spearman", "all")
-        and score.selection == result.scores[0].selection
-        and not score.task.endswith("-dev")
+        for score in selected_scores(result)
+        if (score.metric, score.setting) == ("spearman", "all") and not score.task.endswith("-dev")
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from harness.facts import statistics
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
+from harness.report.runs import selected_scores
 from harness.results.schema import ResultFile, RunRecord
 
 ABLATION_TEXT = "-ablation-text"
@@ -84,10 +85,9 @@ def compare_protocols(results: Iterable[ResultFile]) -> Protocols:
         system = f"{result.run.id}@{result.run.backbone}"
         runs.setdefault(system, result.run)
         scores = found.setdefault(system, {})
-        for score in result.scores:
-            if score.selection == result.scores[0].selection:
-                key = (score.task, score.metric, score.setting)
-                scores.setdefault(key, {})[result.run.seed] = score.value
+        for score in selected_scores(result):
+            key = (score.task, score.metric, score.setting)
+            scores.setdefault(key, {})[result.run.seed] = score.value
     rows = [
         ProtocolRow(run, _readings(found[system], found.get(f"{run.id}{ABLATION_TEXT}@{run.backbone}", {})))
         for system, run in runs.items()
