@@ -21,7 +21,7 @@ from harness.report.formats.summary import text_files
 from harness.report.formats.terminal import to_terminal
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Report
-from harness.report.pages.index import PAGE, PROTOCOL, search_entries
+from harness.report.pages.index import PAGE, search_entries
 from harness.report.pages.render import fill_page
 from harness.report.runs import run_details
 from harness.report.tables.build import build_table
@@ -59,9 +59,6 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
         **answer_values(report, []),
         "figures": [],
         "entries": search_entries(report),
-        "curves": {},
-        "records_at": "",
-        "protocol": PROTOCOL,
         "checkout": "../" * len(folder.parts),
     }
     shutil.rmtree(folder, ignore_errors=True)

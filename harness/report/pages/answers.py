@@ -81,13 +81,18 @@ class Answer:
     name: str
     link: str
     evidence: str
-    reported: str
-    verdict: Verdict
-    mark: str
-    style: str
     known: str
     cost: str
-    command: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is known, in a word of the scale."""
+        return self.found.verdict
+
+    @property
+    def reported(self) -> str:
+        """The reported value in points."""
+        return f"{self.found.reported.value:.2f}"
 
     @property
     def anchor(self) -> str:
@@ -131,13 +136,8 @@ def _answer(name: str, report: Report, table: Table, found: Verification, cell: 
         name=name,
         link=f"{page}#{anchor}",
         evidence=f"{page}#{anchor_of(found.reported.row)}" if studied and page else "",
-        reported=f"{found.reported.value:.2f}",
-        verdict=found.verdict,
-        mark=MARKS[found.verdict] or "–",
-        style=slug(found.verdict),
         known=known_words(found),
         cost=_cost(found, cell),
-        command=found.plan.command if found.plan is not None else "",
     )
 
 
@@ -220,7 +220,7 @@ def marks_of(answer: Answer) -> list[Row]:
     }
     about: Row = {
         "reported": answer.reported,
-        "verdict": f"{answer.mark} {answer.verdict}",
+        "verdict": f"{MARKS[answer.verdict] or '–'} {answer.verdict}",
         "basis": _basis(found),
         "colour": colour_of(answer.verdict),
         "link": f"#{answer.anchor}",

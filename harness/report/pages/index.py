@@ -14,12 +14,6 @@ from harness.report.pages.runs import FILE, has_own_page
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import row_label
 
-PROTOCOL = (
-    "STS: Spearman correlation of cosines with gold scores, over all pairs of a test set.",
-    "Selection: the checkpoint best on STS-B dev; the untrained encoder does not compete.",
-    "Text: tokenised and lower-cased as in SentEval.",
-)
-
 
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `draw`."""
@@ -35,7 +29,6 @@ def index_values(report: Report) -> dict[str, Any]:
         ],
         "records_at": FILE if apart else "",
         "entries": search_entries(report),
-        "protocol": PROTOCOL,
     }
 
 

@@ -73,7 +73,8 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert re.fullmatch(
         r"to test it: 10 seeds, [\d.]+ GPU hours and the making of texts; chance of a verdict \d+%", una.cost
     )
-    assert una.command.startswith("sentbench plan una/una-paraphrase --seeds ")
+    assert una.found.plan is not None
+    assert una.found.plan.command.startswith("sentbench plan una/una-paraphrase --seeds ")
     assert found["DiffCSE, BERT-base"].cost.startswith(
         "to test it: 10 seeds; chance"
     )  # the report has no price of it
@@ -91,7 +92,8 @@ def test_a_number_without_a_standard_deviation_has_a_first_look_and_no_chance(
     assert answer.cost == (
         "to test it: 5 seeds, 16.0 GPU hours; the chance of a verdict is not known before two seeds"
     )
-    assert answer.command == "sentbench plan dclr/dclr --seeds 5 && dvc repro"
+    assert answer.found.plan is not None
+    assert answer.found.plan.command == "sentbench plan dclr/dclr --seeds 5 && dvc repro"
 
 
 def test_the_counts_on_the_index_are_those_of_the_cells(report: Report) -> None:
