@@ -13,7 +13,9 @@ from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.model import Scope
 from harness.facts.published import Published, load_published
 from harness.facts.spec import TableSpec, load_specs
-from harness.report.tables.build import Evidence
+from harness.plan.recipes import declared_systems, load_recipes
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 from tests.harness.report.made_results import result
@@ -34,6 +36,14 @@ def ledger(published: Published) -> Ledger:
 @pytest.fixture(scope="session")
 def specs() -> dict[str, TableSpec]:
     return load_specs(LEADERBOARDS / "tables")
+
+
+@pytest.fixture(scope="session")
+def tables(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> dict[str, Table]:
+    """Every declared table as printed, without a run."""
+    settings = {key: system.model_dump() for key, system in declared_systems(load_recipes()).items()}
+    evidence = Evidence([], published, ledger, settings=settings)
+    return {key: build_table(spec, evidence) for key, spec in specs.items()}
 
 
 @pytest.fixture

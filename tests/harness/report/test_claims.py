@@ -9,7 +9,6 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.facts.evidence.ledger import Ledger
 from harness.facts.published import Published
 from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
@@ -26,7 +25,6 @@ from harness.report.claims import (
 from harness.report.pages import claims as claims_page
 from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Report
-from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.shown import show
 
@@ -201,13 +199,6 @@ def test_columns_may_be_held_against_others_of_the_same_row() -> None:
         update={"columns": ["x"], "against": ["y", "z"], "rows": [Rows(better="a", worse=["a"])]}
     )
     assert list(pairs_of(claim)) == [("a", "a", "x", "y"), ("a", "a", "x", "z")]
-
-
-@pytest.fixture(scope="module")
-def tables(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> dict[str, Table]:
-    """Every declared table as printed, without a run."""
-    evidence = Evidence([], published, ledger)
-    return {key: build_table(spec, evidence) for key, spec in specs.items()}
 
 
 UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from harness.facts.evidence.ledger import Ledger
-from harness.facts.published import Published
 from harness.facts.spec import CellSpec, TableSpec
 from harness.plan.recipes import Recipe, declared_systems, load_corpora, load_recipes
 from harness.plan.resolve import resolve
-from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table, TableRow
 
 RECIPES = load_recipes()
@@ -30,42 +25,21 @@ TEXTS_OF: dict[str, str] = {
 }
 """What reported rows were trained on, by system or system and variant; the others on `wiki1m`."""
 
+BASE = "@bert-base-uncased"
+MODALS = ("interpolation", "extrapolation", "linear-sampling", "gaussian-noise")
 UNSTATED: set[tuple[str, str]] = {
-    *(
-        ("sct", f"{name}@bert-{size}")
-        for name in ("simcse", "dclr", "diffcse")
-        for size in ("tiny", "mini", "small")
-    ),
+    *(("sct", f"{name}@bert-{size}") for name in ("simcse", "dclr", "diffcse")
+      for size in ("tiny", "mini", "small")),
     ("sct", "diffcse@bert-large-uncased"),
-    *(
-        ("una", f"simcse/{name}@bert-base-uncased")
-        for name in (
-            "modals-interpolation",
-            "modals-extrapolation",
-            "modals-linear-sampling",
-            "modals-gaussian-noise",
-            "pca-jittering",
-            "back-translation-fr",
-        )
-    ),
-    ("una", "scd@roberta-base"),
-    ("una", "diffcse@roberta-base"),
-    ("dclr", "dclr/distill@bert-base-uncased"),
-    *(
-        ("ptbert", f"moco{name}@bert-base-uncased")
-        for name in ("", "/reorder", "/duplication", "/deletion", "/srl")
-    ),
-    *(("ptbert", f"{name}/hard-length-subset@bert-base-uncased") for name in ("simcse", "pt-bert")),
-    *(("ptbert", f"simcse/{name}@bert-base-uncased") for name in ("crop", "deletion")),
-}
+    *(("una", f"simcse/modals-{name}{BASE}") for name in MODALS),
+    *(("una", f"simcse/{name}{BASE}") for name in ("pca-jittering", "back-translation-fr")),
+    *(("una", f"{name}@roberta-base") for name in ("scd", "diffcse")),
+    ("dclr", f"dclr/distill{BASE}"),
+    *(("ptbert", f"moco{name}{BASE}") for name in ("", "/reorder", "/duplication", "/deletion", "/srl")),
+    *(("ptbert", f"{name}/hard-length-subset{BASE}") for name in ("simcse", "pt-bert")),
+    *(("ptbert", f"simcse/{name}{BASE}") for name in ("crop", "deletion")),
+}  # fmt: skip
 """Reported rows by paper whose settings the paper does not state."""
-
-
-@pytest.fixture(scope="module")
-def tables(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> dict[str, Table]:
-    settings = {key: system.model_dump() for key, system in SYSTEMS.items()}
-    evidence = Evidence([], published, ledger, settings=settings)
-    return {key: build_table(spec, evidence) for key, spec in specs.items()}
 
 
 def scores(
