@@ -103,23 +103,19 @@ def nothing_known() -> Others:
     return Others(dict.fromkeys(RELATIONS, empty), (), searched=False)
 
 
-def reported_number(
-    published: Published, ledger: Ledger, *, table: str, row: str, column: str
-) -> ReportedNumber | None:
-    """Returns a published cell as evidence is compared with it; None if no study could have measured it.
+def measurable(published: Published, table: str, column: str) -> bool:
+    """Returns whether a study can have measured what a column of a published table has.
 
-    That is so where nothing is reported, the metric is another one, or `Avg` is not the mean of the seven
-    sets. Errors: as `any_number`.
+    That is not so where the metric is another one, or `Avg` is not the mean of the seven sets. Errors:
+    InputError for an unknown table.
     """
     found = published.table(table)
     if column not in COLUMNS or found.metric not in (COLUMNS[column], "mixed"):
-        return None
-    if column == "Avg" and len(found.averages.get("Avg", range(SEVEN))) != SEVEN:
-        return None
-    return any_number(published, ledger, table=table, row=row, column=column)
+        return False
+    return column != "Avg" or len(found.averages.get("Avg", range(SEVEN))) == SEVEN
 
 
-def any_number(
+def reported_number(
     published: Published, ledger: Ledger, *, table: str, row: str, column: str
 ) -> ReportedNumber | None:
     """Returns a published cell of any metric in points, None where nothing is reported.

@@ -10,9 +10,9 @@ from typing import Any
 from harness.errors import InputError
 from harness.facts.evidence.ledger import Ledger
 from harness.facts.evidence.others import (
-    any_number,
     backbone_sd,
     known_sd,
+    measurable,
     nothing_known,
     others_of,
     reported_number,
@@ -235,23 +235,22 @@ def _yardstick(
     against = replace(against, published=table.compared(reported, name), remark=table.remark(reported, name))
     if column.unit == "plain":
         return against  # a count or a setting is not a score
-    where = {"table": spec.published, "row": reported.key, "column": name}
-    number = None
-    if spec.statistic(row, column) != "sd":
-        number = reported_number(evidence.published, evidence.ledger, **where)
+    told = reported_number(
+        evidence.published, evidence.ledger, table=spec.published, row=reported.key, column=name
+    )
     exact = EXACT if row.deterministic else None
     against = replace(
         against,
+        reported=told,
         price=evidence.prices.get((choice.system, choice.backbone), NO_PRICE) if choice else NO_PRICE,
         fixed=choice.seeds if choice else (),
     )
-    if number is None:  # what others measured is another quantity
-        told = any_number(evidence.published, evidence.ledger, **where)
-        return replace(against, reported=told, others=nothing_known(), known=exact)
+    same = spec.statistic(row, column) != "sd" and measurable(evidence.published, spec.published, name)
+    if told is None or not same:  # what others measured is another quantity
+        return replace(against, others=nothing_known(), known=exact)
     return replace(
         against,
-        reported=number,
-        others=others_of(evidence.ledger, number),
+        others=others_of(evidence.ledger, told),
         known=exact or known_sd(evidence.ledger, reported.key, name),
         planned=backbone_sd(evidence.ledger, reported.key.partition("@")[2], name),
     )

@@ -18,6 +18,7 @@ from harness.facts.evidence.model import Range, Scope, Study, Summary
 from harness.facts.evidence.others import (
     Others,
     known_sd,
+    measurable,
     others_of,
     pool,
     reported_number,
@@ -182,14 +183,13 @@ def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published)
 
 
 def test_an_average_of_other_sets_is_another_quantity(ledger: Ledger, published: Published) -> None:
-    def found(table: str, row: str, column: str = "Avg") -> object:
-        return reported_number(published, ledger, table=table, row=row, column=column)
-
-    assert found("pcl/table4", "simcse@bert-base-uncased") is None  # transfer accuracy
-    assert found("ptbert/table5c", "simcse/hard-length-subset@bert-base-uncased") is None  # five sets
-    assert found("una/table2", "una@bert-base-uncased", "STS12") is None  # no such column
+    assert measurable(published, "pcl/table2", "Avg")
+    assert not measurable(published, "pcl/table4", "Avg")  # transfer accuracy
+    assert not measurable(published, "ptbert/table5c", "Avg")  # five sets
+    row = {"row": "una@bert-base-uncased", "column": "STS12"}
+    assert reported_number(published, ledger, table="una/table2", **row) is None  # no such column
     with pytest.raises(InputError, match="unknown published table"):
-        found("pcl/table22", "simcse@bert-base-uncased")
+        reported_number(published, ledger, table="pcl/table22", **row)
 
 
 def test_reported_fractions_become_points(ledger: Ledger, published: Published) -> None:
