@@ -31,10 +31,9 @@ class SnliTask(ClassificationTask):
         source: str,
         *,
         protocol: Protocol = SENTEVAL,
-        device: str = "cpu",
         folder: Path | None = None,
     ) -> None:
-        super().__init__(SNLI, text, source, protocol=without_search(protocol), device=device, folder=folder)
+        super().__init__(SNLI, text, source, protocol=without_search(protocol), folder=folder)
 
     def setting(self) -> str:
         whole = len(self.parts["train"].labels) >= SNLI_TRAIN_ROWS

@@ -52,10 +52,9 @@ class ClassificationTask:
         source: str,
         *,
         protocol: Protocol = SENTEVAL,
-        device: str = "cpu",
         folder: Path | None = None,
     ) -> None:
-        self.dataset, self.protocol, self.device, self.folder = dataset, protocol, device, folder
+        self.dataset, self.protocol, self.folder = dataset, protocol, folder
         self.name, self.source = dataset.name, source
         self.as_text = never_empty(text)
 
@@ -104,9 +103,9 @@ class ClassificationTask:
         from harness.tasks import features
         from harness.tasks.classifier import classify
 
-        vectors = torch.from_numpy(encoded.matrix).to(self.device)
+        vectors = torch.from_numpy(encoded.matrix)
         examples = [texts for part in self.parts.values() for texts in part.texts]
-        sides = [torch.from_numpy(encoded.rows(side)).to(self.device) for side in zip(*examples, strict=True)]
+        sides = [torch.from_numpy(encoded.rows(side)) for side in zip(*examples, strict=True)]
         built: features.Features
         if self.dataset.combine is None:
             built = features.MatrixFeatures(vectors[sides[0]])

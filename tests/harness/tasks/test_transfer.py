@@ -14,7 +14,7 @@ from harness.data.classification import Examples
 from harness.errors import InputError
 from harness.tasks import features
 from harness.tasks.nli import SNLI
-from harness.tasks.protocols import PROTOCOLS, SENTEVAL
+from harness.tasks.protocols import SENTEVAL
 from harness.tasks.registry import SUITES
 from harness.tasks.transfer import ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
@@ -77,15 +77,6 @@ def test_scores_name_the_protocol_and_count_their_rows(name: str, tmp_path: Path
     assert [score.n for score in scores[:2]] == counted
     setting = "senteval/reduced-train" if name == "SNLI" else "senteval"
     assert {(score.task, score.setting) for score in scores} == {(name, setting)}
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_protocol_runs_and_names_its_scores(protocol: str, tmp_path: Path) -> None:
-    LAYOUTS["SST"](tmp_path)
-    task = declared_task("SST", "raw", protocol=PROTOCOLS[protocol], folder=tmp_path)
-    scores = task.evaluate(lambda texts: oracle(task, texts))
-    assert {score.setting for score in scores} == {protocol}
-    assert scores[0].value == 1.0
 
 
 def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
