@@ -1,4 +1,4 @@
-"""Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC and MRPC.
+"""Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC, MRPC, SICK's labels and SNLI.
 
 Every reader takes the folder of a source and returns its parts: `train`, perhaps `test`, perhaps `dev`.
 Lines end only at a line feed: the files contain bytes (0x85) that Python would read as line ends in latin-1,
@@ -12,10 +12,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.data.lines import decoded_lines, tab_separated
+from harness.data.sts import read_sick
 from harness.errors import InputError, near_matches
 
 BINARY = ("0", "1")
 QUESTION_TYPES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+SNLI_CLASSES = ("entailment", "neutral", "contradiction")
+SNLI_TRAIN_ROWS = 549_367
+"""Rows of SNLI's training set without the pairs that have no gold label."""
+_SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 
 
 class Examples(NamedTuple):
@@ -114,4 +120,36 @@ def read_mrpc(folder: Path) -> Parts:
             examples.texts.append((first, second))
             examples.labels.append(class_number(quality, BINARY, f"{path}: line {number}"))
         parts[part] = examples
+    return parts
+
+
+def read_sick_entailment(folder: Path) -> Parts:
+    """Returns SICK pairs with their entailment label."""
+    parts = {}
+    for part, name in _SICK_FILES.items():
+        rows = read_sick(folder / name)
+        parts[part] = Examples(
+            [(row.first, row.second) for row in rows],
+            [SICK_CLASSES.index(row.entailment) for row in rows],
+            SICK_CLASSES,
+        )
+    return parts
+
+
+def read_snli(folder: Path) -> Parts:
+    """Returns SNLI pairs from three parallel files a part: s1 and s2 in latin-1, and labels."""
+    parts = {}
+    for part in ("train", "dev", "test"):
+        first, second = (read_lines(folder / f"{side}.{part}", "latin-1") for side in ("s1", "s2"))
+        labels = read_lines(folder / f"labels.{part}", "utf-8")
+        if not len(first) == len(second) == len(labels):
+            raise InputError(
+                f"{folder}: s1.{part}, s2.{part} and labels.{part} have {len(first)}, {len(second)} and "
+                f"{len(labels)} lines; expected equal counts, so fetch the data set again"
+            )
+        numbers = [
+            class_number(label, SNLI_CLASSES, f"{folder / f'labels.{part}'} line {i}")
+            for i, label in enumerate(labels, start=1)
+        ]
+        parts[part] = Examples(list(zip(first, second, strict=True)), numbers, SNLI_CLASSES)
     return parts

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from harness.tasks.interface import Declaration, Task
 
 
-def _sick_e(text: str, source: str, **options: Any) -> Task:
-    from harness.tasks.nli import SICK_E
-    from harness.tasks.transfer import ClassificationTask
+def _inference(dataset: str, text: str, source: str, **options: Any) -> Task:
+    from harness.tasks import transfer
 
-    return ClassificationTask(SICK_E, text, source, **options)
-
-
-def _snli(text: str, source: str, **options: Any) -> Task:
-    from harness.tasks.nli import SnliTask
-
-    return SnliTask(text, source, **options)
+    return transfer.ClassificationTask(getattr(transfer, dataset), text, source, **options)
 
 
 TASKS = (
-    Declaration("SICK-E", "sickr", _sick_e, suite="nli"),
-    Declaration("SNLI", "snli", _snli, suite="nli"),
+    Declaration("SICK-E", "sickr", partial(_inference, "SICK_E"), suite="nli"),
+    Declaration("SNLI", "snli", partial(_inference, "SNLI"), suite="nli"),
 )

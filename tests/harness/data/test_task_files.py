@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from harness.data.classification import (
+    SNLI_TRAIN_ROWS,
     read_cr,
     read_mpqa,
     read_mr,
     read_mrpc,
+    read_sick_entailment,
+    read_snli,
     read_sst,
     read_subj,
     read_trec,
 )
-from harness.data.nli import SNLI_TRAIN_ROWS, read_sick_entailment, read_snli
 from harness.data.reranking import read_askubuntu, read_scidocs, read_trecqa
 from harness.errors import InputError
 from tests.harness.tasks.layouts import LAYOUTS

@@ -17,6 +17,7 @@ import pytest
 from harness.check.sanity import constant, problems_of, random
 from harness.errors import InputError
 from harness.facts.spec import load_specs
+from harness.tasks import transfer
 from harness.tasks.batch_cosines import BatchCosines
 from harness.tasks.geometry import POSITIVES, GeometryTask
 from harness.tasks.interface import Encode, Score
@@ -104,7 +105,7 @@ def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     """Builds a task by name in a data root that holds its sources; classifiers train for a moment only."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,hub")
-    monkeypatch.setattr("harness.tasks.nli.SNLI_TRAIN_ROWS", 90)
+    monkeypatch.setattr(transfer, "SNLI", replace(transfer.SNLI, published_rows=90))
 
     def build(name: str) -> object:
         (task,) = build_tasks([name], text="senteval")

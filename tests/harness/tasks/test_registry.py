@@ -159,6 +159,6 @@ def test_what_selection_depends_on_is_sts_b_and_its_geometry() -> None:
         f"harness.tasks.{name}"
         for name in (
             *("selection", "evaluation", "interface", "vectors"),
-            *("sts", "stsb", "stsb_source", "geometry", "text_forms"),
+            *("sts", "stsb", "geometry", "text_forms"),
         )
     }

@@ -16,8 +16,7 @@ from harness.tasks.interface import Score
 from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
 from harness.tasks.sts_sets import PARTS
 from harness.tasks.stsb import read_stsb_split
-from harness.tasks.stsb_source import stsb_source
-from harness.tasks.text_forms import in_form
+from harness.tasks.text_forms import in_form, stsb_source
 from tests.harness.tasks.layouts import declared_task
 
 ANGLES = {"east": 0.0, "ne": 45.0, "north": 90.0, "west": 180.0}

@@ -13,10 +13,9 @@ import torch
 from harness.data.classification import Examples
 from harness.errors import InputError
 from harness.tasks import features
-from harness.tasks.nli import SNLI
 from harness.tasks.protocols import SENTEVAL
 from harness.tasks.registry import SUITES
-from harness.tasks.transfer import ClassificationTask, f1_of_class_one
+from harness.tasks.transfer import SNLI, ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
 from tests.harness.tasks.asked import texts_asked
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
