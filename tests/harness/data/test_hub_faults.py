@@ -52,10 +52,13 @@ FAULTS = {
     "no such repository": Case(
         Fault("no-repository", ALWAYS, method="HEAD"), BAD, "no such repository, or a private one"
     ),
+    "no such revision": Case(Fault("no-revision", ALWAYS, method="HEAD"), BAD, "no such revision"),
     "gated": Case(Fault("gated", ALWAYS, method="HEAD"), BAD, "accept its terms .* `hf auth login`"),
     "429 with Retry-After": Case(Fault("status", status=429, seconds=7, method="HEAD"), GOOD),
     "429, always": Case(Fault("status", ALWAYS, status=429, method="HEAD"), BAD, "the hub limits requests"),
     "503": Case(Fault("status", 3, method="HEAD"), GOOD),
+    "503 of the store": Case(Fault("status"), GOOD),
+    "429 of the store": Case(Fault("status", status=429), GOOD),
     "503, always": Case(Fault("status", ALWAYS, method="HEAD"), BAD, "the hub answers 503"),
     "wrong bytes of the right length": Case(Fault("damage"), GOOD),
     "wrong bytes of the right length, always": Case(
