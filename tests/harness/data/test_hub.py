@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import pytest
 
 from harness.data import hub as files
 from harness.data.hub import Unreachable, commit_of, hub_file
-from tests.support.hub_server import XET, Fault, Hub, no_pauses, serve
+from tests.support.hub_server import XET, Fault, Hub, no_pauses
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SMALL = b"one\ntwo\n"
@@ -19,25 +18,11 @@ LARGE = random.Random(0).randbytes(50_000)
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with one model of a small and a large file, and an empty cache."""
-    import huggingface_hub.constants as constants
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    no_pauses(monkeypatch)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # what an interruption may lose
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
-    with serve() as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        server.add(
-            "some/model",
-            {"config.json": SMALL, "model.safetensors": LARGE},
-            commit=COMMIT,
-            names=("main", "refs/pr/4"),
-        )
-        yield server
+def hub(server: Hub) -> Hub:
+    """A hub with one model of a small and a large file."""
+    files = {"config.json": SMALL, "model.safetensors": LARGE}
+    server.add("some/model", files, commit=COMMIT, names=("main", "refs/pr/4"))
+    return server
 
 
 class Found(NamedTuple):
