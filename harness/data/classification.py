@@ -7,7 +7,8 @@ and SentEval's row counts do not count them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ def class_number(label: str, classes: Sequence[str], where: str) -> int:
     return list(classes).index(label)
 
 
-def read_polarity(folder: Path, positive: str, negative: str) -> Parts:
+def _polarity(folder: Path, *, positive: str, negative: str) -> Parts:
     """Returns one part `train` from two latin-1 files of one class each: class 1, then class 0."""
     examples = Examples([], [], BINARY)
     for label, name in ((1, positive), (0, negative)):
@@ -63,37 +64,24 @@ def read_polarity(folder: Path, positive: str, negative: str) -> Parts:
     return {"train": examples}
 
 
-def read_mr(folder: Path) -> Parts:
-    return read_polarity(folder, "rt-polarity.pos", "rt-polarity.neg")
+def _table(
+    folder: Path, *, files: Mapping[str, str], label: int, texts: Sequence[int], fewest: int, skip: int = 0
+) -> Parts:
+    """Returns the parts in tab-separated UTF-8 files without quoting: label and texts are of these columns.
 
-
-def read_cr(folder: Path) -> Parts:
-    return read_polarity(folder, "custrev.pos", "custrev.neg")
-
-
-def read_mpqa(folder: Path) -> Parts:
-    return read_polarity(folder, "mpqa.pos", "mpqa.neg")
-
-
-def read_subj(folder: Path) -> Parts:
-    """Returns SUBJ; class 1 is `objective`, as in SentEval."""
-    return read_polarity(folder, "subj.objective", "subj.subjective")
-
-
-def read_sst(folder: Path) -> Parts:
-    """Returns binary SST: text TAB label in UTF-8."""
+    files: of each part. fewest: columns of a line. skip: lines of a header.
+    """
     parts = {}
-    for part in ("train", "dev", "test"):
+    for part, name in files.items():
         examples = Examples([], [], BINARY)
-        path = folder / f"sentiment-{part}"
-        for number, (text, label, *_) in tab_separated(path, 2):
-            examples.texts.append((text,))
-            examples.labels.append(class_number(label, BINARY, f"{path}: line {number}"))
+        for number, fields in tab_separated(folder / name, fewest, skip=skip):
+            examples.texts.append(tuple(fields[column] for column in texts))
+            examples.labels.append(class_number(fields[label], BINARY, f"{folder / name}: line {number}"))
         parts[part] = examples
     return parts
 
 
-def read_trec(folder: Path) -> Parts:
+def _trec(folder: Path) -> Parts:
     """Returns TREC question types: `COARSE:fine question` in latin-1; the fine type is dropped."""
     parts = {}
     for part, name in (("train", "train_5500.label"), ("test", "TREC_10.label")):
@@ -110,20 +98,7 @@ def read_trec(folder: Path) -> Parts:
     return parts
 
 
-def read_mrpc(folder: Path) -> Parts:
-    """Returns MRPC pairs: quality, two ids, two texts; tab-separated UTF-8 below a header, no quoting."""
-    parts = {}
-    for part in ("train", "test"):
-        examples = Examples([], [], BINARY)
-        path = folder / f"msr_paraphrase_{part}.txt"
-        for number, (quality, _, _, first, second, *_) in tab_separated(path, 5, skip=1):
-            examples.texts.append((first, second))
-            examples.labels.append(class_number(quality, BINARY, f"{path}: line {number}"))
-        parts[part] = examples
-    return parts
-
-
-def read_sick_entailment(folder: Path) -> Parts:
+def _sick_entailment(folder: Path) -> Parts:
     """Returns SICK pairs with their entailment label."""
     parts = {}
     for part, name in _SICK_FILES.items():
@@ -136,7 +111,7 @@ def read_sick_entailment(folder: Path) -> Parts:
     return parts
 
 
-def read_snli(folder: Path) -> Parts:
+def _snli(folder: Path) -> Parts:
     """Returns SNLI pairs from three parallel files a part: s1 and s2 in latin-1, and labels."""
     parts = {}
     for part in ("train", "dev", "test"):
@@ -153,3 +128,30 @@ def read_snli(folder: Path) -> Parts:
         ]
         parts[part] = Examples(list(zip(first, second, strict=True)), numbers, SNLI_CLASSES)
     return parts
+
+
+READERS: Mapping[str, Callable[[Path], Parts]] = {
+    "MR": partial(_polarity, positive="rt-polarity.pos", negative="rt-polarity.neg"),
+    "CR": partial(_polarity, positive="custrev.pos", negative="custrev.neg"),
+    "SUBJ": partial(_polarity, positive="subj.objective", negative="subj.subjective"),  # as in SentEval
+    "MPQA": partial(_polarity, positive="mpqa.pos", negative="mpqa.neg"),
+    "SST": partial(
+        _table,
+        files={part: f"sentiment-{part}" for part in ("train", "dev", "test")},
+        label=1,
+        texts=(0,),
+        fewest=2,
+    ),
+    "TREC": _trec,
+    "MRPC": partial(
+        _table,
+        files={part: f"msr_paraphrase_{part}.txt" for part in ("train", "test")},
+        label=0,
+        texts=(3, 4),
+        fewest=5,
+        skip=1,
+    ),
+    "SICK-E": _sick_entailment,
+    "SNLI": _snli,
+}
+"""Task -> the reader of its folder."""

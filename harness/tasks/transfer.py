@@ -13,17 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.data.classification import (
-    SNLI_TRAIN_ROWS,
-    Examples,
-    Parts,
-    read_sick_entailment,
-    read_snli,
-)
+from harness.data.classification import READERS, SNLI_TRAIN_ROWS, Examples, Parts
 from harness.data.download import folder_of
 from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
@@ -62,15 +56,18 @@ class DataSet:
     published_rows: int = 0
 
 
-SICK_E = DataSet("SICK-E", read_sick_entailment, combine="difference_and_product")
-SNLI = DataSet(
-    "SNLI",
-    read_snli,
-    combine="both_product_and_difference",
-    sort_key=by_second_length,
-    searched=False,
-    published_rows=SNLI_TRAIN_ROWS,
-)
+_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "MRPC": {"combine": "difference_and_product", "with_f1": True},
+    "SICK-E": {"combine": "difference_and_product"},
+    "SNLI": {
+        "combine": "both_product_and_difference",
+        "sort_key": by_second_length,
+        "searched": False,
+        "published_rows": SNLI_TRAIN_ROWS,
+    },
+}
+"""Settings of the data sets that classify pairs."""
+DATA_SETS = {name: DataSet(name, read, **_SETTINGS.get(name, {})) for name, read in READERS.items()}
 
 
 class ClassificationTask:

@@ -14,10 +14,10 @@ from harness.tasks.interface import Declaration, Task
 
 
 def _toy(text: str, source: str, **options: Any) -> Task:
-    from harness.data.classification import read_mr
+    from harness.data.classification import READERS
     from harness.tasks.transfer import ClassificationTask, DataSet
 
-    return ClassificationTask(DataSet("Toy", read_mr), text, source, **options)
+    return ClassificationTask(DataSet("Toy", READERS["MR"]), text, source, **options)
 
 
 TASKS = (Declaration("Toy", "mr", _toy, suite="toys"),)

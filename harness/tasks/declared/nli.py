@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from harness.tasks.interface import Declaration, Task
-
-
-def _inference(dataset: str, text: str, source: str, **options: Any) -> Task:
-    from harness.tasks import transfer
-
-    return transfer.ClassificationTask(getattr(transfer, dataset), text, source, **options)
-
+from harness.tasks.declared.transfer import classification_task
+from harness.tasks.interface import Declaration
 
 TASKS = (
-    Declaration("SICK-E", "sickr", partial(_inference, "SICK_E"), suite="nli"),
-    Declaration("SNLI", "snli", partial(_inference, "SNLI"), suite="nli"),
+    Declaration("SICK-E", "sickr", partial(classification_task, "SICK-E"), suite="nli"),
+    Declaration("SNLI", "snli", partial(classification_task, "SNLI"), suite="nli"),
 )

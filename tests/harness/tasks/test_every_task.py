@@ -17,7 +17,6 @@ import pytest
 from harness.check.sanity import constant, problems_of, random
 from harness.errors import InputError
 from harness.facts.spec import load_specs
-from harness.tasks import transfer
 from harness.tasks.batch_cosines import BatchCosines
 from harness.tasks.geometry import POSITIVES, GeometryTask
 from harness.tasks.interface import Encode, Score
@@ -25,7 +24,7 @@ from harness.tasks.registry import TASKS, build_tasks
 from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
 from harness.tasks.sts import StsTask
 from harness.tasks.sts_sets import PARTS
-from harness.tasks.transfer import ClassificationTask
+from harness.tasks.transfer import DATA_SETS, ClassificationTask
 from tests.harness.tasks.layouts import LAYOUTS, write_sick
 from tests.harness.tasks.test_transfer import QUICK, oracle
 
@@ -99,7 +98,7 @@ def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     """Builds a task by name in a data root that holds its sources; classifiers train for a moment only."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,hub")
-    monkeypatch.setattr(transfer, "SNLI", replace(transfer.SNLI, published_rows=90))
+    monkeypatch.setitem(DATA_SETS, "SNLI", replace(DATA_SETS["SNLI"], published_rows=90))
 
     def build(name: str) -> object:
         (task,) = build_tasks([name], text="senteval")

@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.tasks import features
 from harness.tasks.protocols import SENTEVAL
 from harness.tasks.registry import SUITES
-from harness.tasks.transfer import SNLI, ClassificationTask, f1_of_class_one
+from harness.tasks.transfer import DATA_SETS, ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
 from tests.harness.tasks.asked import texts_asked
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
@@ -90,7 +90,7 @@ def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
 def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -> None:
     """Names sort contradiction < entailment < neutral, which is not the order of their numbers 2, 0, 1."""
     texts = [("a a", "x"), ("a", "y"), ("a", "y"), ("a", "y"), ("a", "y y")]
-    task = ClassificationTask(SNLI, "raw", "snli")
+    task = ClassificationTask(DATA_SETS["SNLI"], "raw", "snli")
     ordered = task._ordered(Examples(texts, [0, 1, 0, 2, 2], ("entailment", "neutral", "contradiction")))
     assert ordered.labels == [2, 0, 1, 0, 2]
     assert [first for first, _ in ordered.texts] == ["a", "a", "a", "a a", "a"]
