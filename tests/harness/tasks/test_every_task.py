@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,6 +128,19 @@ def test_constant_random_and_oracle_encoders_score_as_theory_says(
     else:
         assert isinstance(task, GeometryTask)
         check_geometry(task)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_asks_for_each_of_its_texts_once(name: str, task_named: Callable[[str], Any]) -> None:
+    task, asked = task_named(name), list[str]()
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.extend(texts)
+        return random(seed=0)(texts)
+
+    task.evaluate(encode)
+    assert len(asked) == len(set(asked))
+    assert set(asked) == set(task.texts())
 
 
 def check_batch(task: BatchCosines) -> None:

@@ -17,7 +17,6 @@ from harness.tasks.protocols import SENTEVAL
 from harness.tasks.registry import SUITES
 from harness.tasks.transfer import DATA_SETS, ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
-from tests.harness.tasks.asked import texts_asked
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 TASKS = (*SUITES["transfer"], *SUITES["nli"])
@@ -55,14 +54,6 @@ def oracle(task: ClassificationTask, texts: Sequence[str]) -> np.ndarray:
 
 def accuracy(task: ClassificationTask, encode) -> float:
     return task.evaluate(encode)[0].value
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
-    task = small(name, tmp_path)
-    asked = texts_asked(task)
-    assert len(asked) == len(set(asked))
-    assert set(asked) == set(task.texts())
 
 
 @pytest.mark.parametrize("name", TASKS)
