@@ -113,20 +113,19 @@ def worker_environment(threads: int | str) -> dict[str, str]:
     return {"OMP_NUM_THREADS": str(threads), **PASSIVE}
 
 
-def compute_with(arithmetic: Arithmetic, *, restarts: bool | None = None) -> None:
+def compute_with(arithmetic: Arithmetic) -> None:
     """Makes this process compute with an arithmetic.
 
-    restarts: whether this process can be started again; by default what `allow_restart` said.
     Errors: RestartNeeded if the libraries have loaded with the other arithmetic and the process can be
-    started again; else InputError where portable arithmetic is needed. Where native arithmetic is needed,
-    portable arithmetic does too.
+    started again, as `allow_restart` says; else InputError where portable arithmetic is needed. Where native
+    arithmetic is needed, portable arithmetic does too.
     """
     if arithmetic == in_effect():
         return
     change = set_portable if arithmetic == "portable" else set_native
     if not loaded():
         change(os.environ)
-    elif _restarts if restarts is None else restarts:
+    elif _restarts:
         environment = dict(os.environ)
         change(environment)
         raise RestartNeeded(environment)

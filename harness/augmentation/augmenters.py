@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.augmentation import edits
-from harness.augmentation.records import Augmented, Augmenter, judged, one_line
-from harness.augmentation.streams import row_generator
+from harness.augmentation.records import Augmented, Augmenter, judged, one_line, row_generator
 from harness.augmentation.views import Copy, Edit, Fill, Generate, View
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError

@@ -13,10 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harness.augmentation.batches import by_length
-from harness.augmentation.loading import load_model, load_tokenizer
-from harness.augmentation.records import Augmented, judged
-from harness.augmentation.streams import row_generator
+from harness.augmentation.models import by_length, load_model, load_tokenizer
+from harness.augmentation.records import Augmented, judged, row_generator
 from harness.augmentation.views import Fill
 from harness.errors import InputError
 

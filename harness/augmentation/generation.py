@@ -11,8 +11,7 @@ from typing import Any
 
 import torch
 
-from harness.augmentation.batches import by_length
-from harness.augmentation.loading import load_model, load_tokenizer
+from harness.augmentation.models import by_length, load_model, load_tokenizer
 from harness.augmentation.records import Augmented, judged
 from harness.augmentation.views import Generate
 from harness.errors import InputError

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import numpy as np
 from tqdm import tqdm
 
 from harness.disk.files import write_record
@@ -44,6 +45,14 @@ class Record(NamedTuple):
 
 Augmenter = Callable[[Sequence[int], Sequence[str]], list[Augmented]]
 """(ids, texts) -> one augmentation for each, in their order."""
+
+
+def row_generator(seed: int, view: int, row: int) -> np.random.Generator:
+    """Returns the generator of one row: keyed by the corpus' seed, the view's number and the row's id.
+
+    So its numbers are the same whatever was augmented before.
+    """
+    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, view, row]))
 
 
 def one_line(text: str) -> str:

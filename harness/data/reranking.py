@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,3 +136,11 @@ def _checked(query: RankingQuery, where: str) -> RankingQuery:
     if not query.positives:
         raise InputError(f"{where} has no positive; expected a relevant document, so leave the query out")
     return query
+
+
+READERS: Mapping[str, Callable[[Path], Queries]] = {
+    "AskUbuntu": read_askubuntu,
+    "SciDocs": read_scidocs,
+    "TRECQA": read_trecqa,
+}
+"""Task -> the reader of its folder."""

@@ -13,18 +13,7 @@ from xml.etree import ElementTree
 
 import mwparserfromhell
 import sentencex
-from mwparserfromhell.nodes import (
-    Argument,
-    Comment,
-    ExternalLink,
-    Heading,
-    HTMLEntity,
-    Node,
-    Tag,
-    Template,
-    Text,
-    Wikilink,
-)
+from mwparserfromhell import nodes
 from mwparserfromhell.wikicode import Wikicode
 
 from harness.errors import InputError
@@ -115,35 +104,35 @@ def plain_text(wikicode: Wikicode) -> str:
     return "".join(_text_of(node) for node in wikicode.nodes)
 
 
-def _text_of(node: Node) -> str:
+def _text_of(node: nodes.Node) -> str:
     match node:
-        case Text():
+        case nodes.Text():
             return str(node.value)
-        case Wikilink():
+        case nodes.Wikilink():
             return _text_of_link(node)
-        case Tag():
+        case nodes.Tag():
             return _text_of_tag(node)
-        case Template():
+        case nodes.Template():
             return _text_of_template(node)
-        case ExternalLink():
+        case nodes.ExternalLink():
             return plain_text(node.title) if node.title is not None and node.brackets else GAP
-        case HTMLEntity():
+        case nodes.HTMLEntity():
             return str(node.normalize())
-        case Heading():
+        case nodes.Heading():
             return "\n"
-        case Comment():
+        case nodes.Comment():
             return ""
-        case Argument() | _:
+        case _:
             return GAP
 
 
-def _text_of_link(link: Wikilink) -> str:
+def _text_of_link(link: nodes.Wikilink) -> str:
     if NAMESPACE.match(str(link.title)):
         return ""
     return plain_text(link.text if link.text is not None else link.title)
 
 
-def _text_of_tag(tag: Tag) -> str:
+def _text_of_tag(tag: nodes.Tag) -> str:
     if tag.wiki_markup and set(str(tag.wiki_markup)) <= set("*#:;"):
         return DROPPED_LINE
     name = str(tag.tag).strip().lower()
@@ -154,7 +143,7 @@ def _text_of_tag(tag: Tag) -> str:
     return plain_text(tag.contents) if tag.contents is not None else ""
 
 
-def _text_of_template(template: Template) -> str:
+def _text_of_template(template: nodes.Template) -> str:
     name = str(template.name).strip()
     if name.lower() in SPOKEN_TEMPLATES and template.params:
         return plain_text(template.params[-1].value)

@@ -27,8 +27,6 @@ RECORDS = {
     DATA: ("remove the folder and run `sentbench data fetch {}`", SOURCE_RECORD),
 }
 """Room of the project -> how a folder of it is made again, and its record."""
-OPTIONAL = (BACKBONES, DATA)
-"""Rooms with folders that have no record: a copied backbone has that of its source, a person's data none."""
 
 
 def read_artefact(folder: Path) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from harness.errors import InputError, near_matches
+from harness.plan.entries import Run
 from harness.plan.recipes import System
 
 PREFIX = "ablation"
@@ -13,19 +14,6 @@ MARK = "-ablation-"
 """Joins a declared system and the name of a step in the step's id."""
 LENGTHS = {32: 64, 64: 32}
 INTERVALS = {125: 250, 250: 125}
-
-
-class Settings(Protocol):
-    """What an ablation changes: a declared system, or a run of one."""
-
-    @property
-    def pooling(self) -> str | None: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def train(self) -> dict[str, Any]: ...
-    @property
-    def config(self) -> dict[str, Any]: ...
 
 
 class Change(NamedTuple):
@@ -42,8 +30,8 @@ class Change(NamedTuple):
         return f"{self.where}: {_shown(self.declared)} → {_shown(self.changed)}"
 
 
-def changes_of(entry: Settings) -> list[Change]:
-    """Returns the steps of a declared system, those that cannot apply to it left out.
+def changes_of(entry: System | Run) -> list[Change]:
+    """Returns the steps of a declared system or a run of one, those that cannot apply to it left out.
 
     Pooling has a step for each average over layers that is not the declared one, none for encoders without
     layers. Choices of training have none where nothing is trained.

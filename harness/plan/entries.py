@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
 from harness.declarations import Declaration, Name, RelativePath, folder_in, read_declaration, validated
@@ -121,12 +121,7 @@ class Backbone(Declaration):
 
     origin: OriginFolder
     layers: int | None = Field(ge=1)
-    shape: WordShape | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_shape(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A backbone that is not built over words has an entry of two keys."""
-        return {key: value for key, value in handler(self).items() if key != "shape" or value is not None}
+    shape: WordShape | None = Field(default=None, exclude_if=lambda shape: shape is None)
 
 
 class Corpus(Declaration):
@@ -148,12 +143,7 @@ class Teacher(Declaration):
     encoder: BackboneFolder
     corpus: CorpusFolder
     arithmetic: Arithmetic = "native"
-    pooling: str | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """An encoder that states its pooling has an entry of two keys."""
-        return {key: value for key, value in handler(self).items() if value is not None}
+    pooling: str | None = Field(default=None, exclude_if=lambda pooling: pooling is None)
 
 
 class Read(Declaration):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from harness.data.sources import SOURCES
@@ -39,7 +40,6 @@ class Estimate:
     params: Params
     times: StepTimes
     _counted: dict[tuple[tuple[str, ...], str], int] = field(default_factory=dict)
-    _peaks: list[Peaks] = field(default_factory=list)
 
     def shape(self, path: str) -> Shape | None:
         """Returns the sizes of backbones/NAME, None if step-times.yaml does not list them."""
@@ -132,9 +132,11 @@ class Estimate:
         shape = self.shape(run.backbone_name)
         if shape is None or not self.steps(run):
             return None
-        if not self._peaks:
-            self._peaks.append(read_peaks())
-        return self._peaks[0].of(run, shape)
+        return self._peaks.of(run, shape)
+
+    @cached_property
+    def _peaks(self) -> Peaks:
+        return read_peaks()
 
     def training_bytes(self, run: Run) -> float:
         """Returns the larger estimate of the peak memory; without one the least that any method takes.

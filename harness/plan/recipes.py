@@ -107,36 +107,35 @@ class Taken(Declaration):
     seeds: int | None = Field(default=None, ge=1)
 
 
-class Recipe(Declaration):
-    """One file of recipes/: its systems by id, and groups of systems that are planned by one name.
+class Plannable(Declaration):
+    """What a recipe says besides its systems: groups of them that are planned by one name, and their data.
 
     presets: blocks with settings that belong to published numbers of their own, if there are several sets.
     takes: systems of other recipes that the recipe's plan has too; tasks: all that its plan evaluates.
     """
 
     name: Name
-    presets: list[Name]
-    providers: list[ProviderName]
-    systems: dict[Name, System]
-    groups: dict[Name, list[Name]]
+    presets: list[Name] = Field(default_factory=list)
+    providers: list[ProviderName] = Field(default=list(PROVIDERS), min_length=1)
+    groups: dict[Name, list[Name]] = Field(default_factory=dict)
     takes: list[Taken] = Field(default_factory=list)
     tasks: list[str] = Field(default_factory=list)
 
 
-class RecipeFile(Declaration):
+class Recipe(Plannable):
+    """One file of recipes/ with its systems by id."""
+
+    systems: dict[Name, System]
+
+
+class RecipeFile(Plannable):
     """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win.
 
     One without runs of its own is a selection from the other recipes.
     """
 
-    name: Name
-    presets: list[Name] = Field(default_factory=list)
-    providers: list[ProviderName] = Field(default=list(PROVIDERS), min_length=1)
     blocks: Blocks = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(default_factory=list)
-    groups: dict[Name, list[Name]] = Field(default_factory=dict)
-    takes: list[Taken] = Field(default_factory=list)
-    tasks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _runs_and_takes(self) -> RecipeFile:
@@ -268,15 +267,7 @@ def _read_recipe(path: Path, shared: Blocks) -> Recipe:
         if system.id in systems:
             raise InputError(f"{path}: run id {system.id!r} appears twice, expected unique ids; rename one")
         systems[system.id] = system
-    return Recipe(
-        name=written.name,
-        presets=written.presets,
-        providers=written.providers,
-        systems=systems,
-        groups=written.groups,
-        takes=written.takes,
-        tasks=written.tasks,
-    )
+    return Recipe(systems=systems, **written.model_dump(exclude={"blocks", "runs"}))
 
 
 def _systems_of(written: RecipeFile, blocks: Blocks, path: Path) -> Iterator[System]:

@@ -21,7 +21,7 @@ from harness.errors import InputError, near_matches
 from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params, read_params
-from harness.process import add_device_option, compute_with, device_for, resolve_device
+from harness.process import add_device_option, compute_with, device_for, quiet, resolve_device
 
 if TYPE_CHECKING:
     from harness.compute.corpus import Derived
@@ -59,7 +59,10 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     from harness.compute.corpus import derive_rows, write_rows
 
     wanted = device_for(entry.arithmetic, device)
-    device = resolve_device(wanted) if any(view.kind in ("generate", "fill") for view in views) else "cpu"
+    has_model = any(view.kind in ("generate", "fill") for view in views)
+    device = resolve_device(wanted) if has_model else "cpu"
+    if has_model:
+        quiet()
     state = CORPUS_RESUME / corpus_identity(entry, device)
     check_plain(state, again="delete it")
     for kept in sorted(state.rglob("*.json")):

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from typing import Protocol as Interface
 
 import numpy as np
 
 from harness.errors import InputError
 from harness.tasks.features import Features
-from harness.tasks.logistic import Fold, fit
+from harness.tasks.logistic import Fits, Fold, fit
 from harness.tasks.protocols import SEED, Protocol, Training
 
 
@@ -32,33 +31,15 @@ class Outcome(NamedTuple):
     predicted: np.ndarray | None
 
 
-class FitsOfFolds(Interface):
-    """Classifiers of F folds x L values: `correct` [F, L] held-out rows classified right, and predictions."""
-
-    correct: np.ndarray
-
-    def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray: ...
-
-
-class Classifier(Interface):
-    """Trains one classifier for each fold f and each value of `values[f]`."""
-
-    def fit(self, folds: Sequence[Fold], values: np.ndarray) -> FitsOfFolds: ...
-
-    def final_fold(self, train: np.ndarray) -> Fold:
-        """Returns the fold of a last fit on `train` that has no held-out rows of its own."""
-        ...
-
-
 class BatchedClassifier:
-    """SentEval's own regression, all fits at once."""
+    """Trains SentEval's regression for each fold f and each value of `values[f]`, all fits at once."""
 
     DEV_SHARE = 0.05
 
     def __init__(self, features: Features, labels: np.ndarray, classes: int, training: Training) -> None:
         self.features, self.labels, self.classes, self.training = features, labels, classes, training
 
-    def fit(self, folds: Sequence[Fold], values: np.ndarray) -> FitsOfFolds:
+    def fit(self, folds: Sequence[Fold], values: np.ndarray) -> Fits:
         return fit(self.features, self.labels, folds, values, classes=self.classes, training=self.training)
 
     def final_fold(self, train: np.ndarray) -> Fold:
@@ -70,52 +51,6 @@ class BatchedClassifier:
                 f"{len(train)} training rows are too few: a twentieth is held out, so give 20 or more"
             )
         return Fold(train[permutation[held_out:]], train[permutation[:held_out]], shuffled=len(train))
-
-
-class LibraryClassifier:
-    """scikit-learn's logistic regression, one fit after another; needs no held-out rows."""
-
-    def __init__(self, features: Features, labels: np.ndarray) -> None:
-        self.features, self.labels = features, labels
-
-    def fit(self, folds: Sequence[Fold], values: np.ndarray) -> FitsOfFolds:
-        return LibraryFits(self, folds, values)
-
-    def final_fold(self, train: np.ndarray) -> Fold:
-        return Fold(train, train[:0])
-
-    def rows(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the features of `rows` without the constant."""
-        import torch
-
-        return self.features.take(torch.as_tensor(rows, device=self.features.device))[:, :-1].cpu().numpy()
-
-
-class LibraryFits:
-    """F x L fitted scikit-learn models."""
-
-    def __init__(self, classifier: LibraryClassifier, folds: Sequence[Fold], values: np.ndarray) -> None:
-        from sklearn.linear_model import LogisticRegression
-
-        self.classifier = classifier
-        self.models = []
-        self.correct = np.zeros(values.shape, dtype=np.int64)
-        for f, fold in enumerate(folds):
-            train, labels = classifier.rows(fold.train), classifier.labels[fold.train]
-            self.models.append(
-                [
-                    LogisticRegression(C=c, max_iter=1000, random_state=SEED).fit(train, labels)
-                    for c in values[f]
-                ]
-            )
-            if len(fold.dev):
-                gold = classifier.labels[fold.dev]
-                self.correct[f] = [
-                    (self.predict(f, i, fold.dev) == gold).sum() for i in range(len(values[f]))
-                ]
-
-    def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
-        return self.models[fold][penalty].predict(self.classifier.rows(rows))
 
 
 def classify(
@@ -131,11 +66,7 @@ def classify(
     `parts` gives the row numbers of `train`, perhaps `test`, perhaps `dev`; they decide the scheme.
     Errors: InputError if a class has too few rows for every fold to see it, or is missing from `train`.
     """
-    classifier: Classifier
-    if protocol.training is None:
-        classifier = LibraryClassifier(features, labels)
-    else:
-        classifier = BatchedClassifier(features, labels, classes, protocol.training)
+    classifier = BatchedClassifier(features, labels, classes, protocol.training)
     counts = np.bincount(labels[parts["train"]], minlength=classes)
     if not counts.all():
         raise InputError(
@@ -173,7 +104,7 @@ def _percentage(predicted: np.ndarray, gold: np.ndarray) -> float:
 
 
 def outer_fold_accuracies(
-    classifier: Classifier, labels: np.ndarray, outer: Sequence[Fold], protocol: Protocol
+    classifier: BatchedClassifier, labels: np.ndarray, outer: Sequence[Fold], protocol: Protocol
 ) -> tuple[list[float], list[float]]:
     """Returns the dev and test accuracies of outer folds, whose penalties inner folds choose."""
     inner = [stratified_folds(labels, fold.train, protocol.folds) for fold in outer]
@@ -188,7 +119,7 @@ def outer_fold_accuracies(
 
 
 def _nested_cross_validation(
-    classifier: Classifier, labels: np.ndarray, rows: np.ndarray, protocol: Protocol
+    classifier: BatchedClassifier, labels: np.ndarray, rows: np.ndarray, protocol: Protocol
 ) -> Outcome:
     outer = stratified_folds(labels, rows, protocol.folds)
     dev, test = (round(np.mean(a), 2) for a in outer_fold_accuracies(classifier, labels, outer, protocol))
@@ -196,10 +127,9 @@ def _nested_cross_validation(
 
 
 def _cross_validation(
-    classifier: Classifier, labels: np.ndarray, train: np.ndarray, test: np.ndarray, protocol: Protocol
+    classifier: BatchedClassifier, labels: np.ndarray, train: np.ndarray, test: np.ndarray, protocol: Protocol
 ) -> Outcome:
-    values = protocol.two_part_grid or protocol.grid
-    folds = stratified_folds(labels, train, protocol.folds)
+    values, folds = protocol.grid, stratified_folds(labels, train, protocol.folds)
     grid = _mean_percentages(classifier.fit(folds, np.tile(values, (len(folds), 1))).correct, folds)
     final = classifier.fit([classifier.final_fold(train)], np.array([[values[int(np.argmax(grid))]]]))
     predicted = final.predict(0, 0, test)
@@ -207,7 +137,7 @@ def _cross_validation(
 
 
 def _train_dev_test(
-    classifier: Classifier, labels: np.ndarray, parts: Mapping[str, np.ndarray], protocol: Protocol
+    classifier: BatchedClassifier, labels: np.ndarray, parts: Mapping[str, np.ndarray], protocol: Protocol
 ) -> Outcome:
     """SentEval refits with the chosen penalty; that repeats the grid's fit draw for draw, so it is reused."""
     fold = Fold(parts["train"], parts["dev"])

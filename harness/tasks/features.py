@@ -22,7 +22,6 @@ class Features(Protocol):
     """N rows of features, each ending in a constant 1."""
 
     width: int  # D + 1
-    device: torch.device
 
     def take(self, rows: Tensor) -> Tensor:
         """Returns the features of `rows` [n] as [n, D + 1], fp32."""
@@ -35,7 +34,6 @@ class MatrixFeatures:
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = _with_constant(matrix)
         self.width = self.matrix.shape[1]
-        self.device = matrix.device
 
     def take(self, rows: Tensor) -> Tensor:
         return self.matrix.index_select(0, rows)
@@ -46,7 +44,6 @@ class PairFeatures:
 
     def __init__(self, vectors: Tensor, first: Tensor, second: Tensor, combine: Combine) -> None:
         self.vectors, self.first, self.second, self.combine = vectors, first, second, combine
-        self.device = vectors.device
         self.width = self.take(first[:0]).shape[1]
 
     def take(self, rows: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Many logistic regressions on shared features, trained together as one batched problem.
 
-Each regression is trained as SentEval trains one: mini-batches of permuted rows, an adaptive optimiser with
+Each regression is trained as SentEval trains one: mini-batches of permuted rows, Adam with
 the L2 term in the gradient, a check on held-out rows every few epochs, and a count of failed checks. Every
 such fit starts from the same seed, so its initial weights depend only on the shape and its row order only on
 the number of rows. Fits of one size can therefore share every draw and advance in one batched product.
@@ -18,13 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.optim.adam import adam
-from torch.optim.rmsprop import rmsprop
 
 from harness.tasks.features import Features
 from harness.tasks.protocols import Training
 
-BATCH_BYTES = {"cpu": 5 << 20, "cuda": 256 << 20}
-"""Size of the rows gathered for one step: on a CPU about that of its caches, on a GPU enough to occupy it."""
+BATCH_BYTES = 5 << 20
+"""Size of the rows gathered for one step: about that of a CPU's caches."""
 
 PREDICTED_ROWS = 512
 
@@ -47,9 +46,8 @@ class Fits:
 
     def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
         """Returns the class that regression (fold, penalty) gives each of `rows`."""
-        index = torch.as_tensor(rows[None], device=self.features.device)
         chosen = self.weights[fold, penalty]
-        return _predicted(self.features, chosen[None], index, len(chosen))[0, 0].cpu().numpy()
+        return _predicted(self.features, chosen[None], torch.as_tensor(rows[None]), len(chosen))[0, 0].numpy()
 
 
 def fit(
@@ -67,14 +65,14 @@ def fit(
     the weights of all fits and one gathered batch of at most BATCH_BYTES (one fold's batch if that is more).
     """
     shape = (len(folds), penalties.shape[1], classes, features.width)
-    weights = torch.empty(shape, device=features.device)
+    weights = torch.empty(shape)
     correct = np.empty(shape[:2], dtype=np.int64)
-    targets = torch.nn.functional.one_hot(torch.as_tensor(labels), classes).float().to(features.device)
+    targets = torch.nn.functional.one_hot(torch.as_tensor(labels), classes).float()
     for members in _groups_of_one_size(folds, features, training.batch_size):
         group = _Group(features, targets, [folds[i] for i in members], penalties[members], training)
         group.solve()
-        weights[torch.as_tensor(members, device=features.device)] = group.best.view(len(members), *shape[1:])
-        correct[members] = group.best_correct.cpu().numpy()
+        weights[torch.as_tensor(members)] = group.best.view(len(members), *shape[1:])
+        correct[members] = group.best_correct.numpy()
     return Fits(features, weights, correct)
 
 
@@ -90,7 +88,7 @@ def initial_weights(width: int, classes: int, seed: int) -> Tensor:
 
 def _groups_of_one_size(folds: Sequence[Fold], features: Features, batch_size: int) -> Iterator[list[int]]:
     """Yields positions of folds that share every random draw, at most BATCH_BYTES of batches together."""
-    at_once = max(1, BATCH_BYTES[features.device.type] // (4 * batch_size * features.width))
+    at_once = max(1, BATCH_BYTES // (4 * batch_size * features.width))
     by_size: dict[tuple[int, int, int], list[int]] = {}
     for position, fold in enumerate(folds):
         by_size.setdefault((len(fold.train), len(fold.dev), fold.shuffled), []).append(position)
@@ -110,27 +108,26 @@ class _Group:
         penalties: np.ndarray,
         training: Training,
     ) -> None:
-        device = features.device
         self.features, self.targets, self.training = features, targets, training
         self.classes = targets.shape[1]
         self.order = np.random.RandomState(training.seed)  # SentEval's stream: numpy's legacy generator
         if folds[0].shuffled:
             self.order.permutation(folds[0].shuffled)
-        self.train = torch.as_tensor(np.stack([fold.train for fold in folds]), device=device)  # [F, n]
-        self.dev = torch.as_tensor(np.stack([fold.dev for fold in folds]), device=device)
+        self.train = torch.as_tensor(np.stack([fold.train for fold in folds]))  # [F, n]
+        self.dev = torch.as_tensor(np.stack([fold.dev for fold in folds]))
         count, per_fold = penalties.shape
-        start = initial_weights(features.width, self.classes, training.seed).to(device)
+        start = initial_weights(features.width, self.classes, training.seed)
         self.weights = start.repeat(count, per_fold, 1)  # [F, L * C, D + 1]
         self.first_moment = torch.zeros_like(self.weights)
         self.second_moment = torch.zeros_like(self.weights)
-        self.step = torch.zeros((), device=device)
-        decay = torch.as_tensor(penalties, dtype=torch.float32, device=device)
+        self.step = torch.zeros(())
+        decay = torch.as_tensor(penalties, dtype=torch.float32)
         self.decay = decay.repeat_interleave(self.classes, dim=1)[..., None]  # [F, L * C, 1]
-        self.folds = torch.arange(count, device=device)  # which folds are still in the problem
+        self.folds = torch.arange(count)  # which folds are still in the problem
         self.best = self.weights.clone()
-        self.best_correct = torch.full((count, per_fold), -1, device=device)
-        self.failed = torch.zeros((count, per_fold), dtype=torch.long, device=device)
-        self.running = torch.ones((count, per_fold), dtype=torch.bool, device=device)
+        self.best_correct = torch.full((count, per_fold), -1)
+        self.failed = torch.zeros((count, per_fold), dtype=torch.long)
+        self.running = torch.ones((count, per_fold), dtype=torch.bool)
 
     @torch.no_grad()
     def solve(self) -> None:
@@ -144,13 +141,12 @@ class _Group:
             self._drop_finished()
 
     def _epoch(self) -> None:
-        permutation = torch.as_tensor(self.order.permutation(self.train.shape[1]), device=self.train.device)
-        rows = self.train[:, permutation]
+        rows = self.train[:, torch.as_tensor(self.order.permutation(self.train.shape[1]))]
         for start in range(0, rows.shape[1], self.training.batch_size):
             self._update(rows[:, start : start + self.training.batch_size])
 
     def _update(self, rows: Tensor) -> None:
-        """Takes one optimiser step of the mean cross-entropy over `rows` [F, B] in every regression."""
+        """Takes one step of Adam on the mean cross-entropy over `rows` [F, B] in every regression."""
         count, size = rows.shape
         batch = self.features.take(rows.reshape(-1)).view(count, size, -1)
         target = self.targets.index_select(0, rows.reshape(-1)).view(count, 1, size, self.classes)
@@ -159,12 +155,6 @@ class _Group:
         probability = logits.view(count, -1, self.classes, size).softmax(dim=2)
         error = probability.sub_(target.transpose(2, 3)).div_(size).view_as(logits)
         gradient = torch.bmm(error, batch).addcmul_(self.weights, self.decay)
-        if self.training.optimiser == "adam":
-            self._adam(gradient)
-        else:
-            self._rmsprop(gradient)
-
-    def _adam(self, gradient: Tensor) -> None:
         adam(
             [self.weights],
             [gradient],
@@ -180,23 +170,6 @@ class _Group:
             weight_decay=0.0,  # already in the gradient, where each regression has its own
             eps=1e-8,
             maximize=False,
-        )
-
-    def _rmsprop(self, gradient: Tensor) -> None:
-        rmsprop(
-            [self.weights],
-            [gradient],
-            [self.second_moment],
-            [],
-            [],
-            [self.step],
-            foreach=False,
-            lr=self.training.learning_rate,
-            alpha=0.99,
-            eps=1e-8,
-            weight_decay=0.0,
-            momentum=0.0,
-            centered=False,
         )
 
     def _check(self) -> None:

@@ -75,24 +75,17 @@ def as_mteb_model(
     *,
     name: str,
     revision: str,
-    seed: int | None = None,
     experiment: Mapping[str, Any] | None = None,
     parameters: int | None = None,
 ) -> MtebModel:
     """Returns `encoder` (with `encode` and `dim`) as a model that `mteb.evaluate` accepts.
 
-    `seed` and `experiment` become mteb's experiment: a folder of their own below the revision.
-    Errors: InputError for a name that is not ORGANISATION/MODEL, or an empty revision.
+    name, revision: of `identity_of`. experiment: mteb's, such as the seed; a folder of its own below the
+    revision.
     """
     from mteb.models import ModelMeta
     from mteb.models.model_meta import ScoringFunction
 
-    if not re.fullmatch(r"[^/\s]+/[^/\s]+", name) or not revision:
-        raise InputError(
-            f"mteb model {name!r} of revision {revision!r}: expected ORGANISATION/MODEL and a revision; "
-            "make both with identity_of"
-        )
-    settings = {**(experiment or {}), **({} if seed is None else {"seed": seed})}
     meta = ModelMeta.create_empty(
         overwrites={
             "name": name,
@@ -102,7 +95,7 @@ def as_mteb_model(
             "languages": ["eng-Latn"],
             "similarity_fn_name": ScoringFunction.COSINE,
             "framework": ["PyTorch"],
-            "experiment_kwargs": settings or None,
+            "experiment_kwargs": dict(experiment or {}) or None,
         }
     )
     return MtebModel(encoder, meta)

@@ -9,7 +9,7 @@ from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.geometry import GeometryTask
 from harness.tasks.interface import Task
 from harness.tasks.stsb import stsb_task
-from harness.tasks.stsb_source import stsb_source
+from harness.tasks.text_forms import stsb_source
 
 
 def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick
 from harness.tasks.sts import StsTask, Subsets
-from harness.tasks.stsb import STSB_FILES, read_stsb_split, scored
+from harness.tasks.stsb import STSB_FILES, read_stsb_split, scored, stsb_task
 from harness.tasks.text_forms import in_form
+
+__all__ = ["part_task", "sickr_mteb_task", "sickr_task", "stsb_task", "year_task"]
 
 PARTS = {
     "STS12": ("2012test", ("MSRpar", "MSRvid")),

@@ -1,4 +1,4 @@
-"""The two forms of a text: `senteval`, which the papers evaluate, and `raw`.
+"""The two forms of a text: `senteval`, which the papers evaluate, and `raw`; and STS-B's source in each.
 
 `senteval` is Moses tokens, lower-cased, joined by single blanks; a text without words becomes a full stop, as
 in SentEval. `raw` is the published text without blanks at its ends. If the texts of a file are already
@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 from harness.errors import InputError, near_matches
 
 FORMS = ("senteval", "raw")
+STSB_SOURCES = {"senteval": ("stsb-senteval", "stsb"), "raw": ("stsb", "stsb-raw")}
+"""Text form -> its sources. Converting the published sentences gives SentEval's exactly, in all 8,628 pairs
+(a mirror test), so either form can be made from any provider."""
 
 
 def check_form(form: str) -> None:
@@ -49,3 +52,24 @@ def never_empty(form: str) -> Callable[[str], str]:
     """
     check_form(form)
     return lambda text: in_form(text, form, published=False) or "."
+
+
+def stsb_source(text: str, providers: Sequence[str] | None) -> str:
+    """Returns the source of STS-B in a form: in the earliest provider, the form's own files first."""
+    from harness.data.download import provider_order
+    from harness.data.sources import SOURCES
+
+    order = provider_order(providers)
+
+    def rank(source: str) -> int:
+        return min(
+            (order.index(provider) for provider in SOURCES[source].providers if provider in order),
+            default=len(order),
+        )
+
+    return min(STSB_SOURCES[text], key=rank)
+
+
+def source_with_origins(text: str, providers: Sequence[str] | None) -> str:
+    """Returns the same among the sources that name the origin of a pair, as stsb-raw does not."""
+    return "stsb" if text == "raw" else stsb_source(text, providers)

@@ -2,6 +2,9 @@
 
 SentEval sorts the examples of a part by length before it draws folds and batches, so the order is part of the
 protocol. The files hold texts that are tokenised already.
+
+The two inference sets differ in SentEval and here: SICK-E uses [|u-v|; u*v] and searches the penalty on
+dev, SNLI uses [u; v; u*v; |u-v|] with one tiny penalty and checks dev after each of at most 16 epochs.
 """
 
 from __future__ import annotations
@@ -10,15 +13,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.data.classification import Examples, Parts
+from harness.data.classification import READERS, SNLI_TRAIN_ROWS, Examples, Parts
 from harness.data.download import folder_of
 from harness.errors import InputError
 from harness.tasks.interface import Encode, Score
-from harness.tasks.protocols import SENTEVAL, Protocol
+from harness.tasks.protocols import SENTEVAL, Protocol, without_search
 from harness.tasks.text_forms import never_empty
 from harness.tasks.vectors import Encoded, encode_unique
 
@@ -31,15 +34,40 @@ def by_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, 
     return (*lengths, label)
 
 
+def by_second_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
+    """Returns SentEval's sort key of SNLI: words of the second text, of the first, then the label's name."""
+    return (lengths[1], lengths[0], name)
+
+
 @dataclass(frozen=True)
 class DataSet:
-    """What one task classifies. `combine` names the features of a pair; None for single texts."""
+    """What one task classifies. `combine` names the features of a pair; None for single texts.
+
+    searched: the penalty is searched; else one tiny penalty is used. published_rows: of the training part;
+    the setting of the scores says that a file has fewer.
+    """
 
     name: str
     read: Callable[[Path], Parts]
     combine: str | None = None
     sort_key: Callable[[tuple[int, ...], int, str], tuple[object, ...]] = by_length
     with_f1: bool = False
+    searched: bool = True
+    published_rows: int = 0
+
+
+_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "MRPC": {"combine": "difference_and_product", "with_f1": True},
+    "SICK-E": {"combine": "difference_and_product"},
+    "SNLI": {
+        "combine": "both_product_and_difference",
+        "sort_key": by_second_length,
+        "searched": False,
+        "published_rows": SNLI_TRAIN_ROWS,
+    },
+}
+"""Settings of the data sets that classify pairs."""
+DATA_SETS = {name: DataSet(name, read, **_SETTINGS.get(name, {})) for name, read in READERS.items()}
 
 
 class ClassificationTask:
@@ -52,10 +80,10 @@ class ClassificationTask:
         source: str,
         *,
         protocol: Protocol = SENTEVAL,
-        device: str = "cpu",
         folder: Path | None = None,
     ) -> None:
-        self.dataset, self.protocol, self.device, self.folder = dataset, protocol, device, folder
+        self.dataset, self.folder = dataset, folder
+        self.protocol = protocol if dataset.searched else without_search(protocol)
         self.name, self.source = dataset.name, source
         self.as_text = never_empty(text)
 
@@ -67,7 +95,8 @@ class ClassificationTask:
 
     def setting(self) -> str:
         """Returns the setting its scores are reported under."""
-        return self.protocol.name
+        whole = len(self.parts["train"].labels) >= self.dataset.published_rows
+        return self.protocol.name if whole else f"{self.protocol.name}/reduced-train"
 
     def texts(self) -> Iterable[str]:
         for examples in self.parts.values():
@@ -104,9 +133,9 @@ class ClassificationTask:
         from harness.tasks import features
         from harness.tasks.classifier import classify
 
-        vectors = torch.from_numpy(encoded.matrix).to(self.device)
+        vectors = torch.from_numpy(encoded.matrix)
         examples = [texts for part in self.parts.values() for texts in part.texts]
-        sides = [torch.from_numpy(encoded.rows(side)).to(self.device) for side in zip(*examples, strict=True)]
+        sides = [torch.from_numpy(encoded.rows(side)) for side in zip(*examples, strict=True)]
         built: features.Features
         if self.dataset.combine is None:
             built = features.MatrixFeatures(vectors[sides[0]])

@@ -7,16 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
 import torch
 
 from harness.data.sts import ScoredPair
-from harness.tasks.features import MatrixFeatures
 from harness.tasks.geometry import alignment, anisotropy, uniformity
-from harness.tasks.logistic import Fold, Training, fit
 from harness.tasks.protocols import SENTEVAL
 from harness.tasks.sts import StsTask
 from methods.core.errors import InputError
@@ -137,26 +134,10 @@ def test_vectors_of_an_encoder_on_a_gpu_are_those_of_the_cpu(ground: Callable[[S
     assert all(reason.startswith("copy") for reason in gpu.waits)
 
 
-def test_classifiers_on_a_gpu_are_those_of_the_cpu() -> None:
-    rng = np.random.default_rng(2)
-    matrix, labels = torch.from_numpy(rng.normal(size=(40, 6)).astype(np.float32)), rng.integers(0, 2, 40)
-    folds = [Fold(np.arange(30), np.arange(30, 40)), Fold(np.arange(10, 40), np.arange(10))]
-    penalties = np.array([[0.0, 0.1], [0.0, 0.1]])
-    training = Training("adam", 1e-2, 8, tenacity=2, epoch_size=2, max_epochs=6, seed=3)
-
-    def correct(device: str) -> np.ndarray:
-        features = MatrixFeatures(matrix.to(device))
-        return fit(features, labels, folds, penalties, classes=2, training=training).correct
-
-    expected = correct("cpu")
-    with mock.patch.dict("harness.tasks.logistic.BATCH_BYTES", {DEVICE: 2**20}), simulated_device():
-        np.testing.assert_array_equal(correct(DEVICE), expected)
-
-
 def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_vectors(
     ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
-    """Transfer fits its classifiers on the GPU; STS and geometry read the vectors that the GPU encoded."""
+    """Transfer, STS and geometry read the vectors that the GPU encoded."""
     encoder = tiny.sentence_encoder(ground(samples_of("simcse")[0]).backbone)
     LAYOUTS["MR"](tmp_path)
     quick, texts = replace(SENTEVAL, folds=2, grid=(1e-2,)), [row.text for row in tiny.rows()]
@@ -165,7 +146,7 @@ def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_v
     def scores(device: str) -> list[float]:
         encoder.to(device)
         tasks = [
-            declared_task("MR", "senteval", protocol=quick, folder=tmp_path, device=device),
+            declared_task("MR", "senteval", protocol=quick, folder=tmp_path),
             StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path()),
         ]
         vectors = encoder.encode(texts)
@@ -173,7 +154,7 @@ def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_v
         return [score.value for task in tasks for score in task.evaluate(encoder.encode)] + shape
 
     expected, vectors = scores("cpu"), encoder.encode(texts)
-    with mock.patch.dict("harness.tasks.logistic.BATCH_BYTES", {DEVICE: 2**20}), simulated_device():
+    with simulated_device():
         np.testing.assert_allclose(scores(DEVICE), expected, atol=1e-4)
         encoder.save(tmp_path / "exported")
     np.testing.assert_allclose(load_encoder(tmp_path / "exported").encode(texts), vectors, atol=1e-6)

@@ -31,8 +31,8 @@ toy-reviews:
 FETCH = ("data", "fetch", "toy-reviews", "--providers", "mirror")
 READ = """
 from pathlib import Path
-from harness.data.classification import read_mr
-print(read_mr(Path("data/toy-reviews"))["train"].labels)
+from harness.data.classification import READERS
+print(READERS["MR"](Path("data/toy-reviews"))["train"].labels)
 """
 
 

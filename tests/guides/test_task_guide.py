@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.guides.conftest import Checkout
 
-DECLARATION = '''"""Whether a film review is positive, by the classifier that chooses nothing."""
+DECLARATION = '''"""Whether a film review is positive."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from harness.tasks.interface import Declaration, Task
 
 
 def _toy(text: str, source: str, **options: Any) -> Task:
-    from harness.data.classification import read_mr
-    from harness.tasks.protocols import FAST
+    from harness.data.classification import READERS
     from harness.tasks.transfer import ClassificationTask, DataSet
 
-    return ClassificationTask(DataSet("Toy", read_mr), text, source, protocol=FAST, **options)
+    return ClassificationTask(DataSet("Toy", READERS["MR"]), text, source, **options)
 
 
 TASKS = (Declaration("Toy", "mr", _toy, suite="toys"),)
@@ -37,7 +36,7 @@ def test_a_constant_encoder_scores_the_share_of_one_class(tmp_path: Path) -> Non
     """Both classes have 60 reviews."""
     LAYOUTS["MR"](tmp_path)
     (score, _) = declared_task("Toy", folder=tmp_path).evaluate(lambda texts: np.ones((len(texts), 4)))
-    assert (score.setting, round(score.value, 3), score.n) == ("fast", 0.5, 120)
+    assert (score.setting, round(score.value, 3), score.n) == ("senteval", 0.5, 120)
 
 
 def test_the_suite_and_the_source_follow_from_the_declaration() -> None:

@@ -97,22 +97,6 @@ def test_bad_input_is_one_line_and_code_2(
     assert any(part in told for part in message.split("|")), told
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda p: p["runs"][RUN].update(lr=1), "unknown key runs."),
-        (lambda p: p["runs"][RUN].update(seed="0"), f'runs.{RUN}.seed is "0"'),
-        (lambda p: p["runs"][RUN].pop("method"), "method is missing"),
-        (lambda p: p.update(providers=["cloud"]), "providers"),
-    ],
-)
-def test_a_plan_that_is_off_is_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str], change: Any, message: str
-) -> None:
-    edit_params(change)
-    assert message in refused(capsys, "train", RUN, "--out", "a")
-
-
 def test_a_rate_that_yaml_reads_as_text_is_named_at_training(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

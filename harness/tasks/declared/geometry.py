@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from harness.tasks.interface import Declaration, Task
-from harness.tasks.stsb_source import stsb_source
+from harness.tasks.text_forms import stsb_source
 
 
 def _geometry(name: str, splits: tuple[str, ...], text: str, source: str, **options: Any) -> Task:

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from harness.tasks.interface import Declaration, Task
-
-
-def _sick_e(text: str, source: str, **options: Any) -> Task:
-    from harness.tasks.nli import SICK_E
-    from harness.tasks.transfer import ClassificationTask
-
-    return ClassificationTask(SICK_E, text, source, **options)
-
-
-def _snli(text: str, source: str, **options: Any) -> Task:
-    from harness.tasks.nli import SnliTask
-
-    return SnliTask(text, source, **options)
-
+from harness.tasks.declared.transfer import classification_task
+from harness.tasks.interface import Declaration
 
 TASKS = (
-    Declaration("SICK-E", "sickr", _sick_e, suite="nli"),
-    Declaration("SNLI", "snli", _snli, suite="nli"),
+    Declaration("SICK-E", "sickr", partial(classification_task, "SICK-E"), suite="nli"),
+    Declaration("SNLI", "snli", partial(classification_task, "SNLI"), suite="nli"),
 )

@@ -1,4 +1,4 @@
-"""The re-ranking sets; the reader of one is `read_NAME` in harness.data.reranking."""
+"""The re-ranking sets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from harness.tasks.interface import Declaration, Task
 
 
 def _reranking(name: str, text: str, source: str, **options: Any) -> Task:
-    from harness.data import reranking
+    from harness.data.reranking import READERS
     from harness.tasks.reranking import RerankingTask
 
-    return RerankingTask(name, getattr(reranking, f"read_{name.lower()}"), text, source, **options)
+    return RerankingTask(name, READERS[name], text, source, **options)
 
 
 TASKS = tuple(

@@ -1,4 +1,4 @@
-"""The seven transfer tasks of SentEval; the reader of one is `read_NAME` in harness.data.classification."""
+"""The seven transfer tasks of SentEval."""
 
 from __future__ import annotations
 
@@ -8,25 +8,14 @@ from typing import Any
 from harness.tasks.interface import Declaration, Task
 
 
-def _transfer(name: str, combine: str | None, with_f1: bool, text: str, source: str, **options: Any) -> Task:
-    from harness.data import classification
-    from harness.tasks.transfer import ClassificationTask, DataSet
+def classification_task(name: str, text: str, source: str, **options: Any) -> Task:
+    """Returns the task of one of the data sets of `harness.tasks.transfer`."""
+    from harness.tasks.transfer import DATA_SETS, ClassificationTask
 
-    read = getattr(classification, f"read_{name.lower()}")
-    dataset = DataSet(name, read, combine=combine, with_f1=with_f1)
-    return ClassificationTask(dataset, text, source, **options)
+    return ClassificationTask(DATA_SETS[name], text, source, **options)
 
 
-def _declared(name: str, *, combine: str | None = None, with_f1: bool = False) -> Declaration:
-    return Declaration(name, name.lower(), partial(_transfer, name, combine, with_f1), suite="transfer")
-
-
-TASKS = (
-    _declared("MR"),
-    _declared("CR"),
-    _declared("SUBJ"),
-    _declared("MPQA"),
-    _declared("SST"),
-    _declared("TREC"),
-    _declared("MRPC", combine="difference_and_product", with_f1=True),
+TASKS = tuple(
+    Declaration(name, name.lower(), partial(classification_task, name), suite="transfer")
+    for name in ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
 )

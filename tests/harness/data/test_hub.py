@@ -1,9 +1,8 @@
-"""Downloads from a hub: resolved, continued, verified; every fault is one line or passes."""
+"""Downloads from a hub: resolved, asked for once, within a command's patience; test_hub_faults has more."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +10,7 @@ import pytest
 
 from harness.data import hub as files
 from harness.data.hub import Unreachable, commit_of, hub_file
-from harness.errors import InputError
-from harness.paths import cache
-from tests.support.hub_server import XET, Fault, Hub, no_pauses, serve
+from tests.support.hub_server import XET, Fault, Hub, no_pauses
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SMALL = b"one\ntwo\n"
@@ -21,25 +18,11 @@ LARGE = random.Random(0).randbytes(50_000)
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with one model of a small and a large file, and an empty cache."""
-    import huggingface_hub.constants as constants
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    no_pauses(monkeypatch)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # what an interruption may lose
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
-    with serve() as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        server.add(
-            "some/model",
-            {"config.json": SMALL, "model.safetensors": LARGE},
-            commit=COMMIT,
-            names=("main", "refs/pr/4"),
-        )
-        yield server
+def hub(server: Hub) -> Hub:
+    """A hub with one model of a small and a large file."""
+    files = {"config.json": SMALL, "model.safetensors": LARGE}
+    server.add("some/model", files, commit=COMMIT, names=("main", "refs/pr/4"))
+    return server
 
 
 class Found(NamedTuple):
@@ -69,44 +52,6 @@ def test_a_pinned_file_is_asked_for_once(hub: Hub) -> None:
     assert sum(hub.requests.values()) == before > 0
 
 
-def test_a_reset_in_the_middle_continues_where_it_stopped(hub: Hub) -> None:
-    hub.fail("model.safetensors", Fault("reset", after=20_000))
-    assert fetch("model.safetensors").path.read_bytes() == LARGE
-    assert hub.sent["model.safetensors"] == len(LARGE)
-
-
-def test_what_a_stopped_process_leaves_is_continued(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub.fail("model.safetensors", Fault("reset", after=20_000))
-    hub.fail("model.safetensors", Fault("reset", after=0, times=99))
-    with pytest.raises(Unreachable, match=r"the connection failed .*run the same command again"):
-        fetch("model.safetensors")
-    assert not list(cache().rglob("model.safetensors"))
-    hub.faults.clear()
-    assert hub.sent["model.safetensors"] == 20_000
-    assert fetch("model.safetensors").path.read_bytes() == LARGE
-    assert hub.sent["model.safetensors"] == len(LARGE)
-
-
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-def test_wrong_bytes_of_the_right_length_are_fetched_again_and_refused_if_they_stay_wrong(
-    hub: Hub, name: str
-) -> None:
-    hub.fail(name, Fault("damage", times=files.ROUNDS))
-    with pytest.raises(InputError, match=f"{name} of some/model .*the download was damaged"):
-        fetch(name)
-    assert not [path for path in cache().rglob("*") if path.suffix != ".lock" and path.is_file()]
-    hub.fail(name, Fault("damage"))
-    assert fetch(name).path.read_bytes() in (SMALL, LARGE)
-
-
-def test_the_pause_that_the_hub_asks_for_is_kept(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses = no_pauses(monkeypatch)
-    hub.fail("config.json", Fault("status", status=429, seconds=7, method="HEAD"))
-    assert fetch("config.json").path.read_bytes() == SMALL
-    assert len(pauses) == 1
-    assert pauses[0] >= 7
-
-
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
 @pytest.mark.parametrize(("seconds", "times"), [(3600, 1), (50, 99)], ids=["once", "again and again"])
 def test_a_longer_pause_than_two_minutes_in_all_is_not_kept(
@@ -129,43 +74,6 @@ def test_pauses_of_both_requests_for_a_file_count_together(hub: Hub, monkeypatch
     with pytest.raises(Unreachable, match="asks to wait 70 s"):
         hub_file("some/model", "model", COMMIT, "model.safetensors")
     assert len(pauses) == 1
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault("status", status=503),
-        Fault("status", status=503, method="HEAD"),
-        Fault("status", status=429, seconds=0, method="HEAD"),
-        Fault("status", status=429, seconds=0),
-        Fault("short", after=10),
-        Fault("slow", seconds=0.3),
-    ],
-    ids=lambda fault: f"{fault.kind}-{fault.status}-{fault.method}",
-)
-def test_a_fault_that_passes_is_survived(hub: Hub, fault: Fault) -> None:
-    hub.fail("model.safetensors", fault)
-    assert fetch("model.safetensors").path.read_bytes() == LARGE
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (Fault("gated", method="HEAD"), "gated; accept its terms .* `hf auth login`"),
-        (Fault("no-repository", method="HEAD"), "no such repository, or a private one"),
-        (Fault("no-revision", method="HEAD"), "no such revision"),
-        (Fault("no-file", method="HEAD"), "the repository has no such file"),
-        (Fault("status", status=500, times=99, method="HEAD"), "the hub answers 500"),
-    ],
-    ids=lambda value: value.kind if isinstance(value, Fault) else "",
-)
-def test_a_refusal_names_file_repository_reason_and_what_to_do(hub: Hub, fault: Fault, words: str) -> None:
-    hub.fail("model.safetensors", fault)
-    with pytest.raises(
-        Unreachable, match=rf"^model.safetensors of some/model at {COMMIT}: .*{words}"
-    ) as caught:
-        fetch("model.safetensors")
-    assert "\n" not in str(caught.value)
 
 
 def test_without_a_network_a_pinned_file_of_the_cache_is_enough(

@@ -10,7 +10,7 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, WHEEL, write_wheel
 from tests.harness.data.test_hub_sources import COMMIT, packed, pickled
 from tests.harness.data.test_shared_folder import PLAN
-from tests.support.hub_server import Fault, Hub, no_pauses, serve
+from tests.support.hub_server import Fault, Hub, no_pauses
 from tests.support.sources import made_up_source
 
 WEIGHTS = random.Random(0).randbytes(9000)
@@ -134,15 +134,11 @@ CASES = [
 
 
 @pytest.fixture
-def hub(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A hub, a registry, a mirror and a system package that have a source of each kind."""
-    import huggingface_hub.constants as constants
     import torch
 
-    no_pauses(monkeypatch)
     Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"providers": list(PROVIDERS)}))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
     monkeypatch.setattr(subprocess, "run", converting_here(subprocess.run))
     monkeypatch.setenv("SENTBENCH_MIRROR", str(place / "mirror"))
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
@@ -154,17 +150,13 @@ def hub(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     for name, kind in KINDS.items():
         source = made_up_source(kind.providers, name=name.replace(" ", "-"), **kind.entry)
         monkeypatch.setitem(SOURCES, source.name, source)
-    with serve() as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        model = {"config.json": b"{}\n", "model.safetensors": WEIGHTS}
-        pickle = {"config.json": b"{}\n", "pytorch_model.bin": pickled({"a": torch.arange(6.0)})}
-        words = {"words.txt": TEXT}
-        tar = {"all.tar": packed({"in/words.txt": TEXT})}
-        for repo, files in {"some/model": model, "some/pickled": pickle}.items():
-            server.add(repo, files, commit=COMMIT, names=(NAME,))
-        for repo, files in {"datasets/some/words": words, "datasets/some/packed": tar}.items():
-            server.add(repo, files, commit=COMMIT)
-        yield server
+    model = {"config.json": b"{}\n", "model.safetensors": WEIGHTS}
+    pickle = {"config.json": b"{}\n", "pytorch_model.bin": pickled({"a": torch.arange(6.0)})}
+    for repo, files in {"some/model": model, "some/pickled": pickle}.items():
+        server.add(repo, files, commit=COMMIT, names=(NAME,))
+    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
+    server.add("datasets/some/packed", {"all.tar": packed({"in/words.txt": TEXT})}, commit=COMMIT)
+    return server
 
 
 def converting_here(run: Callable[..., Any]) -> Callable[..., Any]:

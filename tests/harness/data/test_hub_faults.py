@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,7 @@ import pytest
 from harness.cli import INTERRUPTED, main
 from harness.data.sources import SOURCES
 from harness.paths import cache
-from tests.support.hub_server import Fault, Hub, no_pauses, serve
+from tests.support.hub_server import Fault, Hub, no_pauses
 from tests.support.sources import made_up_source
 
 ROOT = Path(__file__).parents[3]
@@ -52,10 +51,13 @@ FAULTS = {
     "no such repository": Case(
         Fault("no-repository", ALWAYS, method="HEAD"), BAD, "no such repository, or a private one"
     ),
+    "no such revision": Case(Fault("no-revision", ALWAYS, method="HEAD"), BAD, "no such revision"),
     "gated": Case(Fault("gated", ALWAYS, method="HEAD"), BAD, "accept its terms .* `hf auth login`"),
     "429 with Retry-After": Case(Fault("status", status=429, seconds=7, method="HEAD"), GOOD),
     "429, always": Case(Fault("status", ALWAYS, status=429, method="HEAD"), BAD, "the hub limits requests"),
     "503": Case(Fault("status", 3, method="HEAD"), GOOD),
+    "503 of the store": Case(Fault("status"), GOOD),
+    "429 of the store": Case(Fault("status", status=429), GOOD),
     "503, always": Case(Fault("status", ALWAYS, method="HEAD"), BAD, "the hub answers 503"),
     "wrong bytes of the right length": Case(Fault("damage"), GOOD),
     "wrong bytes of the right length, always": Case(
@@ -89,36 +91,19 @@ FAULTS = {
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with one source, an empty cache and the folder `data`; pauses between attempts take no time."""
+def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    """A hub with one source, outside any project, with the folder `data`."""
     import huggingface_hub.constants as constants
 
-    monkeypatch.chdir(tmp_path)
-    for name, value in surroundings(tmp_path).items():
-        monkeypatch.setenv(name, value)
-    for name in ("SENTBENCH_HUB", "SENTBENCH_MIRROR", "SENTBENCH_PROVIDERS"):
-        monkeypatch.delenv(name, raising=False)
+    Path("params.yaml").unlink()
+    monkeypatch.setenv("SENTBENCH_DATA", "data")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    monkeypatch.setenv("HF_HOME", str(place / "client"))
     monkeypatch.setitem(SOURCES, "tiny", TINY)
-    no_pauses(monkeypatch)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", CHUNK)
     monkeypatch.setattr(constants, "HF_HUB_DOWNLOAD_TIMEOUT", 0.5)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
-    with serve() as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        server.add("datasets/some/words", {"words.txt": CONTENT}, commit=COMMIT)
-        yield server
-
-
-def surroundings(folder: Path) -> dict[str, str]:
-    """The variables that keep a command inside one folder."""
-    return {
-        "SENTBENCH_DATA": "data",
-        "XDG_CACHE_HOME": str(folder / "cache"),
-        "HF_HOME": str(folder / "client"),
-        "NO_PROXY": "*",
-        "no_proxy": "*",
-    }
+    server.add("datasets/some/words", {"words.txt": CONTENT}, commit=COMMIT)
+    return server
 
 
 def kept() -> int:

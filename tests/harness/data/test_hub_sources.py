@@ -19,7 +19,7 @@ from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
-from tests.support.hub_server import Fault, Hub
+from tests.support.hub_server import Hub
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -224,25 +224,3 @@ def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
         convert("tiny")
     assert not (place / "opened").exists()
     assert not list(place.rglob("model.safetensors"))
-
-
-def test_a_missing_repository_is_one_line_that_names_it(server: Hub, declare: Declare) -> None:
-    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
-    with pytest.raises(InputError, match=r"words.txt of some/words at .*no such repository") as caught:
-        fetch("tiny", Path("data"))
-    assert "\n" not in str(caught.value)
-    assert not Path("data/tiny").exists()
-
-
-def test_a_fault_in_the_middle_leaves_no_folder_and_the_same_call_goes_on(
-    server: Hub, declare: Declare, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
-    server.fail("words.txt", Fault("status", status=500, times=99))
-    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
-    with pytest.raises(InputError, match="the hub answers 500"):
-        fetch("tiny", Path("data"))
-    assert not [path for path in Path("data").rglob("*") if path.is_file()]
-    server.faults.clear()
-    assert (fetch("tiny", Path("data")) / "words.txt").read_bytes() == TEXT

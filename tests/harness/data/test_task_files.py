@@ -10,41 +10,20 @@ from typing import Any
 
 import pytest
 
-from harness.data.classification import (
-    read_cr,
-    read_mpqa,
-    read_mr,
-    read_mrpc,
-    read_sst,
-    read_subj,
-    read_trec,
-)
-from harness.data.nli import SNLI_TRAIN_ROWS, read_sick_entailment, read_snli
+from harness.data import classification, reranking
+from harness.data.classification import SNLI_TRAIN_ROWS
 from harness.data.reranking import read_askubuntu, read_scidocs, read_trecqa
 from harness.errors import InputError
 from tests.harness.tasks.layouts import LAYOUTS
 
-READERS: dict[str, Callable[[Path], Any]] = {
-    "MR": read_mr,
-    "CR": read_cr,
-    "SUBJ": read_subj,
-    "MPQA": read_mpqa,
-    "SST": read_sst,
-    "TREC": read_trec,
-    "MRPC": read_mrpc,
-    "SICK-E": read_sick_entailment,
-    "SNLI": read_snli,
-    "AskUbuntu": read_askubuntu,
-    "SciDocs": read_scidocs,
-    "TRECQA": read_trecqa,
-}
+READERS: dict[str, Callable[[Path], Any]] = {**classification.READERS, **reranking.READERS}
 
 
 def test_polarity_lines_end_at_line_feeds_only_and_are_latin_1(tmp_path: Path) -> None:
     """Byte 0x85 would end a line for Python's splitlines in latin-1; here it is part of a review."""
     (tmp_path / "rt-polarity.pos").write_bytes(b"caf\xe9 \x85 good\nfine\r\n")
     (tmp_path / "rt-polarity.neg").write_bytes(b"bad")
-    part = read_mr(tmp_path)["train"]
+    part = READERS["MR"](tmp_path)["train"]
     assert part.texts == [("caf\u00e9 \x85 good",), ("fine",), ("bad",)]
     assert part.labels == [1, 1, 0]
 
@@ -52,14 +31,14 @@ def test_polarity_lines_end_at_line_feeds_only_and_are_latin_1(tmp_path: Path) -
 def test_subj_calls_objective_sentences_class_one(tmp_path: Path) -> None:
     (tmp_path / "subj.objective").write_text("fact\n")
     (tmp_path / "subj.subjective").write_text("view\n")
-    part = read_subj(tmp_path)["train"]
+    part = READERS["SUBJ"](tmp_path)["train"]
     assert dict(zip(part.texts, part.labels, strict=True)) == {("fact",): 1, ("view",): 0}
 
 
 def test_trec_keeps_the_coarse_type_and_the_whole_question(tmp_path: Path) -> None:
     for name in ("train_5500.label", "TREC_10.label"):
         (tmp_path / name).write_bytes(b"NUM:dist How far : to Caf\xe9 ?\n")
-    part = read_trec(tmp_path)["test"]
+    part = READERS["TREC"](tmp_path)["test"]
     assert (part.texts, part.labels) == ([("How far : to Caf\u00e9 ?",)], [5])
 
 
@@ -67,15 +46,15 @@ def test_mrpc_reads_quotes_as_text_below_its_header(tmp_path: Path) -> None:
     for part in ("train", "test"):
         text = 'Quality\ta\tb\tx\ty\n1\t7\t8\t"open quote\tsecond "text"\n'
         (tmp_path / f"msr_paraphrase_{part}.txt").write_text(text)
-    part = read_mrpc(tmp_path)["train"]
+    part = READERS["MRPC"](tmp_path)["train"]
     assert (part.texts, part.labels) == ([('"open quote', 'second "text"')], [1])
 
 
 def test_the_two_inference_sets_number_their_labels_differently(tmp_path: Path) -> None:
     LAYOUTS["SICK-E"](tmp_path)
     LAYOUTS["SNLI"](tmp_path)
-    assert read_sick_entailment(tmp_path)["dev"].classes == ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
-    assert read_snli(tmp_path)["dev"].classes == ("entailment", "neutral", "contradiction")
+    assert READERS["SICK-E"](tmp_path)["dev"].classes == ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+    assert READERS["SNLI"](tmp_path)["dev"].classes == ("entailment", "neutral", "contradiction")
 
 
 PARTS = {
@@ -291,7 +270,7 @@ def test_mirror_files_have_the_published_rows_and_every_class(name: str, mirror:
 
 @pytest.mark.mirror
 def test_the_mirror_holds_whole_snli_test_and_a_stand_in_for_train(mirror: Path) -> None:
-    parts = read_snli(mirror / "senteval/downstream/SNLI")
+    parts = READERS["SNLI"](mirror / "senteval/downstream/SNLI")
     assert len(parts["test"].labels) == 9824
     assert len(parts["train"].labels) < SNLI_TRAIN_ROWS
 

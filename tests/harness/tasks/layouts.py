@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.classification import QUESTION_TYPES
-from harness.data.nli import SICK_CLASSES, SNLI_CLASSES
+from harness.data.classification import QUESTION_TYPES, SICK_CLASSES, SNLI_CLASSES
 from harness.data.sts import SICK_COLUMNS
 from harness.tasks.registry import TASKS
 

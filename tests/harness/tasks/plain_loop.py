@@ -1,6 +1,6 @@
 """SentEval's classifiers as a plain loop, one fit after another: the slow reference of the batched solver.
 
-Written from the protocol: global seeds before every fit, torch's own Linear, loss and optimisers, numpy's
+Written from the protocol: global seeds before every fit, torch's own Linear, loss and Adam, numpy's
 global permutation.
 """
 
@@ -15,8 +15,6 @@ from torch import nn
 
 from harness.tasks.protocols import Protocol, Training
 
-OPTIMISERS = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}
-
 
 class PlainRegression:
     """One logistic regression; construction seeds numpy and torch."""
@@ -26,7 +24,7 @@ class PlainRegression:
         torch.manual_seed(training.seed)
         self.training = training
         self.model = nn.Linear(width, classes)
-        self.optimiser = OPTIMISERS[training.optimiser](
+        self.optimiser = torch.optim.Adam(
             self.model.parameters(), lr=training.learning_rate, weight_decay=penalty
         )
         self.loss = nn.CrossEntropyLoss()
@@ -74,11 +72,6 @@ class PlainRegression:
         return int((self.predict(rows) == labels).sum()) / len(rows)
 
 
-def regression(x: np.ndarray, classes: int, penalty: float, protocol: Protocol) -> PlainRegression:
-    assert protocol.training is not None
-    return PlainRegression(x.shape[1], classes, penalty, protocol.training)
-
-
 def grid_scores(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> list[float]:
     """Returns for each penalty the mean accuracy over stratified folds, in percent and rounded."""
     splitter = StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
@@ -86,7 +79,7 @@ def grid_scores(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) 
     for penalty in protocol.grid:
         accuracies = []
         for train, held in splitter.split(x, y):
-            model = regression(x, classes, penalty, protocol)
+            model = PlainRegression(x.shape[1], classes, penalty, protocol.training)
             accuracies.append(model.fit(x[train], y[train], (x[held], y[held])))
         scores.append(round(100 * np.mean(accuracies), 2))
     return scores
@@ -97,7 +90,7 @@ def outer_fold(
 ) -> tuple[float, float]:
     """Returns the dev and test accuracy of one outer fold of the nested scheme."""
     scores = grid_scores(x[train], y[train], classes, protocol)
-    model = regression(x, classes, protocol.grid[int(np.argmax(scores))], protocol)
+    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol.training)
     model.fit(x[train], y[train], None)
     return max(scores), round(100 * model.score(x[held], y[held]), 2)
 
@@ -115,7 +108,7 @@ def train_test(
 ) -> tuple[float, float, np.ndarray]:
     """Returns (dev, test) accuracies and test predictions of a set with train and test parts."""
     scores = grid_scores(x, y, classes, protocol)
-    model = regression(x, classes, protocol.grid[int(np.argmax(scores))], protocol)
+    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol.training)
     model.fit(x, y, None)
     return max(scores), round(100 * model.score(test_x, test_y), 2), model.predict(test_x)
 
@@ -127,9 +120,9 @@ def train_dev_test(
     x, y = parts["train"]
     scores = []
     for penalty in protocol.grid:
-        model = regression(x, classes, penalty, protocol)
+        model = PlainRegression(x.shape[1], classes, penalty, protocol.training)
         model.fit(x, y, parts["dev"])
         scores.append(round(100 * model.score(*parts["dev"]), 2))
-    model = regression(x, classes, protocol.grid[int(np.argmax(scores))], protocol)
+    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol.training)
     model.fit(x, y, parts["dev"])
     return max(scores), round(100 * model.score(*parts["test"]), 2)

@@ -1,4 +1,4 @@
-"""SentEval's three schemes, batched, against the plain loop; the library mode; sanity checks; bad input."""
+"""SentEval's three schemes, batched, against the plain loop; sanity checks; bad input."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from harness.errors import InputError
 from harness.tasks import classifier
 from harness.tasks.classifier import Outcome, classify, stratified_folds
 from harness.tasks.features import MatrixFeatures
-from harness.tasks.protocols import FAST, LIBRARY, SENTEVAL, Protocol, without_search
+from harness.tasks.protocols import SENTEVAL, Protocol, without_search
 from tests.harness.tasks import plain_loop
 
 SHORT = replace(SENTEVAL, folds=3, training=replace(SENTEVAL.training, learning_rate=1e-2, max_epochs=8))
-SHORT_FAST = replace(FAST, folds=3, training=replace(FAST.training, max_epochs=8))
 
 
 def two_classes(n: int, width: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -32,18 +31,16 @@ def outcome(x: np.ndarray, y: np.ndarray, protocol: Protocol, *ends: int, classe
     return classify(MatrixFeatures(torch.from_numpy(x)), y, parts, classes=classes, protocol=protocol)
 
 
-@pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST], ids=lambda protocol: protocol.name)
-def test_nested_scheme_equals_the_plain_loop(protocol: Protocol) -> None:
+def test_nested_scheme_equals_the_plain_loop() -> None:
     x, y = two_classes(120)
-    ours = outcome(x, y, protocol)
-    assert (ours.dev, ours.test) == plain_loop.nested(x, y, 2, protocol)
+    ours = outcome(x, y, SHORT)
+    assert (ours.dev, ours.test) == plain_loop.nested(x, y, 2, SHORT)
 
 
-@pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST], ids=lambda protocol: protocol.name)
-def test_train_test_scheme_equals_the_plain_loop(protocol: Protocol) -> None:
+def test_train_test_scheme_equals_the_plain_loop() -> None:
     x, y = two_classes(300)
-    ours = outcome(x, y, protocol, 200)
-    dev, test, predicted = plain_loop.train_test(x[:200], y[:200], x[200:], y[200:], 2, protocol)
+    ours = outcome(x, y, SHORT, 200)
+    dev, test, predicted = plain_loop.train_test(x[:200], y[:200], x[200:], y[200:], 2, SHORT)
     assert (ours.dev, ours.test) == (dev, test)
     assert np.array_equal(ours.predicted, predicted)
 
@@ -103,50 +100,22 @@ def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.Mo
     assert outcome(np.zeros((126, 1), np.float32), y, SHORT).test == 24.61
 
 
-def test_library_mode_is_scikit_learn_fold_by_fold() -> None:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
-
-    x, y = two_classes(160)
-    protocol = replace(LIBRARY, folds=3, two_part_grid=(0.01, 1.0, 100.0))
-    splitter = StratifiedKFold(3, shuffle=True, random_state=1111)
-    grid = []
-    for c in (0.01, 1.0, 100.0):
-        models = [
-            (LogisticRegression(C=c, max_iter=1000).fit(x[a], y[a]), b)
-            for a, b in splitter.split(x[:100], y[:100])
-        ]
-        grid.append(round(100 * np.mean([model.score(x[b], y[b]) for model, b in models]), 2))
-    best = LogisticRegression(C=(0.01, 1.0, 100.0)[int(np.argmax(grid))], max_iter=1000).fit(x[:100], y[:100])
-    ours = outcome(x, y, protocol, 100)
-    assert (ours.dev, ours.test) == (max(grid), round(100 * best.score(x[100:], y[100:]), 2))
-
-
-def test_library_mode_has_the_other_two_schemes() -> None:
-    x, y = two_classes(160)
-    protocol = replace(LIBRARY, folds=2, grid=(0.1, 1.0))
-    nested, three_parts = outcome(x, y, protocol), outcome(x, y, protocol, 80, 120)
-    assert nested.predicted is None
-    assert min(nested.test, nested.dev, three_parts.test, three_parts.dev) > 60
-
-
 ALL_SCHEMES = {"nested": (), "train-test": (150,), "train-dev-test": (100, 150)}
 
 
-@pytest.mark.parametrize("protocol", [SHORT, SHORT_FAST, replace(LIBRARY, folds=3)], ids=lambda p: p.name)
 @pytest.mark.parametrize("ends", ALL_SCHEMES.values(), ids=ALL_SCHEMES)
-def test_sentinel_vectors_score_what_theory_says(ends: tuple[int, ...], protocol: Protocol) -> None:
+def test_sentinel_vectors_score_what_theory_says(ends: tuple[int, ...]) -> None:
     """300 rows, 60 % of class 0 everywhere: constant vectors give 60, vectors that hold the label give 100.
 
     Random vectors of width 2 stay within 12 points of 60: they can learn no more than chance.
     """
     y = np.tile([0, 1, 0, 1, 0], 60)
-    constant = outcome(np.ones((300, 3), np.float32), y, protocol, *ends)
+    constant = outcome(np.ones((300, 3), np.float32), y, SHORT, *ends)
     assert (constant.dev, constant.test) == (60.0, 60.0)
-    oracle = outcome(np.eye(2, dtype=np.float32)[y] * 5, y, protocol, *ends)
+    oracle = outcome(np.eye(2, dtype=np.float32)[y] * 5, y, SHORT, *ends)
     assert (oracle.dev, oracle.test) == (100.0, 100.0)
     noise = np.random.default_rng(1).standard_normal((300, 2)).astype(np.float32)
-    assert abs(outcome(noise, y, protocol, *ends).test - 60) < 12
+    assert abs(outcome(noise, y, SHORT, *ends).test - 60) < 12
 
 
 def test_a_class_with_fewer_rows_than_folds_is_an_error() -> None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,23 +21,17 @@ from harness.facts.spec import load_specs
 from harness.tasks.batch_cosines import BatchCosines
 from harness.tasks.geometry import POSITIVES, GeometryTask
 from harness.tasks.interface import Encode, Score
-from harness.tasks.protocols import SENTEVAL
 from harness.tasks.registry import TASKS, build_tasks
 from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
 from harness.tasks.sts import StsTask
 from harness.tasks.sts_sets import PARTS
-from harness.tasks.transfer import ClassificationTask
+from harness.tasks.transfer import DATA_SETS, ClassificationTask
 from tests.harness.tasks.layouts import LAYOUTS, write_sick
+from tests.harness.tasks.test_transfer import QUICK, oracle
 
 TABLES = Path(__file__).parents[3] / "leaderboards/tables"
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
 NAMES = [name + THRESHOLDS if name.endswith("hard-length") else name for name in TASKS]
-QUICK = replace(
-    SENTEVAL,
-    folds=3,
-    grid=(1e-4, 1e-2),
-    training=replace(SENTEVAL.training, learning_rate=5e-2, max_epochs=16),
-)
 LABELLED = {"sst": "SST", "trec": "TREC", "mrpc": "MRPC", "snli": "SNLI", "mr": "MR", "cr": "CR"}
 LABELLED |= {"subj": "SUBJ", "mpqa": "MPQA", "askubuntu": "AskUbuntu", "scidocs": "SciDocs"}
 LABELLED |= {"trecqa": "TRECQA"}
@@ -104,7 +99,7 @@ def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     """Builds a task by name in a data root that holds its sources; classifiers train for a moment only."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded,hub")
-    monkeypatch.setattr("harness.tasks.nli.SNLI_TRAIN_ROWS", 90)
+    monkeypatch.setitem(DATA_SETS, "SNLI", replace(DATA_SETS["SNLI"], published_rows=90))
 
     def build(name: str) -> object:
         (task,) = build_tasks([name], text="senteval")
@@ -135,6 +130,19 @@ def test_constant_random_and_oracle_encoders_score_as_theory_says(
         check_geometry(task)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_asks_for_each_of_its_texts_once(name: str, task_named: Callable[[str], Any]) -> None:
+    task, asked = task_named(name), list[str]()
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        asked.extend(texts)
+        return random(seed=0)(texts)
+
+    task.evaluate(encode)
+    assert len(asked) == len(set(asked))
+    assert set(asked) == set(task.texts())
+
+
 def check_batch(task: BatchCosines) -> None:
     """Vectors of one direction are all alike; random ones in 64 dimensions have no cosine above 0.7."""
     shares = [{score.value for score in task.evaluate(encode)} for encode in (constant, random(0))]
@@ -143,18 +151,8 @@ def check_batch(task: BatchCosines) -> None:
 
 def check_classification(task: ClassificationTask) -> None:
     """Classes have equal shares: constant and random give one share, vectors that hold the label give 1."""
-    label = {
-        text: (number, side)
-        for part in task.parts.values()
-        for texts, number in zip(part.texts, part.labels, strict=True)
-        for side, text in enumerate(texts)
-    }
-
-    def oracle(texts: Sequence[str]) -> np.ndarray:
-        return np.array([np.ones(6) if side else 4 * np.eye(6)[k] for k, side in map(label.get, texts)])  # type: ignore[misc]
-
     share = 1 / len(task.parts["train"].classes)
-    assert task.evaluate(oracle)[0].value == 1.0
+    assert task.evaluate(lambda texts: oracle(task, texts))[0].value == 1.0
     assert task.evaluate(constant)[0].value == pytest.approx(share, abs=1e-4)
     score = task.evaluate(random(seed=1))[0]
     assert abs(score.value - share) < 4 * np.sqrt(share * (1 - share) / score.n)

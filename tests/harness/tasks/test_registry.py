@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,11 +14,11 @@ import pytest
 from harness.data.sources import SOURCES
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
+from harness.identity import code_base
 from harness.tasks import declared
 from harness.tasks.evaluation import evaluate_tasks, unique_texts
 from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations, sources_of
 from harness.tasks.sts import StsTask
-from tests.harness.test_rooms import ROOT, imports
 
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
 
@@ -130,35 +129,9 @@ def test_listing_tasks_loads_neither_readers_nor_numpy_nor_torch() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def closure(module: str) -> set[str]:
-    """Every module of this repository that `module` imports, anywhere in it, and what those import."""
-    found, open_ = set(), [module]
-    while open_:
-        name = open_.pop()
-        path = Path(*name.split(".")).with_suffix(".py")
-        if name in found or not (ROOT / path).is_file():
-            continue
-        found.add(name)
-        open_ += imports(ROOT / path)
-        open_ += [f"{package}.{part}" for package, part in imported_from(ROOT / path)]
-    return found
-
-
-def imported_from(path: Path) -> list[tuple[str, str]]:
-    """The pairs (a, b) of every `from a import b`, which may name a module."""
-    nodes = [
-        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)
-    ]
-    return [(str(node.module), alias.name) for node in nodes for alias in node.names]
-
-
 def test_what_selection_depends_on_is_sts_b_and_its_geometry() -> None:
     """A line in another task, or in the list of all tasks, leaves every training run as it is."""
-    tasks = {name for name in closure("harness.tasks.selection") if name.startswith("harness.tasks.")}
-    assert tasks == {
-        f"harness.tasks.{name}"
-        for name in (
-            *("selection", "evaluation", "interface", "vectors"),
-            *("sts", "stsb", "stsb_source", "geometry", "text_forms"),
-        )
-    }
+    found = code_base().closure(["harness.tasks.selection"])
+    tasks = {path.stem for path in found if "tasks" in path.parts} - {"__init__"}
+    encoding = {"selection", "evaluation", "interface", "vectors"}
+    assert tasks == {*encoding, "sts", "stsb", "geometry", "text_forms"}

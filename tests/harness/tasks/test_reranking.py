@@ -13,14 +13,12 @@ import pytest
 from harness.data.reranking import SCIDOCS_SUBTASKS, RankingQuery, read_scidocs
 from harness.errors import InputError
 from harness.tasks.interface import Score
-from harness.tasks.registry import SUITES
 from harness.tasks.reranking import (
     METRICS,
     RerankingTask,
     bm25_scores,
     ranking_metrics,
 )
-from tests.harness.tasks.asked import texts_asked
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 
@@ -104,14 +102,6 @@ def small(name: str, folder: Path, text: str = "raw") -> RerankingTask:
 def scores_of(scores: Sequence[Score], setting: str) -> tuple[float, ...]:
     chosen = {score.metric: score.value for score in scores if score.setting == setting}
     return tuple(chosen[metric] for metric in METRICS)
-
-
-@pytest.mark.parametrize("name", SUITES["reranking"])
-def test_texts_names_every_text_the_encoder_is_asked_for_once(name: str, tmp_path: Path) -> None:
-    task = small(name, tmp_path)
-    asked = texts_asked(task)
-    assert len(asked) == len(set(asked))
-    assert set(asked) == set(task.texts())
 
 
 def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) -> None:

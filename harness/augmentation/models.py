@@ -1,7 +1,8 @@
-"""Models and tokenizers of fetched folders, for augmentation: safetensors only, fp32, in eval mode."""
+"""Models of fetched folders, for augmentation: safetensors only, fp32, in eval mode; and batches for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ def load_model(folder: Path, kind: Any) -> Any:
 
     Errors: InputError if the folder has no such model, or its weights lack tensors.
     """
-    quiet()
     return read_model(
         kind, folder, expected=f"a model that {kind.__name__} reads", computed="embed_positions"
     )
@@ -44,9 +44,16 @@ def _installed(package: str) -> bool:
     return True
 
 
-def quiet() -> None:
-    """Turns off transformers' own progress bars and notes."""
-    from transformers.utils import logging
+def by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[list[int]]:
+    """Yields indices of sequences, longest first; a batch holds `tokens` positions or a single sequence.
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    Those of a batch have about equal length, so that little of it is padding.
+    """
+    batch: list[int] = []
+    for index in sorted(range(len(ids)), key=lambda index: -len(ids[index])):
+        if batch and (len(batch) + 1) * len(ids[batch[0]]) > tokens:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
