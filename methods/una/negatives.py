@@ -68,14 +68,15 @@ class Negatives:
         return Copies(texts, shares)
 
     def _texts(self, rows: Sequence[Row], sentences: Positions, ranks: np.ndarray) -> list[str]:
-        terms, ends = self.ranking.terms, sentences.ends
+        terms, bounds = self.ranking.terms, list(pairwise(sentences.ends.tolist()))
+        after = [terms[rank] for rank in ranks.tolist()]
         if self.config.style == "lower":
             # in lower case with one blank between words, as the released code writes every negative
-            return terms.texts(ranks, ends)
-        before, after = terms.words(sentences.ranks), terms.words(ranks)
+            return [" ".join(after[start:end]) for start, end in bounds]
+        before = [terms[rank] for rank in sentences.ranks.tolist()]
         return [
             matched(row.text, before[start:end], after[start:end])
-            for row, (start, end) in zip(rows, pairwise(ends.tolist()), strict=True)
+            for row, (start, end) in zip(rows, bounds, strict=True)
         ]
 
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
@@ -91,5 +92,5 @@ class Negatives:
         ]
         if short:
             for index, rank in zip(short, draw_any(self.ranking, len(short), rng), strict=True):
-                texts[index] = self.ranking.terms.word(rank)
+                texts[index] = self.ranking.terms[rank]
         return len(short)

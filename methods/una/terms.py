@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.core.errors import InputError
-from methods.una.prefix_sums import PrefixSums, prefix_sums
-from methods.una.vocabulary import Vocabulary, vocabulary
 from methods.una.words import forget_divisions, words
 
 CHUNK = 1_000
@@ -31,7 +29,7 @@ class Documents(NamedTuple):
     Shapes: terms V strings, flat [T] int32, ends [N + 1] int64 with 0 first.
     """
 
-    terms: Vocabulary
+    terms: list[str]
     flat: np.ndarray
     ends: np.ndarray
 
@@ -40,14 +38,14 @@ class Ranking(NamedTuple):
     """The terms of a corpus in the order of their largest TF-IDF, highest first; equals by first appearance.
 
     Shapes: terms V strings, order [V] int32 the number that each had by appearance, relevance [V] largest
-    TF-IDF, idf [V], mass the prefix sums of the relevance.
+    TF-IDF, idf [V], mass [V + 1] the sums of the first 0, 1, ..., V relevances.
     """
 
-    terms: Vocabulary
+    terms: list[str]
     order: np.ndarray
     relevance: np.ndarray
     idf: np.ndarray
-    mass: PrefixSums
+    mass: np.ndarray
 
 
 class Sentences(NamedTuple):
@@ -87,7 +85,7 @@ def read_documents(texts: Iterable[str]) -> Documents:
         flat.extend([number.setdefault(token, len(number)) for token in tokens])
         lengths.append(len(tokens))
     forget_divisions()
-    return Documents(vocabulary(number), np.asarray(flat), np.cumsum(lengths))
+    return Documents(list(number), np.asarray(flat), np.cumsum(lengths))
 
 
 def rank_terms(documents: Documents) -> Ranking:
@@ -110,9 +108,9 @@ def rank_terms(documents: Documents) -> Ranking:
             "expected terms that some sentences have and others lack; train on a larger corpus"
         )
     order = np.argsort(-relevance, kind="stable").astype(np.int32)
-    return Ranking(
-        documents.terms.ordered(order), order, relevance[order], idf[order], prefix_sums(relevance[order])
-    )
+    terms = [documents.terms[number] for number in order.tolist()]
+    mass = np.concatenate([[0.0], np.cumsum(relevance[order])])
+    return Ranking(terms, order, relevance[order], idf[order], mass)
 
 
 def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Sentences:

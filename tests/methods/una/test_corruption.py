@@ -86,7 +86,7 @@ def test_a_batch_equals_the_word_by_word_form_under_the_same_random_numbers(radi
     expected = slow.corrupt(
         [documents[index] for index in indices], np.random.default_rng(8), magnitude=0.5, radius=radius
     )
-    assert ranking.terms.words(found.ranks) == [word for copy in expected for word in copy]
+    assert [ranking.terms[rank] for rank in found.ranks] == [word for copy in expected for word in copy]
     assert found.repaired.sum() > 0
 
 

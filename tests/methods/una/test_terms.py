@@ -8,7 +8,6 @@ import pytest
 from methods.core.errors import InputError
 from methods.una import corruption, terms
 from methods.una.corruption import Positions, force_top, probabilities, take
-from methods.una.prefix_sums import BUCKETS
 from methods.una.terms import (
     Documents,
     Ranking,
@@ -33,10 +32,6 @@ def every(sentences: Sentences) -> Positions:
     return take(sentences, np.arange(len(sentences.forced)))
 
 
-def all_terms(ranking: Ranking) -> list[str]:
-    return ranking.terms.words(np.arange(len(ranking.terms)))
-
-
 def random_documents(count: int = 60, seed: int = 0) -> list[list[str]]:
     """Documents of 1 to 12 words from a skewed vocabulary, repeats likely."""
     rng = np.random.default_rng(seed)
@@ -53,12 +48,12 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
     cat, sat, dog, ran ln(4/3) ln 2; the ln(4/3) ln(4/3) in each sentence where it is a third of the words.
     """
     _, ranking, _ = counted(TOY)
-    assert all_terms(ranking) == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
+    assert ranking.terms == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
     expected = [0.398812, 0.309343, 0.213698, 0.213698, 0.199406, 0.199406, 0.199406, 0.199406, 0.082761]
     np.testing.assert_allclose(ranking.relevance, expected, atol=1e-6)
     idf = [1.386294] * 4 + [0.693147] * 4 + [0.287682]
     np.testing.assert_allclose(ranking.idf, idf, atol=1e-6)
-    np.testing.assert_allclose(np.diff(ranking.mass.sums), ranking.relevance, atol=1e-15)
+    np.testing.assert_allclose(np.diff(ranking.mass), ranking.relevance, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +87,7 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
     documents = random_documents()
     _, ranking, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
-    assert all_terms(ranking) == slow.ranked
+    assert ranking.terms == slow.ranked
     np.testing.assert_allclose(ranking.relevance, [slow.relevance[word] for word in slow.ranked], atol=1e-12)
     assert [slow.ranked[rank] for rank in sentences.ranks] == [word for doc in documents for word in doc]
     monkeypatch.setattr(corruption, "CHUNK", chunk)
@@ -109,7 +104,7 @@ def test_augmentations_count_as_documents_and_get_no_scores() -> None:
     slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
     sentences = counted_sentences(documents, ranking, count=len(TOY), unit="position")
     force_top(sentences, 0.5)
-    assert all_terms(ranking) == slow.ranked
+    assert ranking.terms == slow.ranked
     assert len(sentences.ends) == len(TOY) + 1
     assert sentences.ranks.base is None, "the words of the augmentations are let go"
     np.testing.assert_allclose(
@@ -147,7 +142,7 @@ def test_an_empty_sentence_is_an_empty_document() -> None:
     ranking = rank_terms(documents)
     sentences = counted_sentences(documents, ranking, count=4, unit="position")
     assert sentences.ends.tolist() == [0, 2, 2, 4, 4]
-    assert ranking.idf[all_terms(ranking).index("a")] == pytest.approx(np.log(4))
+    assert ranking.idf[ranking.terms.index("a")] == pytest.approx(np.log(4))
     assert take(sentences, np.array([1, 2, 3])).ends.tolist() == [0, 0, 2, 2]
 
 
@@ -183,12 +178,10 @@ def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
 
 
 def test_memory_is_in_proportion_to_words_sentences_and_terms() -> None:
-    """Five bytes a word, for ranks replace numbers; 12 a sentence; 36 + 32 a term next to its letters."""
+    """Five bytes a word, for ranks replace numbers; 12 a sentence; 28 a term next to its text."""
     documents, ranking, sentences = counted([" ".join(document) for document in random_documents(300)])
     assert np.shares_memory(sentences.ranks, documents.flat)
     assert sentences.ranks.nbytes + sentences.counts.nbytes == 5 * len(documents.flat)
     assert sentences.ends.nbytes + sentences.forced.nbytes == 12 * 300 + 8
-    terms = ranking.terms
-    assert len(terms.letters) == sum(len(term) + 1 for term in all_terms(ranking))
-    arrays = (terms.ends, ranking.order, ranking.relevance, ranking.idf, *ranking.mass)
-    assert sum(array.nbytes for array in arrays) == (36 + 4 * BUCKETS) * len(terms) + 20
+    arrays = (ranking.order, ranking.relevance, ranking.idf, ranking.mass)
+    assert sum(array.nbytes for array in arrays) == 28 * len(ranking.terms) + 8

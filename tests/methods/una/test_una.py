@@ -19,7 +19,6 @@ from methods.core.types import Batch, Row
 from methods.una.method import UNA
 from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
-from tests.methods.una.test_terms import all_terms
 from tests.support import tiny
 from tests.support.tiny import Sample
 
@@ -141,8 +140,8 @@ def test_augmentations_are_the_positives_of_every_step_and_copies_are_of_the_sen
 
 def test_statistics_over_augmentations_hold_their_terms_too(backbone: Path) -> None:
     rows = [Row(index, f"the cat number{index}", (f"a dog number{index}",)) for index in range(8)]
-    terms = set(all_terms(build(backbone, rows, **PARAPHRASE).negatives.ranking))
-    assert terms - set(all_terms(build(backbone, rows).negatives.ranking)) == {"a", "dog"}
+    terms = set(build(backbone, rows, **PARAPHRASE).negatives.ranking.terms)
+    assert terms - set(build(backbone, rows).negatives.ranking.terms) == {"a", "dog"}
 
 
 def test_a_copy_depends_on_seed_step_and_row_and_not_on_the_order_of_the_corpus_index(backbone: Path) -> None:
@@ -162,7 +161,7 @@ def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(bac
     copies = method.negatives.write(rows[-5:], np.random.default_rng(0))
     assert all(copy.strip() and copy != row.text for copy, row in zip(copies.texts, rows[-5:], strict=True))
     assert copies.shares["single_term"] == pytest.approx(1 / 5)
-    assert copies.texts[3] in all_terms(method.negatives.ranking)
+    assert copies.texts[3] in method.negatives.ranking.terms
     assert [len(copy.split()) for copy in copies.texts] == [1, 2, 1, 1, 3]
     assert torch.isfinite(method.loss(collate(method, 0, rows[-5:])).total)
     silent = method.negatives.write([rows[-2]], np.random.default_rng(0))
@@ -186,7 +185,7 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
         "near": build(backbone, rows, radius=1),
         "far": build(backbone, rows, radius=1, replace="anywhere"),
     }
-    rank = {term: index for index, term in enumerate(all_terms(methods["near"].negatives.ranking))}
+    rank = {term: index for index, term in enumerate(methods["near"].negatives.ranking.terms)}
     jumps: Counter[str] = Counter()
     for name, method in methods.items():
         for row, copy in zip(rows, texts_of(method, rows), strict=True):
