@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.core.errors import InputError
-from methods.una.words import forget_divisions, words
+from methods.una.words import words
 
 CHUNK = 1_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
@@ -84,7 +84,6 @@ def read_documents(texts: Iterable[str]) -> Documents:
         tokens = words(text)
         flat.extend([number.setdefault(token, len(number)) for token in tokens])
         lengths.append(len(tokens))
-    forget_divisions()
     return Documents(list(number), np.asarray(flat), np.cumsum(lengths))
 
 
