@@ -90,22 +90,15 @@ def test_latents_loss_and_all_gradients_equal_the_loop(permutation: str) -> None
         torch.testing.assert_close(one, other, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("permutation", ["reversal", "random"])
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_the_determinant_is_that_of_the_jacobian_for_every_vector(levels: int) -> None:
-    made = flow(moved=True, levels=levels)
+def test_the_determinant_is_that_of_the_jacobian_for_every_vector(levels: int, permutation: str) -> None:
+    made = flow(moved=True, levels=levels, permutation=permutation)
     for row in vectors(3):
         jacobian = torch.autograd.functional.jacobian(lambda u: made(u[None])[0], row)
         assert torch.linalg.slogdet(jacobian).logabsdet.item() == pytest.approx(
             made.log_determinant().item(), abs=1e-8
         )
-
-
-@pytest.mark.parametrize("permutation", ["reversal", "random"])
-@pytest.mark.parametrize("levels", [1, 2, 3])
-def test_the_inverse_gives_the_vectors_back(levels: int, permutation: str) -> None:
-    made, given = flow(moved=True, levels=levels, permutation=permutation), vectors()
-    assert made(given).shape == given.shape
-    torch.testing.assert_close(made.inverse(made(given)), given, rtol=0, atol=1e-9)
 
 
 def test_at_the_start_the_map_standardises_and_only_reorders_the_channels() -> None:
