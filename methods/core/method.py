@@ -13,7 +13,7 @@ from methods.core.corpus import TokenizedCorpus
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.networks import Networks
-from methods.core.settings import Settings
+from methods.core.train_config import Settings
 from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
 
 ParentKind = Literal["encoder", "teacher"]

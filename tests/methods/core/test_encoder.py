@@ -17,7 +17,7 @@ from methods.core.errors import InputError
 from methods.core.folders import cut_layers, load_encoder
 from methods.core.pooling import LAYERS, check_pooling, masked_mean, pool
 from methods.core.saving import save_backbone
-from methods.core.teacher_mapping import add_mapping
+from methods.core.teachers import add_mapping
 from tests.support import tiny
 
 TEXTS = [
