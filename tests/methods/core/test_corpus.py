@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from methods.core.corpus import TokenizedCorpus, positions_by_index, texts_of
+from methods.core.corpus import CHUNK, TokenizedCorpus, positions_by_index, texts_of
 from methods.core.errors import InputError
-from methods.core.pieces import CHUNK
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
 from tests.support import tiny
 

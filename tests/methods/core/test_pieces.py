@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from methods.core import streams
+from methods.core.corpus import CHUNK, Pieces, pieces_of
 from methods.core.encoder import SentenceEncoder
-from methods.core.pieces import CHUNK, Pieces, pieces_of
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Grounds, make, samples_of
