@@ -99,7 +99,7 @@ def fit(trainer: Trainer, rows: list[Row]) -> Whole:
     """Trains to the end and returns what that left."""
     shapes = shapes_of(trainer.method)
     trainer.fit(rows)
-    saved = folder_bytes(trainer.best_folder), folder_bytes(trainer.last_folder)
+    saved = folder_bytes(trainer.best_folder), folder_bytes(trainer.folder.last)
     return Whole(trainer, shapes, *saved, (trainer.directory / "train.jsonl").read_bytes())
 
 

@@ -280,7 +280,7 @@ def test_of_two_candidates_the_better_one_is_kept_and_both_are_logged(backbone: 
     assert (trainer.record.best, trainer.record.best_step, trainer.record.candidate) == (7.0, 3, 0)
     weights = {
         name: next(iter(folder.glob("*.safetensors"))).read_bytes()
-        for name, folder in {"best": trainer.best_folder, "last": trainer.last_folder}.items()
+        for name, folder in {"best": trainer.best_folder, "last": trainer.folder.last}.items()
     }
     other: Any = trainer.method.get_submodule("other")
     other.save(tmp_path / "other")
