@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
 from methods.core import streams
@@ -106,11 +105,6 @@ def test_the_method_compares_by_what_its_setting_says(
     loss, encode = method.loss(batch).total, method.second.forward
     monkeypatch.setattr(method.second, "forward", lambda tokens: 2 * encode(tokens))
     assert torch.isclose(method.loss(batch).total, loss).item() != changes
-
-
-def test_dot_products_are_no_choice_where_nothing_else_is_compared() -> None:
-    with pytest.raises(ValidationError, match="similarity 'dot' with negative_pairs"):
-        CT.Config(**{**RELEASED, "similarity": "dot"})
 
 
 def test_large_scores_give_finite_losses() -> None:
@@ -216,9 +210,3 @@ def test_the_learned_scale_starts_where_the_setting_says_and_moves(backbone: Pat
     tiny.trainer(method, tmp_path, steps=2).fit(tiny.rows())
     assert method.log_scale.item() != pytest.approx(math.log(20), abs=1e-5)
     assert made(backbone).log_scale is None
-
-
-@pytest.mark.parametrize("change", [{"scale": 20.0}, {"negatives": 0}, {"negative_pairs": "in-batch"}])
-def test_settings_that_do_not_agree_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="expected 0 and a number for `in-batch`"):
-        CT.Config.model_validate({**RELEASED, **change})

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
@@ -171,20 +170,6 @@ def test_the_tagger_is_read_by_word_positions(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "hanlp", module)
     assert rewrite_all(["he sat down", "nothing here"] * 40) == ["he sat", "nothing here"] * 40
     assert loaded == ["address"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"key_view": "crop"}, "key_view"),
-        ({"edit_share": 1.5}, "edit_share"),
-        ({"unedited_share": -0.1}, "unedited_share"),
-        ({"role_file": "roles.tsv"}, "expected key_view roles"),
-    ],
-)
-def test_bad_settings_are_refused_by_name(folder: Path, changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
-        build(folder, **changes)
 
 
 def test_edits_follow_the_given_generator_alone(folder: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 
 from methods.core import streams
 from methods.modals.augmentation import (
@@ -19,7 +18,6 @@ from methods.modals.augmentation import (
     jitter,
     linear_sampling,
 )
-from methods.modals.method import Modals
 from tests.methods.modals.sample import SAMPLES
 from tests.support import tiny
 
@@ -167,18 +165,3 @@ def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: P
     positives.sum().backward()
     assert method.encoder.backbone.embeddings.word_embeddings.weight.grad.abs().sum() > 0
     assert anchors.shape == positives.shape == (6, 16)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"positive": "extrapolate"}, "positive"),
-        ({"magnitude": -0.1}, "magnitude"),
-        ({"temperature": 0.0}, "temperature"),
-        ({"directions": 4}, "directions go with positive: pca-jittering"),
-        ({"positive": "pca-jittering"}, "directions go with positive: pca-jittering"),
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        Modals.Config.model_validate({**SAMPLES[0].config, **change})

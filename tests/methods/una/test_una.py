@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
-from safetensors import safe_open
 
 from methods.core import streams
-from methods.core.errors import InputError
 from methods.core.schedule import plan_steps
 from methods.core.types import Batch, Row
-from methods.una.method import UNA
 from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
 from tests.support import tiny
@@ -195,50 +191,8 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
     assert jumps["far"] > 10
 
 
-def test_a_corpus_without_augmentations_is_refused(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation") as told:
-        build(backbone, tiny.rows(), positive="paraphrase")
-    assert "\n" not in str(told.value)
-
-
 def test_a_radius_beyond_the_vocabulary_is_the_whole_vocabulary(backbone: Path) -> None:
     rows = tiny.rows()
     assert texts_of(build(backbone, rows, radius=10**6), rows) == texts_of(
         build(backbone, rows, radius=60), rows
     )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"magnitude": 0.0},
-        {"magnitude": 1.5},
-        {"radius": 0},
-        {"period": -1},
-        {"period": 2.5},
-        {"temperature": 0.0},
-        {"role": "row"},
-        {"unit": "token"},
-        {"unchanged": True},
-        {"style": "upper"},
-        {"beta": 0.5},
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(change))) as told:
-        UNA.Config.model_validate({**RELEASED, **change})
-    assert told.value.error_count() == 1
-
-
-def test_the_head_is_trained_and_not_exported(backbone: Path, tmp_path: Path) -> None:
-    method = build(backbone)
-    assert {name for name, _ in method.named_parameters() if "head" in name} == {
-        "head.dense.weight",
-        "head.dense.bias",
-    }
-    before = method.exported().encode(["the man runs"])
-    torch.nn.init.ones_(method.head.dense.weight)
-    np.testing.assert_array_equal(method.exported().encode(["the man runs"]), before)
-    method.exported().save(tmp_path / "saved")
-    with safe_open(tmp_path / "saved/model.safetensors", "pt") as weights:
-        assert not any("head" in name for name in weights.keys())  # noqa: SIM118 - no mapping
