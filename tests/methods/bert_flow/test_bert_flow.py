@@ -16,11 +16,6 @@ from tests.methods.bert_flow.sample import PAPER, RELEASED
 from tests.support import tiny
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("bert_flow") / "bert")
-
-
 def ready(
     backbone: Path, config: dict[str, Any], *, augmentations: int = 1, pooling: str = "mean"
 ) -> tuple[Any, Any]:

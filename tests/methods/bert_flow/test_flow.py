@@ -14,6 +14,7 @@ from torch import Tensor
 from methods.bert_flow.objective import bits_per_dimension, log_normal
 from methods.core.coupling_flow import Coupling, CouplingFlow, FlowSettings, Scaling
 from methods.core.errors import InputError
+from tests.support.vectors import assert_equal_with_gradients
 
 WIDTH = 24
 
@@ -83,11 +84,7 @@ def test_latents_loss_and_all_gradients_equal_the_loop(permutation: str) -> None
     expected = (-(density + 3 * sum(scales)) / (WIDTH * math.log(2))).mean()
     total = bits_per_dimension(made(given), made.log_determinant()).mean()
     torch.testing.assert_close(made(given), by_hand, rtol=0, atol=1e-8)
-    assert total.item() == pytest.approx(expected.item(), abs=1e-8)
-    for one, other in zip(
-        torch.autograd.grad(total, inputs), torch.autograd.grad(expected, inputs), strict=True
-    ):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(total, expected, inputs)
 
 
 @pytest.mark.parametrize("permutation", ["reversal", "random"])

@@ -22,11 +22,6 @@ from tests.support import tiny
 NONE = {**RELEASED, "first_view": "none", "second_view": "none"}
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("consert") / "bert")
-
-
 def ready(backbone: Path, config: dict[str, Any], pooling: str = "mean") -> tuple[Any, Any]:
     method = tiny.build(tiny.Sample("consert", "here", config), backbone, parent=None, pooling=pooling)
     rows = list(method.train().prepare(tiny.rows()))[:6]

@@ -21,11 +21,6 @@ from tests.support.samples import Grounds, make, samples_of
 TEXTS = ["the man runs", "", "a cat sleeps under the old tree near the river", "the man runs"]
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("backbone"))
-
-
 @pytest.fixture
 def encoder(backbone: Path, tmp_path: Path) -> SentenceEncoder:
     """An encoder that keeps what it tokenises."""

@@ -19,11 +19,6 @@ from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("trainer") / "bert")
-
-
 def simcse(backbone: Path) -> Method:
     return tiny.build(SAMPLES[0], backbone, parent=None)
 

@@ -15,6 +15,7 @@ from tests.methods.dclr.sample import PAPER, RELEASED, UNWEIGHTED
 from tests.methods.dclr.test_noise import slow_ascent
 from tests.methods.dclr.test_objective import slow_binary, slow_cross_entropy
 from tests.support import tiny
+from tests.support.vectors import assert_equal_with_gradients
 
 
 def slow_loss(vectors: dict[str, Tensor], config: dict[str, Any]) -> Tensor:
@@ -73,12 +74,7 @@ def test_both_presets_equal_the_slow_form_with_gradients(
     found = method.loss({**batch_of(method, 6), "noise": vectors["noise"]})
     assert 0.1 < found.parts["masked_share"] < 0.9
     expected = slow_loss(vectors, config)
-    assert found.total.item() == pytest.approx(expected.item(), abs=1e-8)
-    inputs = [vectors["first"], vectors["second"]]
-    for fast, slow in zip(
-        torch.autograd.grad(found.total, inputs), torch.autograd.grad(expected, inputs), strict=True
-    ):
-        torch.testing.assert_close(fast, slow, atol=1e-8, rtol=0)
+    assert_equal_with_gradients(found.total, expected, [vectors["first"], vectors["second"]])
 
 
 @pytest.mark.parametrize("off", [{**UNWEIGHTED}, {"threshold": 1.0, "comparison": "above"}])

@@ -20,13 +20,9 @@ from methods.mirror_bert.objective import mirror_bert_loss
 from methods.mirror_bert.span import SpanPlace, mask_span
 from tests.methods.mirror_bert.sample import PORTABLE, RELEASED, SAMPLES
 from tests.support import tiny
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 SENTENCE = "the quick brown fox jumps over the lazy dog"
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("mirror") / "bert")
 
 
 def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> MirrorBert:
@@ -39,11 +35,6 @@ def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> M
 def batch_of(method: MirrorBert, count: int = 6, step: int = 0) -> dict[str, Any]:
     rows = list(method.prepare(tiny.rows()))[:count]
     return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
-
-
-def drawn(*shape: int, seed: int) -> Tensor:
-    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return made.requires_grad_()
 
 
 def slow(first: Tensor, second: Tensor, tau: float) -> Tensor:
@@ -81,13 +72,7 @@ def test_loss_has_its_worked_values(tau: float, expected: float) -> None:
 def test_loss_and_gradients_equal_the_loop(size: int) -> None:
     first, second = drawn(size, 4, seed=0), drawn(size, 4, seed=1)
     fast = mirror_bert_loss(first, second, temperature=0.2).total
-    obvious = slow(first, second, 0.2)
-    assert fast.item() == pytest.approx(obvious.item(), abs=1e-8)
-    pairs = zip(
-        torch.autograd.grad(fast, [first, second]), torch.autograd.grad(obvious, [first, second]), strict=True
-    )
-    for quick, loop in pairs:
-        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(fast, slow(first, second, 0.2), [first, second])
 
 
 def test_views_may_change_sides_and_equal_vectors_give_log_2b_minus_1() -> None:

@@ -24,11 +24,6 @@ from tests.support import tiny
 POOL = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0]])
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("modals") / "bert")
-
-
 def ready(sample: tiny.Sample, backbone: Path, **config: Any) -> tuple[Any, dict[str, Any]]:
     changed = sample._replace(config={**sample.config, **config})
     method = tiny.build(changed, backbone, parent=None).train()

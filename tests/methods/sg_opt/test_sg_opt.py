@@ -19,11 +19,6 @@ from tests.support import tiny
 PLAIN = {**PAPER, "freeze_embeddings": True}
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("sg_opt") / "bert")
-
-
 def ready(backbone: Path, config: dict[str, Any], rows: list[Row] | None = None) -> tuple[Any, Any]:
     sample = tiny.Sample("sg-opt", "here", config)
     method = tiny.build(sample, backbone, parent=None, pooling="cls").train()

@@ -17,11 +17,6 @@ from tests.support import tiny
 INFO_NCE, NT_XENT, NO_DROPOUT, PARAPHRASE = SAMPLES
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("simcse") / "bert")
-
-
 def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:
     method = tiny.build(sample, backbone, parent=None).train()
     rows = list(method.prepare(tiny.rows()))[:6]

@@ -21,11 +21,6 @@ from tests.support.tiny import Sample
 SIMCSE = {"max_length": 32, "temperature": 0.05, "objective": "nt-xent", "dropout": None}
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("una") / "bert")
-
-
 def build(backbone: Path, rows: list[Row] | None = None, **switches: Any) -> Any:
     method = tiny.build(Sample("una", "test", {**RELEASED, **switches}), backbone, parent=None).train()
     method.prepare(rows or tiny.rows(augmentations=1))
