@@ -197,11 +197,6 @@ def test_without_a_queue_the_batch_alone_is_compared_with(ground: tuple[Path, Pa
     assert method.queue is None
 
 
-def test_a_wider_teacher_needs_a_mapping(ground: tuple[Path, Path]) -> None:
-    with pytest.raises(InputError, match="teacher has width 24 and the student 16"):
-        build(ground, mapping="none")
-
-
 def test_a_queue_below_the_batch_is_refused(ground: tuple[Path, Path]) -> None:
     method = build(ground, queue_size=5)
     chosen = list(method.prepare(ROWS))[:6]
@@ -218,10 +213,3 @@ def test_a_corpus_without_the_second_view_is_refused(ground: tuple[Path, Path]) 
     single = [row._replace(augmentations=row.augmentations[:1]) for row in ROWS]
     with pytest.raises(InputError, match="row 0 of the corpus has 1 augmentations, expected at least 2"):
         build(ground).prepare(single)
-
-
-def test_a_run_without_a_teacher_is_refused(ground: tuple[Path, Path]) -> None:
-    with pytest.raises(InputError, match="congen needs a parent and the run has none"):
-        tiny.build(Sample("congen", "test", RELEASED), ground[0], parent=None)
-    with pytest.raises(InputError, match=r"no teacher\.json; congen expects a `teachers/` entry"):
-        tiny.build(Sample("congen", "test", RELEASED), ground[0], parent=ground[0])

@@ -114,21 +114,14 @@ def test_the_students_dropout_is_the_same_with_and_without_noise_and_complement(
 
 
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
-def test_complement_and_noise_neither_learn_nor_carry_a_graph(
-    preset: dict[str, Any], build: Build, tmp_path: Path
-) -> None:
+def test_complement_and_noise_neither_learn_nor_carry_a_graph(preset: dict[str, Any], build: Build) -> None:
+    """Law 6 compares the complement with its start."""
     method = build(preset)
     assert method.complement is not None
-    before = {name: value.clone() for name, value in method.complement.module.state_dict().items()}
     batch = batch_of(method)
     loss_of(method, batch).total.backward()
     assert batch["noise"].grad is None
     assert all(value.grad is None for value in method.complement.module.parameters())
-    tiny.trainer(method, tmp_path).fit(tiny.rows())
-    after = method.complement.module.state_dict()
-    assert len(before) > 10
-    assert all(torch.equal(before[name], after[name]) for name in before)
-    assert not any("complement" in name for name in method.state_dict())
     assert method.complement.module.training is preset["complement_dropout"]
 
 

@@ -123,15 +123,9 @@ def test_the_discriminator_is_the_backbone_with_the_vector_after_its_embedding_l
         torch.testing.assert_close(found, discriminator.classes(states), rtol=0, atol=1e-5)
 
 
-def test_only_the_generator_never_learns(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_only_the_generator_never_learns(folders: dict[str, Path]) -> None:
+    """Law 6 compares it with its start."""
     method = made(folders)
-    assert method.generator is not None
-    before = {name: tensor.clone() for name, tensor in method.generator.module.state_dict().items()}
-    tiny.trainer(method, tmp_path, steps=2).fit(tiny.rows())
-    after = method.generator.module.state_dict()
-    assert all(torch.equal(before[name], after[name]) for name in before)
-    assert len(before) > 10
-    assert not any(parameter.requires_grad for parameter in method.generator.module.parameters())
     learned = {name.partition(".")[0] for name, p in method.named_parameters() if p.requires_grad}
     assert learned == {"encoder", "head", "discriminator"}
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -165,14 +164,3 @@ def test_the_tagger_is_read_by_word_positions(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "hanlp", module)
     assert rewrite_all(["he sat down", "nothing here"] * 40) == ["he sat", "nothing here"] * 40
     assert loaded == ["address"]
-
-
-def test_edits_follow_the_given_generator_alone(backbone: Path) -> None:
-    method = build(backbone, key_view="duplication", edit_share=0.5, unedited_share=0.5)
-    first = collate(method)
-    np.random.default_rng(0).random()
-    torch.manual_seed(99)
-    second = collate(method)
-    assert torch.equal(first["key"]["input_ids"], second["key"]["input_ids"])
-    other = method.collate(ROWS, step=1, rng=streams.generator(1, streams.COLLATE, 1))
-    assert not torch.equal(first["edited"], other["edited"])

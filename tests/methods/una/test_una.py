@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from methods.core import streams
-from methods.core.schedule import plan_steps
 from methods.core.types import Batch, Row
 from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
@@ -66,13 +65,9 @@ def test_plain_steps_between_copies_equal_the_baseline(backbone: Path) -> None:
         assert all(torch.equal(batch["views"][name], other["views"][name]) for name in batch["views"])
 
 
-def test_a_million_sentences_in_batches_of_64_have_3125_steps_with_copies(backbone: Path) -> None:
-    plan = plan_steps(rows=1_000_000, batch_size=64, drop_last=False, steps=None, epochs=1)
-    assert plan.total == 15_625
+def test_every_fifth_step_has_copies(backbone: Path) -> None:
     method = build(backbone)
-    found = [step for step in range(12) if "shares" in collate(method, step)]
-    assert found == [0, 5, 10]
-    assert len(range(0, plan.total, 5)) == 3_125
+    assert [step for step in range(12) if "shares" in collate(method, step)] == [0, 5, 10]
 
 
 @pytest.mark.parametrize(("role", "views"), [("pair", 4), ("column", 3)])
