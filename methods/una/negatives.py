@@ -15,7 +15,7 @@ import numpy as np
 from methods.core.corpus import positions_by_index
 from methods.core.types import Row
 from methods.una.config import UNAConfig
-from methods.una.corruption import Positions, corrupt, force_top, take
+from methods.una.corruption import Positions, corrupt, take
 from methods.una.sampling import draw_any
 from methods.una.style import matched
 from methods.una.terms import counted_sentences, rank_terms, read_documents
@@ -41,8 +41,6 @@ class Negatives:
         documents = read_documents(chain((row.text for row in rows), further))
         self.ranking = rank_terms(documents)
         self.sentences = counted_sentences(documents, self.ranking, count=len(rows), unit=config.unit)
-        if config.select == "tfidf":
-            force_top(self.sentences, config.magnitude)
         self.documents = positions_by_index(rows)
 
     def write(self, rows: Sequence[Row], rng: np.random.Generator) -> Copies:

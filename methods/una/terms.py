@@ -19,9 +19,6 @@ from methods.una.words import words
 CHUNK = 1_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
 
-NONE = -1
-"""Entry of `Sentences.forced` for a sentence without a forced word."""
-
 
 class Documents(NamedTuple):
     """A tokenised corpus: terms by first appearance, their numbers in order, and where documents end.
@@ -52,19 +49,17 @@ class Sentences(NamedTuple):
     """The words of N documents by rank, and what the scores of their positions are computed from.
 
     Shapes: ranks [T] int32, counts [T] how often the sentence has that word, of as few bytes as hold them,
-    ends [N + 1] int64 with 0 first, forced [N] int32, the position in its sentence of the word whose score is
-    infinity, NONE where there is none, idf [V]. unit: what a sentence's mean score is over.
+    ends [N + 1] int64 with 0 first, idf [V]. unit: what a sentence's mean score is over.
     """
 
     ranks: np.ndarray
     counts: np.ndarray
     ends: np.ndarray
-    forced: np.ndarray
     idf: np.ndarray
     unit: str
 
     def ratios(self, ranks: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Returns a_i / C of the positions of some of the sentences, none of them forced; [t] float32.
+        """Returns a_i / C of the positions of some of the sentences; [t] float32.
 
         a_i is the position's TF-IDF less the lowest of its sentence, C the mean of all a over the positions
         (`unit` position, released code) or over the distinct terms (`unit` type, paper).
@@ -130,7 +125,7 @@ def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, uni
         start = end
     ranks = documents.flat[: ends[-1]]
     ranks = ranks if len(ranks) == len(documents.flat) else ranks.copy()
-    return Sentences(ranks, counts, ends, np.full(count, NONE, dtype=np.int32), ranking.idf, unit)
+    return Sentences(ranks, counts, ends, ranking.idf, unit)
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
