@@ -17,8 +17,8 @@ from methods.core.types import Row
 from methods.una.config import UNAConfig
 from methods.una.corruption import Positions, corrupt, take
 from methods.una.sampling import draw_any
-from methods.una.style import matched
 from methods.una.terms import counted_sentences, rank_terms, read_documents
+from methods.una.words import matched
 
 
 class Copies(NamedTuple):

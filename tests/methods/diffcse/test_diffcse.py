@@ -14,9 +14,8 @@ from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.core.networks import Networks
-from methods.diffcse.masking import corrupt
 from methods.diffcse.method import DiffCSE, doubled
-from methods.diffcse.rewriting import pieces
+from methods.diffcse.rewriting import corrupt, pieces
 from tests.methods.diffcse.sample import PAPER, RELEASED, SAMPLES
 from tests.support import tiny
 
