@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from methods.core.errors import InputError
+from methods.core.losses import wide
 from methods.core.model_files import in_one_line, no_larger_than, read_json, read_tensors
 
 SCALE_FACTOR = 3.0
@@ -143,7 +144,7 @@ class CouplingFlow(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         with torch.autocast(vectors.device.type, enabled=False):
-            return self._mapped(vectors if vectors.dtype == torch.float64 else vectors.float(), fit=False)
+            return self._mapped(wide(vectors), fit=False)
 
     def fit(self, vectors: Tensor) -> Tensor:
         """Sets every scaling, in order, by these vectors; returns them mapped, with mean 0 and variance 1."""

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from methods.core.errors import InputError
 from methods.core.fast.linear import product, uses_onednn
+from methods.core.losses import check_temperatures, wide
 
 SCRATCH = 3 * 2**22
 """Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
@@ -68,13 +68,13 @@ def match_distributions(
     Errors: InputError if a temperature is not positive; ValueError if a constant requires a gradient or the
     shapes do not fit.
     """
-    _check_temperatures(online_temperature, reference_temperature)
+    check_temperatures(online_temperature, reference_temperature)
     _check_constant([reference, *keys])
     stacked = online if online.ndim == 3 else online.unsqueeze(0)  # [V, B, d]
     if stacked.shape[1] != len(reference):
         raise ValueError(f"{stacked.shape[1]} online vectors and {len(reference)} references, expected equal")
     with torch.autocast(online.device.type, enabled=False):
-        stacked = _wide(stacked)
+        stacked = wide(stacked)
         cross_entropy, entropy = _Match.apply(
             stacked,
             reference.to(stacked.dtype),
@@ -93,15 +93,15 @@ def pick_among_keys(online: Tensor, keys: Sequence[Tensor], *, temperature: floa
     Gradients: reach `online` alone; keys must be constant.
     Errors: InputError if the temperature is not positive; ValueError as `match_distributions`.
     """
-    _check_temperatures(temperature)
+    check_temperatures(temperature)
     _check_constant(keys)
     if len(keys[-1]) < len(online):
         raise ValueError(
             f"{len(online)} vectors and {len(keys[-1])} keys of the batch, expected one for each"
         )
     with torch.autocast(online.device.type, enabled=False):
-        wide = _wide(online)
-        rows: Tensor = _Pick.apply(wide, _as(wide, keys), temperature)
+        online = wide(online)
+        rows: Tensor = _Pick.apply(online, _as(online, keys), temperature)
         return rows.mean()
 
 
@@ -254,18 +254,8 @@ def _dot(first: Tensor, second: Tensor) -> Tensor:
     return torch.linalg.vecdot(first, second)
 
 
-def _wide(vectors: Tensor) -> Tensor:
-    return vectors if vectors.dtype == torch.float64 else vectors.float()
-
-
 def _as(like: Tensor, blocks: Sequence[Tensor]) -> list[Tensor]:
     return [block.to(like.dtype) for block in blocks]
-
-
-def _check_temperatures(*temperatures: float) -> None:
-    for temperature in temperatures:
-        if temperature <= 0:
-            raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")
 
 
 def _check_constant(constants: Sequence[Tensor]) -> None:
