@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from methods.core.errors import InputError
-from methods.core.method import Method
+from methods.core.method import Method, MethodConfig
+from methods.core.networks import Networks
 from methods.core.trainer import TrainConfig, Trainer
 from methods.core.types import Batch, Encoder, Loss, Row
 from tests.methods.simcse.sample import SAMPLES
@@ -151,9 +152,6 @@ class Exploding(Method):
 
 
 def test_a_loss_that_is_not_finite_stops_with_step_and_parts(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.method import MethodConfig
-    from methods.core.networks import Networks
-
     method = Exploding(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
     with pytest.raises(InputError, match=r"step 2: the loss is not finite \(loss nan, share 0.25\)"):
         tiny.trainer(method, tmp_path).fit(tiny.rows())
@@ -175,9 +173,6 @@ class Watching(Method):
 
 
 def test_each_epoch_visits_every_row_once_in_its_own_order(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.method import MethodConfig
-    from methods.core.networks import Networks
-
     method = Watching(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
     tiny.trainer(method, tmp_path, steps=None, epochs=2, drop_last=False, batch_size=10).fit(tiny.rows())
     assert [len(batch) for batch in method.visited] == [10, 10, 4, 10, 10, 4]
