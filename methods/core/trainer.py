@@ -276,7 +276,7 @@ class Trainer:
 
     def _commit(self) -> None:
         self._committed_at = time.monotonic()
-        self.folder.commit_beside(
+        self.folder.commit(
             {
                 "record": asdict(self.record),
                 "method": self.method.state_dict(),
