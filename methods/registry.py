@@ -25,6 +25,8 @@ METHODS: dict[str, str] = {
 def load_method(name: str) -> type[Method]:
     """Returns the class of a method: the one `Method` that its module defines.
 
+    It is known by the names of its bases: plans must not import the core.
+
     Errors: InputError if the name is not in METHODS, TypeError if the module defines none or several.
     """
     if name not in METHODS:
@@ -36,13 +38,10 @@ def load_method(name: str) -> type[Method]:
     found = [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__ and is_method(value)
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and any(base.__name__ == "Method" for base in value.__mro__)
     ]
     if len(found) != 1:
         raise TypeError(f"{module.__name__} defines {len(found)} methods, expected one")
     return found[0]
-
-
-def is_method(kind: type) -> bool:
-    """Returns whether a class is a method; by the names of its bases: plans must not import the core."""
-    return any(base.__name__ == "Method" for base in kind.__mro__)

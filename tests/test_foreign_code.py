@@ -15,7 +15,7 @@ from harness.cli import main
 from methods.core import folders, model_files
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.masked_model import load_masked_model
+from methods.core.networks import load_masked_model
 from tests.harness.test_cli import write_stsb
 from tests.support import tiny
 

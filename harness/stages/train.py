@@ -96,7 +96,7 @@ def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume:
         part = parts[folder]
         shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
         if run.weights != "best-dev" and trainer.plan.total:
-            shutil.copytree(trainer.last_folder, part / LAST_WEIGHTS)
+            shutil.copytree(trainer.folder.last, part / LAST_WEIGHTS)
         shutil.copy(state / RUN_LOG, part / RUN_LOG)
         write_manifest(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
         cost = {

@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from methods.core.errors import InputError
+from methods.core.losses import wide
 from methods.core.model_files import in_one_line, no_larger_than, read_json, read_tensors
 
 SCALE_FACTOR = 3.0
@@ -50,9 +51,6 @@ class Scaling(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         return (SCALE_FACTOR * self.scale).exp() * (vectors + self.bias)
 
-    def inverse(self, vectors: Tensor) -> Tensor:
-        return vectors * (-SCALE_FACTOR * self.scale).exp() - self.bias
-
     @torch.no_grad()
     def fit(self, vectors: Tensor) -> Tensor:
         """Sets both so that `vectors` come out with mean 0 and variance 1; returns what comes out."""
@@ -87,10 +85,6 @@ class Coupling(nn.Module):
         first, second = vectors.chunk(2, dim=-1)
         return torch.cat([first, second + self.shift(first)], dim=-1)
 
-    def inverse(self, vectors: Tensor) -> Tensor:
-        first, second = vectors.chunk(2, dim=-1)
-        return torch.cat([first, second - self.shift(first)], dim=-1)
-
     @torch.no_grad()
     def fit(self, vectors: Tensor) -> Tensor:
         """Sets the two inner scalings by what reaches them; returns what comes out."""
@@ -115,9 +109,6 @@ class Step(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         return self.coupling(self.scaling(vectors)[:, self.order])
-
-    def inverse(self, vectors: Tensor) -> Tensor:
-        return self.scaling.inverse(self.coupling.inverse(vectors)[:, self.order.argsort()])
 
     def fit(self, vectors: Tensor) -> Tensor:
         """Sets all scalings by what reaches them; returns what comes out."""
@@ -153,22 +144,11 @@ class CouplingFlow(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         with torch.autocast(vectors.device.type, enabled=False):
-            return self._mapped(vectors if vectors.dtype == torch.float64 else vectors.float(), fit=False)
+            return self._mapped(wide(vectors), fit=False)
 
     def fit(self, vectors: Tensor) -> Tensor:
         """Sets every scaling, in order, by these vectors; returns them mapped, with mean 0 and variance 1."""
         return self._mapped(vectors, fit=True)
-
-    def inverse(self, latent: Tensor) -> Tensor:
-        """Returns the vectors that the map sends to `latent`; [B, d] to [B, d]."""
-        sizes = [self.settings.width // 2 ** (level + 1) for level in range(len(self.levels))]
-        *done, vectors = latent.split([*sizes[:-1], 2 * sizes[-1]], dim=-1)
-        for number, steps in reversed(list(enumerate(self.steps))):
-            if number < len(self.levels) - 1:
-                vectors = torch.cat([vectors, done[number]], dim=-1)
-            for step in reversed(steps):
-                vectors = step.inverse(vectors)
-        return vectors
 
     def log_determinant(self) -> Tensor:
         """Returns log |det dz/du|, a scalar equal for all vectors: 3 times the sum of the steps' scales."""

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from methods.core.errors import InputError
 from methods.core.fast.linear import product, uses_onednn
+from methods.core.losses import check_temperatures, wide
 
 SCRATCH = 3 * 2**22
 """Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
@@ -56,47 +56,36 @@ def match_distributions(
     *,
     online_temperature: float,
     reference_temperature: float,
-    reference_keys: Sequence[Tensor] | None = None,
-    scratch: int | None = None,
 ) -> Match:
     """Returns how far the distributions of `online` are from those of `reference`, over the same keys.
 
     Source: SCT eq. 2, ConGen eq. 3. With p the target and q the online distribution of a row, the gradient is
     (q - p) keys / (B online_temperature), formed in the forward pass.
-    Shapes: online [B, d] or [V, B, d] (V vectors for each target), reference [B, d], each block [N_i, d];
-    `reference_keys` stands for `keys` on the target's side where it lives in a width of its own, and has N
-    rows in the same order.
+    Shapes: online [B, d] or [V, B, d] (V vectors for each target), reference [B, d], each block [N_i, d].
     Gradients: reach `online` alone; everything else must be constant. Put the batch's own keys last.
     Facts: KL is 0 with zero gradient for equal vectors and temperatures; tends to InfoNCE as the reference
     temperature goes to 0 and each reference is its own nearest key.
     Errors: InputError if a temperature is not positive; ValueError if a constant requires a gradient or the
     shapes do not fit.
     """
-    _check_temperatures(online_temperature, reference_temperature)
-    constants = [reference, *keys, *(reference_keys or ())]
-    _check_constant(constants)
-    if reference_keys is not None and sum(map(len, reference_keys)) != sum(map(len, keys)):
-        raise ValueError("the keys of target and online side differ in number, expected the same sentences")
+    check_temperatures(online_temperature, reference_temperature)
+    _check_constant([reference, *keys])
     stacked = online if online.ndim == 3 else online.unsqueeze(0)  # [V, B, d]
     if stacked.shape[1] != len(reference):
         raise ValueError(f"{stacked.shape[1]} online vectors and {len(reference)} references, expected equal")
     with torch.autocast(online.device.type, enabled=False):
-        stacked = _wide(stacked)
+        stacked = wide(stacked)
         cross_entropy, entropy = _Match.apply(
             stacked,
             reference.to(stacked.dtype),
             _as(stacked, keys),
-            None if reference_keys is None else _as(stacked, reference_keys),
             (online_temperature, reference_temperature),
-            scratch,
         )
     means = cross_entropy.mean(dim=1)  # [V]
     return Match(means if online.ndim == 3 else means[0], entropy.mean())
 
 
-def pick_among_keys(
-    online: Tensor, keys: Sequence[Tensor], *, temperature: float, scratch: int | None = None
-) -> Tensor:
+def pick_among_keys(online: Tensor, keys: Sequence[Tensor], *, temperature: float) -> Tensor:
     """Returns the mean cross-entropy of picking each row's own key: same index, last block.
 
     InfoNCE with all other keys, queue included, as negatives; the target distribution is one-hot.
@@ -104,15 +93,15 @@ def pick_among_keys(
     Gradients: reach `online` alone; keys must be constant.
     Errors: InputError if the temperature is not positive; ValueError as `match_distributions`.
     """
-    _check_temperatures(temperature)
+    check_temperatures(temperature)
     _check_constant(keys)
     if len(keys[-1]) < len(online):
         raise ValueError(
             f"{len(online)} vectors and {len(keys[-1])} keys of the batch, expected one for each"
         )
     with torch.autocast(online.device.type, enabled=False):
-        wide = _wide(online)
-        rows: Tensor = _Pick.apply(wide, _as(wide, keys), temperature, scratch)
+        online = wide(online)
+        rows: Tensor = _Pick.apply(online, _as(online, keys), temperature)
         return rows.mean()
 
 
@@ -125,13 +114,11 @@ class _Match(torch.autograd.Function):
         online: Tensor,
         reference: Tensor,
         keys: list[Tensor],
-        reference_keys: list[Tensor] | None,
         temperatures: tuple[float, float],
-        scratch: int | None,
     ) -> tuple[Tensor, Tensor]:
         views, batch, _ = online.shape
         columns = sum(map(len, keys))
-        step = _chunk_rows(batch, columns * (views + 1), scratch)
+        step = _chunk_rows(batch, columns * (views + 1))
         scores = online.new_empty((views + 1) * step, columns)
         online, reference = online / temperatures[0], reference / temperatures[1]
         cross_entropy, entropy = online.new_empty(views, batch), online.new_empty(batch)
@@ -139,12 +126,8 @@ class _Match(torch.autograd.Function):
         for rows in _chunks(batch, step):
             size = rows.stop - rows.start
             logits = scores[: (views + 1) * size].unflatten(0, (views + 1, size))  # [V+1, c, N]
-            if reference_keys is None:
-                both = torch.cat([reference[None, rows], online[:, rows]])
-                _multiply(both.flatten(0, 1), keys, logits.flatten(0, 1))
-            else:
-                _multiply(reference[rows], reference_keys, logits[0])
-                _multiply(online[:, rows].flatten(0, 1), keys, logits[1:].flatten(0, 1))
+            both = torch.cat([reference[None, rows], online[:, rows]])
+            _multiply(both.flatten(0, 1), keys, logits.flatten(0, 1))
             own, entropy[rows] = _target(logits[0])
             for view in range(views):
                 cross_entropy[view, rows] = _miss(logits[view + 1], logits[0])
@@ -157,18 +140,16 @@ class _Match(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, of_cross_entropy: Tensor, of_entropy: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = ctx.saved_tensors
-        return gradient * of_cross_entropy.unsqueeze(-1), None, None, None, None, None
+        return gradient * of_cross_entropy.unsqueeze(-1), None, None, None
 
 
 class _Pick(torch.autograd.Function):
     """Cross-entropy [B] against one-hot targets; the gradient is ready when the forward pass ends."""
 
     @staticmethod
-    def forward(
-        ctx: Any, online: Tensor, keys: list[Tensor], temperature: float, scratch: int | None
-    ) -> Tensor:
+    def forward(ctx: Any, online: Tensor, keys: list[Tensor], temperature: float) -> Tensor:
         batch, columns = len(online), sum(map(len, keys))
-        step = _chunk_rows(batch, columns, scratch)
+        step = _chunk_rows(batch, columns)
         scores = online.new_empty(step, columns)
         own = torch.arange(batch, device=online.device)[:, None] + columns - len(keys[-1])  # [B, 1]
         cross_entropy, gradient = online.new_empty(batch), torch.empty_like(online)
@@ -187,12 +168,12 @@ class _Pick(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, of_rows: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = ctx.saved_tensors
-        return gradient * of_rows.unsqueeze(-1), None, None, None
+        return gradient * of_rows.unsqueeze(-1), None, None
 
 
-def _chunk_rows(batch: int, per_row: int, scratch: int | None) -> int:
+def _chunk_rows(batch: int, per_row: int) -> int:
     """Returns the rows of a chunk: as few chunks as the scratch allows, of about equal size."""
-    held = max(SCRATCH, FEWEST_ROWS * per_row) if scratch is None else scratch
+    held = max(SCRATCH, FEWEST_ROWS * per_row)
     chunks = -(-batch // max(1, held // per_row))
     return -(-batch // max(1, chunks))
 
@@ -273,18 +254,8 @@ def _dot(first: Tensor, second: Tensor) -> Tensor:
     return torch.linalg.vecdot(first, second)
 
 
-def _wide(vectors: Tensor) -> Tensor:
-    return vectors if vectors.dtype == torch.float64 else vectors.float()
-
-
 def _as(like: Tensor, blocks: Sequence[Tensor]) -> list[Tensor]:
     return [block.to(like.dtype) for block in blocks]
-
-
-def _check_temperatures(*temperatures: float) -> None:
-    for temperature in temperatures:
-        if temperature <= 0:
-            raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")
 
 
 def _check_constant(constants: Sequence[Tensor]) -> None:

@@ -17,16 +17,14 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.types import Batch, Tokens
 
 LENGTH_GROUPS = 4
-"""Groups a batch is encoded in unless a caller says otherwise; more save little padding and cost launches."""
+"""Groups a batch is encoded in; more save little padding and cost launches."""
 
 ROWS = "rows"
 """The entry of a grouped batch that says where each row stands among the groups' rows; [N] int64."""
 
 
-def pad_in_groups(
-    encoder: SentenceEncoder, ids: Sequence[np.ndarray], *, groups: int = LENGTH_GROUPS, masked: bool = True
-) -> Batch:
-    """Returns the rows as at most `groups` token blocks of like length, and `rows` to restore their order.
+def pad_in_groups(encoder: SentenceEncoder, ids: Sequence[np.ndarray], *, masked: bool = True) -> Batch:
+    """Returns the rows as token blocks of like length, and `rows` to restore their order.
 
     With `masked` each block is as long as its longest row, and carries a mask only if its rows differ in
     length. Without it no block has a mask, so padding is read as text and every block keeps the length of the
@@ -38,7 +36,7 @@ def pad_in_groups(
     places[order] = np.arange(len(order))
     batch: Batch = {ROWS: torch.from_numpy(places)}
     whole = None if masked else encoder.pad(ids)["input_ids"]  # [N, L]
-    for number, members in enumerate(np.array_split(order, min(groups, len(ids)))):
+    for number, members in enumerate(np.array_split(order, min(LENGTH_GROUPS, len(ids)))):
         if whole is not None:
             tokens = {"input_ids": whole[torch.from_numpy(members)]}
         else:

@@ -12,10 +12,14 @@ from torch.nn import functional
 from methods.core.errors import InputError
 
 
+def wide(values: Tensor) -> Tensor:
+    """Returns the values in fp32, or as they are in fp64."""
+    return values if values.dtype == torch.float64 else values.float()
+
+
 def unit(vectors: Tensor) -> Tensor:
     """Returns rows of length one, in fp32 or wider; a zero row stays zero. Shapes: [..., d] to [..., d]."""
-    wide = vectors if vectors.dtype == torch.float64 else vectors.float()
-    return functional.normalize(wide, dim=-1)
+    return functional.normalize(wide(vectors), dim=-1)
 
 
 def cosine_similarities(queries: Tensor, keys: Tensor) -> Tensor:
@@ -41,7 +45,7 @@ def info_nce(
     Facts: log(B + M) when all vectors are equal; tends to 0 with the temperature if each positive is nearest.
     Errors: ValueError if the widths differ or the temperature is not positive.
     """
-    _check_temperature(temperature)
+    check_temperatures(temperature)
     keys = positives if negatives is None else torch.cat([positives, negatives.to(positives.dtype)])
     logits = cosine_similarities(anchors, keys) / temperature  # [B, B+M]
     return functional.cross_entropy(logits, torch.arange(len(anchors), device=logits.device))
@@ -56,7 +60,7 @@ def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor
     Facts: log(2B - 1) when all vectors are equal; exactly 0 for B = 1; symmetric in its arguments.
     Errors: ValueError if the widths differ or the temperature is not positive.
     """
-    _check_temperature(temperature)
+    check_temperatures(temperature)
     both = torch.cat([anchors, positives])  # [2B, d]
     logits = cosine_similarities(both, both) / temperature  # [2B, 2B]
     logits = logits.masked_fill(torch.eye(len(both), dtype=torch.bool, device=both.device), -torch.inf)
@@ -76,6 +80,8 @@ def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:
         return (unit(vectors) - unit(targets)).square().sum(dim=-1).mean()
 
 
-def _check_temperature(temperature: float) -> None:
-    if temperature <= 0:
-        raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")
+def check_temperatures(*temperatures: float) -> None:
+    """Raises InputError unless all are positive."""
+    for temperature in temperatures:
+        if temperature <= 0:
+            raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")

@@ -13,7 +13,7 @@ from methods.core.corpus import TokenizedCorpus
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.networks import Networks
-from methods.core.settings import Settings
+from methods.core.train_config import Settings
 from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
 
 ParentKind = Literal["encoder", "teacher"]
@@ -60,11 +60,12 @@ class Method(nn.Module):
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Returns the rows to train on; may fill registered buffers, never create them (law 4).
 
-        The default tokenises the corpus; a method that overrides it calls this one.
+        The default tokenises the corpus if the method is trained; a method that overrides it calls this one.
         """
-        self.corpus = TokenizedCorpus(
-            self.encoder, rows, columns=self.columns, max_length=self.config.max_length
-        )
+        if self.is_trained():
+            self.corpus = TokenizedCorpus(
+                self.encoder, rows, columns=self.columns, max_length=self.config.max_length
+            )
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:

@@ -103,15 +103,9 @@ class TrainingFolder:
     def commit(self, content: Mapping[str, Any]) -> None:
         """Makes `content`, the log so far and the best encoder what a killed training goes on from.
 
-        No random state is part of it, because every stream is keyed by the step.
-        """
-        self.commit_beside(content)
-        self.settle(wait=True)
-
-    def commit_beside(self, content: Mapping[str, Any]) -> None:
-        """As `commit`, but returns when `content` is copied; `settle` tells whether it was written.
-
-        The tensors of `content` may change from then on. A commit before it is waited for.
+        No random state is part of it, because every stream is keyed by the step. Returns when `content` is
+        copied, whose tensors may change from then on; `settle` tells whether it was written. A commit before
+        it is waited for.
         """
         self.settle(wait=True)
         self._tensors = next(name for name in TENSORS if name != self._tensors)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from safetensors.torch import save_file
 from torch import nn
@@ -36,19 +36,8 @@ ACTIVATIONS = {
 _ST = "sentence_transformers.models."
 
 
-class Saved(Protocol):
-    """What of an encoder a folder keeps."""
-
-    backbone: Any
-    tokenizer: Any
-    pooling: str
-    output: nn.Linear | CouplingFlow | None
-    activation: str
-    normalize: bool
-
-
-def save_encoder(encoder: Saved, directory: Path) -> None:
-    """Writes an encoder folder; equal encoders give equal bytes."""
+def save_encoder(encoder: Any, directory: Path) -> None:
+    """Writes the folder of a SentenceEncoder; equal encoders give equal bytes."""
     portable = encoder.pooling in PORTABLE and not isinstance(encoder.output, CouplingFlow)
     weights = directory if portable else directory / TRANSFORMER
     save_backbone(encoder, weights)
@@ -72,7 +61,7 @@ def save_encoder(encoder: Saved, directory: Path) -> None:
     _write_json(directory / MARKER, marker)
 
 
-def save_backbone(encoder: Saved, directory: Path) -> None:
+def save_backbone(encoder: Any, directory: Path) -> None:
     """Writes transformer and tokenizer as a plain Hugging Face folder, which says nothing about pooling."""
     directory.mkdir(parents=True, exist_ok=True)
     encoder.backbone.save_pretrained(directory)
@@ -83,7 +72,7 @@ def _module(index: int, path: str, kind: str) -> dict[str, Any]:
     return {"idx": index, "name": str(index), "path": path, "type": _ST + kind}
 
 
-def _pooling_config(encoder: Saved) -> dict[str, Any]:
+def _pooling_config(encoder: Any) -> dict[str, Any]:
     return {
         "word_embedding_dimension": int(encoder.backbone.config.hidden_size),
         "pooling_mode_cls_token": encoder.pooling == "cls",

@@ -20,8 +20,7 @@ from methods.core.losses import unit
 from methods.core.method import Method, MethodConfig, ParentKind
 from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
-from methods.core.teacher_mapping import TeacherMapping, add_mapping
-from methods.core.teachers import TeacherVectors
+from methods.core.teachers import TeacherMapping, TeacherVectors, add_mapping
 from methods.core.types import Batch, Row
 
 HELD_OUT = "queue"

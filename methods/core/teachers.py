@@ -1,5 +1,6 @@
 """A teacher's vectors of a corpus: computed once, kept as a folder, looked up by row and column.
 
+A student may have a layer to its teacher's width, which is part of the exported encoder.
 Legend: N rows, C columns of the corpus (the sentence and its augmentations), t teacher width.
 """
 
@@ -9,14 +10,19 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.saving import IDENTITY, TANH
 from methods.core.types import Column, Row
+
+TeacherMapping = Literal["none", "linear", "tanh"]
+"""none: widths must agree; linear: one dense layer; tanh: a dense layer followed by tanh."""
 
 VECTORS, TEXTS, DESCRIPTION = "vectors.npy", "texts.npy", "teacher.json"
 
@@ -117,3 +123,19 @@ def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: 
         digests[start:stop] = text_digests(some).reshape(stop - start, columns)
     meta = {**description, "rows": len(rows), "views": columns, "dim": int(encoder.dim)}
     (folder / DESCRIPTION).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def add_mapping(student: SentenceEncoder, mapping: TeacherMapping, *, teacher_dim: int) -> None:
+    """Gives `student` the output layer that turns its width into the teacher's.
+
+    The layer is there also where both widths agree, unless `mapping` is none.
+    Errors: InputError if the widths differ and there is no mapping.
+    """
+    if mapping != "none":
+        student.output = nn.Linear(student.width, teacher_dim)
+        student.activation = TANH if mapping == "tanh" else IDENTITY
+    elif teacher_dim != student.dim:
+        raise InputError(
+            f"the teacher has width {teacher_dim} and the student {student.dim}, expected equal; "
+            "set `mapping: linear` or `mapping: tanh`"
+        )

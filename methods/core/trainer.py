@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +47,14 @@ class TrainRecord:
 
 @dataclass
 class _Begun:
-    """A step's line of the log, whose numbers [n] may still be on their way from the device."""
+    """A step's line of the log, whose numbers may still be on their way from the device."""
 
     line: dict[str, float]
-    names: list[str]
     numbers: Returning
 
     def finished(self) -> dict[str, float]:
         """Returns the line; NotFiniteError if the loss is not finite."""
-        found = dict(zip(self.names, self.numbers.numbers(), strict=True))
+        found = self.numbers.numbers()
         if not math.isfinite(found["loss"]):
             shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
             raise NotFiniteError(
@@ -126,14 +126,11 @@ class Trainer:
 
     def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[int, Batch]]:
         """Yields the batches that remain; one thread collates one step ahead."""
-        orders: dict[int, Any] = {}
+        order_of = lru_cache(1)(lambda epoch: streams.row_order(self.seed, epoch, len(rows)))
 
         def collate(step: int) -> Batch:
             epoch, inside = self.plan.position(step)
-            if epoch not in orders:
-                orders.clear()
-                orders[epoch] = streams.row_order(self.seed, epoch, len(rows))
-            chosen = [rows[index] for index in orders[epoch][inside]]
+            chosen = [rows[index] for index in order_of(epoch)[inside]]
             return self.method.collate(
                 chosen, step=step, rng=streams.generator(self.seed, streams.COLLATE, step)
             )
@@ -151,7 +148,14 @@ class Trainer:
         """Does the step, or asks a GPU to do it, and returns its line of the log."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
-        rate = set_rate(self.optimizer, self.config, step=step, factor=self._factor(step))
+        factor = rate_factor(
+            self.config.schedule,
+            step=step,
+            warmup=math.ceil(self.config.warmup_share * self.plan.total),
+            total=self.plan.total,
+            drops=self.config.rate_drops,
+        )
+        rate = set_rate(self.optimizer, self.config, step=step, factor=factor)
         with torch.autocast(
             torch.device(self.device).type, torch.bfloat16, enabled=self.config.precision == "bf16"
         ):
@@ -164,25 +168,13 @@ class Trainer:
             numbers[GRAD_NORM] = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
         self.optimizer.step()
         self.method.after_step(step)
-        returning = Returning(torch.stack([number.float() for number in numbers.values()]))
-        return _Begun({"step": step, "learning_rate": rate}, list(numbers), returning)
-
-    def _factor(self, step: int) -> float:
-        warmup = math.ceil(self.config.warmup_share * self.plan.total)
-        return rate_factor(
-            self.config.schedule,
-            step=step,
-            warmup=warmup,
-            total=self.plan.total,
-            drops=self.config.rate_drops,
-        )
+        return _Begun({"step": step, "learning_rate": rate}, Returning(numbers))
 
     def _finish_step(self) -> None:
         """Evaluates where that is due, logs, and makes all of it a resume point where one is due.
 
         The numbers of a step on a GPU are read after the next step has begun, so that the GPU need not
         wait, but before an evaluation or a resume point.
-
         Nothing that the step decides is left for after the commit: a training killed here goes on as if it
         had never been stopped.
         """
@@ -271,11 +263,6 @@ class Trainer:
         """The folder of the encoder with the highest dev score."""
         return self.folder.best(self.record.best_step)
 
-    @property
-    def last_folder(self) -> Path:
-        """The folder of the encoder after the last step."""
-        return self.folder.last
-
     def _settings(self) -> dict[str, Any]:
         """Returns what makes a run another run, as JSON values."""
         config = self.method.config
@@ -289,7 +276,7 @@ class Trainer:
 
     def _commit(self) -> None:
         self._committed_at = time.monotonic()
-        self.folder.commit_beside(
+        self.folder.commit(
             {
                 "record": asdict(self.record),
                 "method": self.method.state_dict(),

@@ -56,17 +56,18 @@ def library_inputs(backbone: Any, tokens: Mapping[str, Tensor]) -> Tokens:
 
 
 class Returning:
-    """Numbers on their way from the device to the host. Shapes: values [n]."""
+    """Named scalars on their way from the device to the host."""
 
-    def __init__(self, values: Tensor) -> None:
+    def __init__(self, scalars: Mapping[str, Tensor]) -> None:
+        self._names = list(scalars)
+        values = torch.stack([scalar.float() for scalar in scalars.values()])
         self._values = values.to("cpu", non_blocking=True)
         self._arrived = torch.cuda.Event() if values.device.type == "cuda" else None
         if self._arrived is not None:
             self._arrived.record()
 
-    def numbers(self) -> list[float]:
+    def numbers(self) -> dict[str, float]:
         """Returns them, after what was asked of the device before them; later work is not waited for."""
         if self._arrived is not None:
             self._arrived.synchronize()
-        found: list[float] = self._values.tolist()
-        return found
+        return dict(zip(self._names, self._values.tolist(), strict=True))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core.losses import cosine_similarities
+from methods.core.losses import cosine_similarities, wide
 
 Reduction = Literal["mean", "sum"]
 """How the losses of the pairs become one: their mean, or their sum."""
@@ -23,8 +23,7 @@ def scores(first: Tensor, second: Tensor) -> Tensor:
     Shapes: both [n, d]; returns [n] in fp32 or wider.
     """
     with torch.autocast(first.device.type, enabled=False):
-        one, other = (part if part.dtype == torch.float64 else part.float() for part in (first, second))
-        return (one * other).sum(dim=-1)
+        return (wide(first) * wide(second)).sum(dim=-1)
 
 
 def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction = "mean") -> Tensor:

@@ -7,9 +7,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from methods.core.method import MethodConfig, ParentKind
-from methods.dclr.complement import ComplementVector
 from methods.dclr.noise import Denominator
 from methods.dclr.objective import Comparison, MaskedPair
+
+ComplementVector = Literal["own", "cls", "pooler"]
 
 
 class DCLRConfig(MethodConfig):

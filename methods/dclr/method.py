@@ -12,11 +12,10 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.heads import TanhHead, pooler_head
 from methods.core.losses import cosine_similarities
 from methods.core.method import Method
-from methods.core.networks import Networks
+from methods.core.networks import Frozen, Networks
 from methods.core.token_edits import shuffle_inside
 from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
 from methods.dclr import cutoff, noise, objective
-from methods.dclr.complement import load_complement
 from methods.dclr.config import DCLRConfig
 
 TWENTY = 20.0
@@ -39,13 +38,7 @@ class DCLR(Method):
         elif keeps_pooler:
             self.encoder = networks.new_encoder(hf_pooler=True)
         self.head = build_head(config.head, self.encoder)
-        self.complement = (
-            load_complement(
-                networks, self.encoder, vector=config.complement_vector, dropout=config.complement_dropout
-            )
-            if config.has_complement
-            else None
-        )
+        self.complement = load_complement(networks, self.encoder, config) if config.has_complement else None
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens `anchor`, fresh noise [M, d], and what makes the second view.
@@ -157,3 +150,19 @@ def build_head(kind: str, encoder: SentenceEncoder) -> nn.Module:
         return TanhHead(encoder.width)
     below = pooler_head(encoder) if kind.startswith("pooler") else TanhHead(encoder.width)
     return below if kind == "pooler" else nn.Sequential(below, TanhHead(encoder.width))
+
+
+def load_complement(networks: Networks, student: SentenceEncoder, config: DCLRConfig) -> Frozen:
+    """Returns the run's parent as a frozen map from the student's tokens to vectors of any width.
+
+    That is what the parent exports (`own`), its last [CLS] (`cls`), or the dense layer with tanh that its
+    checkpoint keeps above it (`pooler`; in SimCSE's public checkpoints that is the trained head).
+    Errors: InputError if there is no parent, it is no transformer, it has no pooler where its vector is
+    `pooler`, or it splits text differently from the student.
+    """
+    vector = config.complement_vector
+    encoder = networks.parent_encoder(
+        "dclr", pooling=None if vector == "own" else "cls", hf_pooler=vector == "pooler", like=student
+    )
+    head = pooler_head(encoder) if vector == "pooler" else encoder.output or nn.Identity()
+    return Frozen(nn.Sequential(encoder, head), dropout=config.complement_dropout)

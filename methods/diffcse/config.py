@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from methods.core.masked_model import OutputLayer
 from methods.core.method import MethodConfig
+from methods.core.networks import OutputLayer
 from methods.diffcse.objective import CountedPositions
 
 

@@ -15,8 +15,7 @@ from methods.core.types import Batch, Loss, Row, Tokens
 from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
 from methods.diffcse.discriminator import Discriminator
-from methods.diffcse.masking import corrupt
-from methods.diffcse.rewriting import rewritten
+from methods.diffcse.rewriting import corrupt, rewritten
 
 
 class DiffCSE(Method):

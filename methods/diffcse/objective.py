@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core.losses import info_nce
+from methods.core.losses import info_nce, wide
 from methods.core.types import Loss
 
 CountedPositions = Literal["all", "real"]
@@ -42,8 +41,8 @@ def replaced_token_detection(logits: Tensor, labels: Tensor, counted: Tensor | N
     Shapes: logits [R, L, 2], labels and counted [R, L] of 0 and 1; returns a scalar in nats, fp32 or wider.
     Facts: log 2 where both logits are equal everywhere.
     """
-    wide = logits if logits.dtype == torch.float64 else logits.float()
-    losses = functional.cross_entropy(wide.flatten(0, 1), labels.flatten().long(), reduction="none")
+    each = wide(logits).flatten(0, 1)  # [R L, 2]
+    losses = functional.cross_entropy(each, labels.flatten().long(), reduction="none")
     if counted is None:
         return losses.mean()
     weights = counted.flatten().to(losses.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from methods.core.method import MethodConfig, ParentKind
-from methods.core.teacher_mapping import TeacherMapping
+from methods.core.teachers import TeacherMapping
 
 
 class DistillConfig(MethodConfig):

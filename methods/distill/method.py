@@ -10,7 +10,7 @@ import torch
 from methods.core.losses import unit_squared_error
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.teacher_mapping import add_mapping
+from methods.core.teachers import add_mapping
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.distill.config import DistillConfig
 

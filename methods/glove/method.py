@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from methods.core.errors import InputError
 from methods.core.method import Method, MethodConfig
 from methods.core.networks import Networks
-from methods.core.types import Row
 from methods.core.word_average import WordAverageEncoder
 
 
 class Glove(Method):
     """Exports the mean of known words' vectors; its runs have zero steps."""
 
-    Config = MethodConfig
     word_vectors = "needed"
 
     def __init__(self, config: MethodConfig, networks: Networks) -> None:
@@ -24,7 +20,3 @@ class Glove(Method):
                 f"{networks.backbone} is a transformer, glove expects word vectors; "
                 "use glove-6b-50d or glove-6b-300d as backbone, or the method pooled"
             )
-
-    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Returns the rows as they are: nothing is trained."""
-        return rows

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from methods.core.errors import InputError
 from methods.core.method import MethodConfig, ParentKind
-from methods.core.teacher_mapping import TeacherMapping
+from methods.core.teachers import TeacherMapping
+from methods.core.train_config import Settings
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class SelfSupervision(_Part):
+class SelfSupervision(Settings):
     """The loss without a teacher: each view against the reference vectors of the encoder itself."""
 
     loss: Literal["kl", "cross-entropy", "info-nce"] = Field(
@@ -37,7 +34,7 @@ class SelfSupervision(_Part):
     queue_update: bool = Field(description="off: the queues keep their random rows")
 
 
-class Distillation(_Part):
+class Distillation(Settings):
     """The loss with a teacher: the student's views against the teacher's vectors of both views."""
 
     loss: Literal["distributions", "squared-error"] = Field(

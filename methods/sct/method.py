@@ -19,8 +19,7 @@ from methods.core.method import Method
 from methods.core.momentum import ema_update
 from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
-from methods.core.teacher_mapping import add_mapping
-from methods.core.teachers import TeacherVectors
+from methods.core.teachers import TeacherVectors, add_mapping
 from methods.core.types import Batch, Loss, Row
 from methods.sct.config import Distillation, SCTConfig, SelfSupervision
 from methods.sct.objective import cross_view_loss

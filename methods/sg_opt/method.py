@@ -1,18 +1,21 @@
-"""SG-OPT (Kim et al. 2021); Legend: B batch, L tokens, K layers, d width, p width of the head."""
+"""SG-OPT (Kim et al. 2021); Legend: B batch, L tokens, K hidden states, d width, p width of the head."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
 from methods.core.heads import INITIAL_SD
-from methods.core.layers import LayerMeans, freeze_embeddings
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
+from methods.core.pooling import EVERY_LAYER
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row, Tokens
 from methods.sg_opt import objective
 from methods.sg_opt.config import SGOptConfig
 
@@ -29,7 +32,8 @@ class SGOpt(Method):
         self.layer_count = means.count
         self.frozen = Frozen(means, dropout=config.frozen_dropout)
         if config.freeze_embeddings:
-            freeze_embeddings(self.encoder)
+            backbone: Any = self.encoder.backbone
+            backbone.embeddings.requires_grad_(False)  # words, positions, types and their norm
         self.head = wide_head(self.encoder.width, config.head_width)
         if config.objective == "back-translation":
             self.columns = (TEXT, FIRST_AUGMENTATION)
@@ -80,6 +84,40 @@ class SGOpt(Method):
         start = self.frozen.module.to(self.encoder.device).parameters()
         pairs = [pair for pair in zip(self.encoder.parameters(), start, strict=True) if pair[0].requires_grad]
         return objective.weight_distance(*zip(*pairs, strict=True))
+
+
+class LayerMeans(nn.Module):
+    """The mean over tokens of every hidden state from `first` up to but without `last`; [B, K, d].
+
+    Hidden state 0 is the embedding layer's. Special tokens count, padding does not. With `last` None all
+    states are read: as many as `available`. The encoder is taken over and pools as no other use of it does.
+
+    Errors: InputError if `last` is beyond the hidden states that there are.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, *, first: int, last: int | None) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.encoder.pooling = EVERY_LAYER
+        self.first, self.last = first, last
+        if last is not None and last > self.available:
+            raise InputError(
+                f"layers {first} to {last} of a backbone with {self.available} hidden states; expected at "
+                "most that, or null for all; correct the recipe"
+            )
+
+    @property
+    def available(self) -> int:
+        """Hidden states of the backbone, the embedding layer's among them."""
+        return int(self.encoder.backbone.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]
+
+    @property
+    def count(self) -> int:
+        """Hidden states that are read: K."""
+        return len(range(self.available)[self.first : self.last])
+
+    def forward(self, tokens: Tokens) -> Tensor:
+        return self.encoder(tokens)[:, self.first : self.last]
 
 
 def wide_head(width: int, wide: int) -> nn.Sequential:

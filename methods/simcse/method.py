@@ -10,11 +10,14 @@ from torch import Tensor
 
 from methods.core.dropout import set_dropout
 from methods.core.heads import training_head
+from methods.core.losses import info_nce, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.simcse.config import SimCSEConfig
-from methods.simcse.objective import OBJECTIVES
+
+OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent}
+"""Name of an objective -> the loss of anchors, positives and a temperature; other methods have them too."""
 
 
 class SimCSE(Method):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.una.sampling import draw
-from methods.una.terms import CHUNK, NONE, Ranking, Sentences
+from methods.una.terms import Ranking, Sentences
 
 SHORTEST = 3
 """Words below which random selection leaves a sentence alone, as the released operator did."""
@@ -21,8 +21,7 @@ class Positions(NamedTuple):
     """The word positions of some sentences: the rank of each word's term, and its score above the lowest.
 
     Shapes: ranks [t] int32, ratios [t] float32, ends [B + 1] int64 with 0 first.
-    Facts: the ratios of a sentence have mean 1 (`unit` position) and minimum 0, or are all 0; before one of
-    them is forced.
+    Facts: the ratios of a sentence have mean 1 (`unit` position) and minimum 0, or are all 0.
     """
 
     ranks: np.ndarray
@@ -55,44 +54,29 @@ def take(sentences: Sentences, indices: np.ndarray) -> Positions:
     flat = (starts - ends[:-1]).repeat(lengths)
     flat += np.arange(ends[-1])
     ranks = sentences.ranks.take(flat)
-    ratios = sentences.ratios(ranks, sentences.counts.take(flat), lengths)
-    forced = sentences.forced.take(indices)
-    ratios[(ends[:-1] + forced)[forced != NONE]] = np.inf
-    return Positions(ranks, ratios, ends)
-
-
-def force_top(sentences: Sentences, magnitude: float) -> None:
-    """Makes infinity the score of each sentence's top word where beta times it does not reach 1.
-
-    The first of equal ones, and none if all scores are equal. Once for a corpus: it depends on no draw.
-    Source: UNA section 2, step 2.
-    """
-    count = len(sentences.forced)
-    for start in range(0, count, CHUNK):
-        part = take(sentences, np.arange(start, min(start + CHUNK, count)))
-        top, _ = top_positions(part)
-        highest = part.ratios[top]
-        top = top[(magnitude * highest.astype(np.float64) < 1) & (highest > 0)]
-        owner = np.searchsorted(part.ends, top, side="right") - 1
-        sentences.forced[start + owner] = top - part.ends[owner]
+    return Positions(ranks, sentences.ratios(ranks, sentences.counts.take(flat), lengths), ends)
 
 
 def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:
-    """Returns the probability that each word is replaced, min(beta a_i / C, 1), of forced top words 1; [t].
+    """Returns the probability that each word is replaced: min(beta a_i / C, 1), of each top word 1; [t].
 
-    Facts: before cap and forcing their mean is beta and their minimum 0.
+    Of equal top words the first is certain, and none if all scores of the sentence are equal.
+    Source: UNA section 2, step 2. Facts: before both their mean is beta and their minimum 0.
     """
-    return np.minimum(np.multiply(sentences.ratios, magnitude, dtype=np.float64), 1.0)
+    found = np.minimum(np.multiply(sentences.ratios, magnitude, dtype=np.float64), 1.0)
+    top = top_positions(sentences)
+    found[top[sentences.ratios[top] > 0]] = 1.0
+    return found
 
 
-def top_positions(sentences: Positions) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the first position of the highest score, and the length, of every sentence that has a word."""
+def top_positions(sentences: Positions) -> np.ndarray:
+    """Returns the first position of the highest score of every sentence that has a word."""
     lengths = np.diff(sentences.ends)
     lengths = lengths[lengths > 0]
     highest = np.repeat(np.maximum.reduceat(sentences.ratios, _starts(lengths)), lengths)
     candidates = np.flatnonzero(sentences.ratios == highest)
     owner = np.repeat(np.arange(len(lengths)), lengths)[candidates]
-    return candidates[np.diff(owner, prepend=-1) > 0], lengths
+    return candidates[np.diff(owner, prepend=-1) > 0]
 
 
 def select(sentences: Positions, rng: np.random.Generator, *, by: str, magnitude: float) -> np.ndarray:
@@ -130,7 +114,7 @@ def corrupt(
         changed = np.logical_or.reduceat(ranks != sentences.ranks, _starts(lengths[lengths > 0]))
         repaired[lengths > 0] = ~changed
     if repaired.any():
-        top = top_positions(sentences)[0][~changed]
+        top = top_positions(sentences)[~changed]
         ranks[top] = draw(ranking, ranks[top], rng, radius=radius, other=True)
     return Corruption(ranks, replaced, repaired)
 

@@ -15,10 +15,10 @@ import numpy as np
 from methods.core.corpus import positions_by_index
 from methods.core.types import Row
 from methods.una.config import UNAConfig
-from methods.una.corruption import Positions, corrupt, force_top, take
+from methods.una.corruption import Positions, corrupt, take
 from methods.una.sampling import draw_any
-from methods.una.style import matched
 from methods.una.terms import counted_sentences, rank_terms, read_documents
+from methods.una.words import matched
 
 
 class Copies(NamedTuple):
@@ -41,8 +41,6 @@ class Negatives:
         documents = read_documents(chain((row.text for row in rows), further))
         self.ranking = rank_terms(documents)
         self.sentences = counted_sentences(documents, self.ranking, count=len(rows), unit=config.unit)
-        if config.select == "tfidf":
-            force_top(self.sentences, config.magnitude)
         self.documents = positions_by_index(rows)
 
     def write(self, rows: Sequence[Row], rng: np.random.Generator) -> Copies:
@@ -68,14 +66,15 @@ class Negatives:
         return Copies(texts, shares)
 
     def _texts(self, rows: Sequence[Row], sentences: Positions, ranks: np.ndarray) -> list[str]:
-        terms, ends = self.ranking.terms, sentences.ends
+        terms, bounds = self.ranking.terms, list(pairwise(sentences.ends.tolist()))
+        after = [terms[rank] for rank in ranks.tolist()]
         if self.config.style == "lower":
             # in lower case with one blank between words, as the released code writes every negative
-            return terms.texts(ranks, ends)
-        before, after = terms.words(sentences.ranks), terms.words(ranks)
+            return [" ".join(after[start:end]) for start, end in bounds]
+        before = [terms[rank] for rank in sentences.ranks.tolist()]
         return [
             matched(row.text, before[start:end], after[start:end])
-            for row, (start, end) in zip(rows, pairwise(ends.tolist()), strict=True)
+            for row, (start, end) in zip(rows, bounds, strict=True)
         ]
 
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
@@ -91,5 +90,5 @@ class Negatives:
         ]
         if short:
             for index, rank in zip(short, draw_any(self.ranking, len(short), rng), strict=True):
-                texts[index] = self.ranking.terms.word(rank)
+                texts[index] = self.ranking.terms[rank]
         return len(short)

@@ -21,16 +21,15 @@ def draw(
         return _evenly(uniform, ranks, np.zeros_like(ranks), np.full_like(ranks, size), other)
     radius = min(radius, size)
     low, high = np.maximum(ranks - radius, 0), np.minimum(ranks + (radius + 1), size)
-    sums = ranking.mass.sums
-    below = sums.take(low)
-    total = sums.take(high) - below
+    below = ranking.mass.take(low)
+    total = ranking.mass.take(high) - below
     if not other and ranking.relevance[-1] > 0:
-        return _within(low, high, ranking.mass.locate(below + uniform * total))
+        return _drawn(ranking, below + uniform * total, low, high)
     own = ranking.relevance[ranks] if other else np.zeros(len(ranks))
     total -= own
     targets = below + uniform * total
-    targets += np.where(targets >= sums[ranks], own, 0.0)
-    found = _within(low, high, ranking.mass.locate(targets))
+    targets += np.where(targets >= ranking.mass[ranks], own, 0.0)
+    found = _drawn(ranking, targets, low, high)
     lost = other & (found == ranks)  # by rounding
     return np.where((total > 0) & ~lost, found, _evenly(uniform, ranks, low, high, other))
 
@@ -54,6 +53,10 @@ def _evenly(
     return drawn + (other & (drawn >= ranks))
 
 
-def _within(low: np.ndarray, high: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Returns what was found, moved into its window where rounding at an end put it beside."""
+def _drawn(ranking: Ranking, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Returns the term that each target falls on: the last rank whose mass is at most the target.
+
+    It is moved into its window where rounding at an end put it beside.
+    """
+    found = ranking.mass.searchsorted(targets, side="right") - 1
     return np.minimum(np.maximum(found, low), high - 1)

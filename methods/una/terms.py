@@ -14,15 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.core.errors import InputError
-from methods.una.prefix_sums import PrefixSums, prefix_sums
-from methods.una.vocabulary import Vocabulary, vocabulary
-from methods.una.words import forget_divisions, words
+from methods.una.words import words
 
 CHUNK = 1_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
-
-NONE = -1
-"""Entry of `Sentences.forced` for a sentence without a forced word."""
 
 
 class Documents(NamedTuple):
@@ -31,7 +26,7 @@ class Documents(NamedTuple):
     Shapes: terms V strings, flat [T] int32, ends [N + 1] int64 with 0 first.
     """
 
-    terms: Vocabulary
+    terms: list[str]
     flat: np.ndarray
     ends: np.ndarray
 
@@ -40,33 +35,31 @@ class Ranking(NamedTuple):
     """The terms of a corpus in the order of their largest TF-IDF, highest first; equals by first appearance.
 
     Shapes: terms V strings, order [V] int32 the number that each had by appearance, relevance [V] largest
-    TF-IDF, idf [V], mass the prefix sums of the relevance.
+    TF-IDF, idf [V], mass [V + 1] the sums of the first 0, 1, ..., V relevances.
     """
 
-    terms: Vocabulary
+    terms: list[str]
     order: np.ndarray
     relevance: np.ndarray
     idf: np.ndarray
-    mass: PrefixSums
+    mass: np.ndarray
 
 
 class Sentences(NamedTuple):
     """The words of N documents by rank, and what the scores of their positions are computed from.
 
     Shapes: ranks [T] int32, counts [T] how often the sentence has that word, of as few bytes as hold them,
-    ends [N + 1] int64 with 0 first, forced [N] int32, the position in its sentence of the word whose score is
-    infinity, NONE where there is none, idf [V]. unit: what a sentence's mean score is over.
+    ends [N + 1] int64 with 0 first, idf [V]. unit: what a sentence's mean score is over.
     """
 
     ranks: np.ndarray
     counts: np.ndarray
     ends: np.ndarray
-    forced: np.ndarray
     idf: np.ndarray
     unit: str
 
     def ratios(self, ranks: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Returns a_i / C of the positions of some of the sentences, none of them forced; [t] float32.
+        """Returns a_i / C of the positions of some of the sentences; [t] float32.
 
         a_i is the position's TF-IDF less the lowest of its sentence, C the mean of all a over the positions
         (`unit` position, released code) or over the distinct terms (`unit` type, paper).
@@ -86,8 +79,7 @@ def read_documents(texts: Iterable[str]) -> Documents:
         tokens = words(text)
         flat.extend([number.setdefault(token, len(number)) for token in tokens])
         lengths.append(len(tokens))
-    forget_divisions()
-    return Documents(vocabulary(number), np.asarray(flat), np.cumsum(lengths))
+    return Documents(list(number), np.asarray(flat), np.cumsum(lengths))
 
 
 def rank_terms(documents: Documents) -> Ranking:
@@ -110,9 +102,9 @@ def rank_terms(documents: Documents) -> Ranking:
             "expected terms that some sentences have and others lack; train on a larger corpus"
         )
     order = np.argsort(-relevance, kind="stable").astype(np.int32)
-    return Ranking(
-        documents.terms.ordered(order), order, relevance[order], idf[order], prefix_sums(relevance[order])
-    )
+    terms = [documents.terms[number] for number in order.tolist()]
+    mass = np.concatenate([[0.0], np.cumsum(relevance[order])])
+    return Ranking(terms, order, relevance[order], idf[order], mass)
 
 
 def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Sentences:
@@ -133,7 +125,7 @@ def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, uni
         start = end
     ranks = documents.flat[: ends[-1]]
     ranks = ranks if len(ranks) == len(documents.flat) else ranks.copy()
-    return Sentences(ranks, counts, ends, np.full(count, NONE, dtype=np.int32), ranking.idf, unit)
+    return Sentences(ranks, counts, ends, ranking.idf, unit)
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -1,23 +1,16 @@
-"""The words of a sentence, as NLTK's word tokenizer divides it, most of them without running its rules."""
+"""The words of a sentence, as NLTK's word tokenizer divides it, and others where they stood."""
 
 from __future__ import annotations
 
-import re
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 DOTTED_I = "\u0130"
 """The one letter that is longer in lower case, so that a word would no longer be found where it stands."""
 
-PLAIN = re.compile(
-    r"(?!.*(?:cannot|gimme|gonna|gotta|lemme|wanna))"
-    r"(\(?)([a-z0-9\u00e0-\u00f6\u00f8-\u00ff]+(?:-[a-z0-9\u00e0-\u00f6\u00f8-\u00ff]+)*)('s)?(\)?)([,;:?!]?)(\.?)"
-)
-"""Pieces between blanks whose tokens are the groups, the period only at the end of a text; not the words that
-the tokenizer divides for themselves."""
-
-REMEMBERED = 2**14
-"""Pieces between blanks whose division is kept; bounds the memory."""
+QUOTES = ('"', "``", "''")
+"""What a double quotation mark may look like in a text; the word tokenizer writes the latter two."""
 
 
 @cache
@@ -36,39 +29,38 @@ def words(text: str) -> list[str]:
     """Returns the lower-cased word tokens of a sentence, punctuation apart.
 
     Source: NLTK's `word_tokenize`, which the released code calls, without its division into sentences.
-    Facts: of its rules only that of the last period looks beyond a blank: back from the end of the text, over
-    closing marks and blanks. So pieces between single blanks are divided one by one, unless the last has
-    neither letter nor digit.
     """
-    text = lower(text)
-    *pieces, last = text.split(" ")
-    if len(pieces) < 2 or [*pieces, last] != text.split() or not any(map(str.isalnum, last)):
-        return _tokenize(text)
-    found: list[str] = []
-    for piece in pieces:
-        plain = PLAIN.fullmatch(piece)
-        if plain and not plain[6]:
-            found += filter(None, plain.groups())
-        elif found:
-            found += _divided(f"x {piece} x")[1:-1]
-        else:
-            found += _divided(f"{piece} x")[:-1]
-    plain = PLAIN.fullmatch(last)
-    if plain and not (plain[5] and plain[6]):
-        return [*found, *filter(None, plain.groups())]
-    return [*found, *_divided(f"x {last}")[1:]]
-
-
-def forget_divisions() -> None:
-    """Lets go of the remembered divisions, which lie among the texts of a corpus and keep their memory."""
-    _divided.cache_clear()
-
-
-@lru_cache(REMEMBERED)
-def _divided(text: str) -> tuple[str, ...]:
-    return tuple(_tokenize(text))
-
-
-def _tokenize(text: str) -> list[str]:
-    tokens: list[str] = _tokenizer().tokenize(text)
+    tokens: list[str] = _tokenizer().tokenize(lower(text))
     return tokens
+
+
+def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """Returns `text` with each word of `before` that differs in `after` exchanged where it stands.
+
+    The new word takes the case of the old one: capitals, one capital, or none. All else stays as it was
+    written, so that a cased tokenizer cannot tell the copy by its style.
+    Shapes: before, after equally many words; `before` are the word tokens of the lower-cased text, in order.
+    """
+    lowered, written, end = lower(text), [], 0
+    for old, new in zip(before, after, strict=True):
+        start, stop = find_word(lowered, old, end)
+        kept = text[start:stop]
+        written += [text[end:start], kept if new == old else in_case_of(kept, new)]
+        end = stop
+    return "".join([*written, text[end:]])
+
+
+def find_word(lowered: str, word: str, start: int) -> tuple[int, int]:
+    """Returns where the next occurrence of a word token begins and ends; any quotation mark for a quote."""
+    forms = QUOTES if word in QUOTES else (word,)
+    begin, form = min((begin, form) for form in forms if (begin := lowered.find(form, start)) >= 0)
+    return begin, begin + len(form)
+
+
+def in_case_of(old: str, new: str) -> str:
+    """Returns the lower-case word `new` in capitals, with one capital or as it is, whichever `old` has."""
+    if new in QUOTES:
+        return '"'
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new

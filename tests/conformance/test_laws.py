@@ -99,7 +99,7 @@ def fit(trainer: Trainer, rows: list[Row]) -> Whole:
     """Trains to the end and returns what that left."""
     shapes = shapes_of(trainer.method)
     trainer.fit(rows)
-    saved = folder_bytes(trainer.best_folder), folder_bytes(trainer.last_folder)
+    saved = folder_bytes(trainer.best_folder), folder_bytes(trainer.folder.last)
     return Whole(trainer, shapes, *saved, (trainer.directory / "train.jsonl").read_bytes())
 
 
@@ -231,14 +231,18 @@ def test_law_5_stated_dropout_modes_survive_train_and_eval(
 
 
 @every_trained
-def test_law_6_parents_are_outside_the_module_tree(sample: Sample, whole: Callable[[Sample], Whole]) -> None:
-    method = whole(sample).trainer.method
-    for value in vars(method).values():
+def test_law_6_parents_are_outside_the_module_tree_and_never_learn(
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole]
+) -> None:
+    method, new = whole(sample).trainer.method, make(sample, ground(sample))
+    for name, value in vars(method).items():
         module = getattr(value, "module", None)
         if isinstance(module, torch.nn.Module):
             inside = {id(parameter) for parameter in method.parameters()}
             assert not any(id(parameter) in inside for parameter in module.parameters())
             assert not any(parameter.requires_grad for parameter in module.parameters())
+            untrained = vars(new)[name].module.state_dict()
+            torch.testing.assert_close(module.state_dict(), untrained, rtol=0, atol=0)
     assert any(parameter.requires_grad for parameter in method.parameters())
 
 
@@ -256,6 +260,22 @@ def test_law_7_a_vector_does_not_depend_on_its_neighbours(
     assert together.dtype == np.float32
     np.testing.assert_allclose(together[::3], alone, atol=sample.export_tolerance * scale)
     np.testing.assert_array_equal(together, encoder.encode(texts))
+
+
+@every_trained
+def test_what_is_not_exported_changes_no_vector(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+    """Heads, key sides and second networks: all weights but those of the exported encoder are 0.3."""
+    base = ground(sample)
+    method = make(sample, base)
+    exported: Any = method.exported()
+    texts = [row.text for row in base.rows[:4]]
+    before = exported.encode(texts)
+    kept = {id(parameter) for parameter in exported.parameters()}
+    with torch.no_grad():
+        for parameter in method.parameters():
+            if id(parameter) not in kept:
+                parameter.fill_(0.3)
+    np.testing.assert_array_equal(exported.encode(texts), before)
 
 
 @every_trained

@@ -225,7 +225,7 @@ def measure(run: Run, state: Path) -> dict[str, list[float]]:
                 found.setdefault(name, []).append(float(value))
             else:
                 found[name] = [float(value)]
-    for name, folder in (("best", trainer.best_folder), ("last", trainer.last_folder)):
+    for name, folder in (("best", trainer.best_folder), ("last", trainer.folder.last)):
         found[name] = [
             float(number) for vector in load_encoder(folder).encode(SENTENCES) for number in vector[:2]
         ]

@@ -119,6 +119,6 @@ def killed_and_resumed(
     except Killed:
         resumed.fit(base.rows)
     assert resumed.record == whole.record
-    assert folder_bytes(resumed.last_folder) == folder_bytes(whole.last_folder)
+    assert folder_bytes(resumed.folder.last) == folder_bytes(whole.folder.last)
     assert (resumed.directory / "train.jsonl").read_bytes() == (whole.directory / "train.jsonl").read_bytes()
     return whole, resumed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from safetensors.torch import save_file
@@ -21,6 +21,12 @@ def samples_of(name: str) -> list[Sample]:
     package = METHODS[name].split(".")[1]
     found: list[Sample] = import_module(f"tests.methods.{package}.sample").SAMPLES
     return found
+
+
+def refused_by(name: str) -> list[tuple[dict[str, Any], str]]:
+    """Returns the changes of the first sample that a method refuses, each with what it says."""
+    package = METHODS[name].split(".")[1]
+    return getattr(import_module(f"tests.methods.{package}.sample"), "REFUSED", [])
 
 
 class Ground(NamedTuple):

@@ -41,3 +41,10 @@ SAMPLES = [
         export_tolerance=1e-4,
     ),
 ]
+
+REFUSED = [
+    ({"levels": 0}, "levels"),
+    ({"permutation": "shuffle"}, "permutation"),
+    ({"sides": "both"}, "sides"),
+    ({"start_sentences": 1}, "start_sentences"),
+]

@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
-from methods.bert_flow.method import BertFlow
 from methods.bert_flow.objective import bits_per_dimension
 from methods.core import streams
-from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from tests.methods.bert_flow.sample import PAPER, RELEASED
 from tests.support import tiny
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("bert_flow") / "bert")
 
 
 def ready(
@@ -103,16 +95,3 @@ def test_the_exported_folder_is_read_by_this_project_alone(
     np.testing.assert_array_equal(load_encoder(tmp_path / "folder").encode(texts), expected)
     with pytest.raises((OSError, ValueError)):
         SentenceTransformer(str(tmp_path / "folder"), device="cpu", trust_remote_code=False).encode(texts)
-
-
-def test_pairs_need_a_corpus_that_has_them(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation"):
-        ready(backbone, RELEASED, augmentations=0)
-
-
-@pytest.mark.parametrize(
-    "change", [{"levels": 0}, {"permutation": "shuffle"}, {"sides": "both"}, {"start_sentences": 1}, {"m": 3}]
-)
-def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(change))):
-        BertFlow.Config.model_validate({**RELEASED, **change})

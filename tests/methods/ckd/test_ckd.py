@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 from safetensors.torch import save_file
 
-from harness.declarations import first_problem
-from methods.ckd.config import CKDConfig
 from methods.ckd.method import CKD
 from methods.core import streams
 from methods.core.errors import InputError
@@ -168,35 +165,6 @@ def test_the_pooler_of_a_checkpoint_is_the_exported_layer(top: Path, tmp_path: P
     assert "encoder.output.weight" in dict(method.named_parameters())
     with pytest.raises(InputError, match="student_vector pooler with pooling mean, expected cls"):
         build(top, ORIGINAL, student_vector="pooler")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"teacher_dropout": True}, "teacher vectors are computed once, expected teacher_dropout false"),
-        ({"teacher_pooling": "cls"}, "expected teacher_dropout false and teacher_pooling null"),
-        ({"teacher": "network"}, "queue_start corpus needs teacher vectors"),
-        ({"student_vector": "pooler"}, "the pooler is the exported layer, expected keep_mapping false"),
-        ({"queue_start": "empty"}, "queue_seed 16349 with queue_start empty"),
-    ],
-)
-def test_settings_that_contradict_each_other_are_one_line(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message) as caught:
-        CKDConfig.model_validate({**RELEASED, **changes})
-    assert "\n" not in first_problem(caught.value)
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0])
-def test_a_temperature_that_is_not_positive_is_refused(temperature: float) -> None:
-    with pytest.raises(ValidationError, match="greater than 0"):
-        CKDConfig.model_validate({**RELEASED, "temperature": temperature})
-
-
-def test_a_queue_below_the_batch_is_refused(top: Path) -> None:
-    method = build(top, queue_size=5)
-    chosen = list(method.prepare(ROWS))[:6]
-    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the 6 of one step"):
-        method.loss(batch_of(method, chosen))
 
 
 def test_a_teacher_that_is_no_transformer_cannot_read_batches(top: Path, tmp_path: Path) -> None:

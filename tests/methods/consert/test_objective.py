@@ -10,13 +10,9 @@ from torch import Tensor
 
 from methods.consert.objective import one_side, two_sides
 from methods.core.losses import nt_xent
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 BATCH, WIDTH, TEMPERATURE = 5, 7, 0.1
-
-
-def drawn(seed: int = 0, batch: int = BATCH) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(batch, WIDTH, generator=generator, dtype=torch.float64).requires_grad_()
 
 
 def slow(first: Tensor, second: Tensor) -> Tensor:
@@ -35,15 +31,9 @@ def slow(first: Tensor, second: Tensor) -> Tensor:
 
 
 def test_value_and_gradients_equal_the_loop() -> None:
-    first, second = drawn(0), drawn(1)
-    fast, by_hand = two_sides(first, second, temperature=TEMPERATURE), slow(first, second)
-    assert fast.item() == pytest.approx(by_hand.item(), abs=1e-8)
-    for one, other in zip(
-        torch.autograd.grad(fast, (first, second)),
-        torch.autograd.grad(by_hand, (first, second)),
-        strict=True,
-    ):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-8)
+    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
+    fast = two_sides(first, second, temperature=TEMPERATURE)
+    assert_equal_with_gradients(fast, slow(first, second), (first, second))
 
 
 def test_equal_vectors_give_twice_the_logarithm_of_the_count() -> None:
@@ -62,15 +52,14 @@ def test_two_orthogonal_sentences_are_worked_by_hand() -> None:
 
 
 def test_the_sum_is_twice_nt_xent_with_equal_gradients() -> None:
-    first, second = drawn(0), drawn(1)
-    ours = torch.autograd.grad(two_sides(first, second, temperature=TEMPERATURE), (first, second))
-    theirs = torch.autograd.grad(2 * nt_xent(first, second, temperature=TEMPERATURE), (first, second))
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
+    ours = two_sides(first, second, temperature=TEMPERATURE)
+    theirs = 2 * nt_xent(first, second, temperature=TEMPERATURE)
+    assert_equal_with_gradients(ours, theirs, (first, second), atol=1e-12)
 
 
 def test_sides_sentences_and_lengths_of_vectors_may_change() -> None:
-    first, second = drawn(0), drawn(1)
+    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
     expected = two_sides(first, second, temperature=TEMPERATURE)
     order = torch.tensor([4, 2, 0, 1, 3])
     scale = torch.arange(1.0, BATCH + 1, dtype=torch.float64)[:, None]
@@ -79,6 +68,6 @@ def test_sides_sentences_and_lengths_of_vectors_may_change() -> None:
 
 
 def test_equal_views_still_push_sentences_apart() -> None:
-    vectors = drawn(0)
+    vectors = drawn(BATCH, WIDTH, seed=0)
     (gradient,) = torch.autograd.grad(two_sides(vectors, vectors, temperature=TEMPERATURE), vectors)
     assert gradient.abs().max() > 1e-3

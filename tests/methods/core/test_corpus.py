@@ -1,22 +1,181 @@
-"""A tokenised corpus: every column of every row under its own index, and rows that lack a column."""
+"""A tokenised corpus: every column of every row; kept by content, never read for anything else."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
-from methods.core.corpus import TokenizedCorpus, positions_by_index, texts_of
+from methods.core import streams
+from methods.core.corpus import CHUNK, Pieces, TokenizedCorpus, pieces_of, positions_by_index, texts_of
+from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
-from methods.core.pieces import CHUNK
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
+from methods.registry import METHODS
 from tests.support import tiny
+from tests.support.samples import Grounds, make, samples_of
 
+TEXTS = ["the man runs", "", "a cat sleeps under the old tree near the river", "the man runs"]
 ROWS = [Row(7, "the man runs", ("a cat", "two dog")), Row(2, "a big river", ("the old tree", "red"))]
 
 
-def test_each_column_of_a_row_has_the_pieces_of_its_text(tmp_path: Path) -> None:
-    encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path))
+@pytest.fixture
+def encoder(backbone: Path, tmp_path: Path) -> SentenceEncoder:
+    """An encoder that keeps what it tokenises."""
+    made = tiny.sentence_encoder(backbone)
+    made.piece_folder = tmp_path / "pieces"
+    return made
+
+
+def kept(encoder: SentenceEncoder) -> list[Path]:
+    assert encoder.piece_folder is not None
+    return sorted(encoder.piece_folder.glob("*.npy"))
+
+
+def as_lists(pieces: Pieces) -> list[list[int]]:
+    return [pieces.ids(place).tolist() for place in range(len(pieces.ends) - 1)]
+
+
+def forbid(encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes any tokenising fail."""
+    monkeypatch.setattr(encoder, "token_ids", None)
+
+
+def test_kept_pieces_are_those_of_the_tokenizer_and_are_made_once(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = encoder.token_ids(TEXTS, max_length=6)
+    first = pieces_of(encoder, TEXTS, 6)
+    forbid(encoder, monkeypatch)
+    second = pieces_of(encoder, TEXTS, 6)
+    assert as_lists(first) == as_lists(second) == expected
+    assert first.flat.dtype == second.flat.dtype == np.int32
+    assert not second.flat.flags.writeable  # a map of the file, not a copy
+    assert len(kept(encoder)) == 1
+
+
+def test_nothing_is_kept_without_a_folder(backbone: Path, tmp_path: Path) -> None:
+    encoder = tiny.sentence_encoder(backbone)
+    assert as_lists(pieces_of(encoder, TEXTS, 6)) == encoder.token_ids(TEXTS, max_length=6)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda encoder: pieces_of(encoder, TEXTS, 7),
+        lambda encoder: pieces_of(encoder, [*TEXTS[:3], "the man sits"], 6),
+        lambda encoder: pieces_of(encoder, ["the man runsa", *TEXTS[1:]], 6),
+        lambda encoder: pieces_of(encoder, ["the man run", "s", *TEXTS[2:]], 6),  # the same letters in all
+        lambda encoder: pieces_of(encoder, TEXTS[::-1], 6),
+        lambda encoder: pieces_of(other_vocabulary(encoder), TEXTS, 6),
+    ],
+    ids=["length", "a word", "a letter", "a border between texts", "order", "tokenizer"],
+)
+def test_whatever_decides_the_pieces_is_part_of_their_name(
+    encoder: SentenceEncoder, change: Callable[[SentenceEncoder], Pieces]
+) -> None:
+    pieces_of(encoder, TEXTS, 6)
+    change(encoder)
+    assert len(kept(encoder)) == 2
+
+
+def other_vocabulary(encoder: SentenceEncoder) -> SentenceEncoder:
+    encoder.tokenizer.add_tokens(["zebra"])
+    encoder._tokenizers.clear()
+    return encoder
+
+
+def test_a_length_beyond_the_positions_is_the_length_of_the_positions(encoder: SentenceEncoder) -> None:
+    """The tiny backbone has 64 positions, so 64 and 512 cut alike and are kept once."""
+    pieces_of(encoder, TEXTS, 64)
+    pieces_of(encoder, TEXTS, 512)
+    assert len(kept(encoder)) == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
+def test_a_damaged_file_is_made_again(encoder: SentenceEncoder, damage: str) -> None:
+    expected = as_lists(pieces_of(encoder, TEXTS, 6))
+    (path,) = kept(encoder)
+    whole = path.read_bytes()
+    at = len(whole) - 40
+    spoiled = {
+        "cut": whole[:at],
+        "changed": whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :],
+        "empty": b"",
+    }
+    path.write_bytes(spoiled[damage])
+    assert as_lists(pieces_of(encoder, TEXTS, 6)) == expected
+    assert path.read_bytes() == whole
+
+
+def test_a_killed_writer_leaves_nothing_that_is_read(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        pieces_of(encoder, TEXTS, 6)
+    monkeypatch.undo()
+    assert kept(encoder) == []
+    assert as_lists(pieces_of(encoder, TEXTS, 6)) == encoder.token_ids(TEXTS, max_length=6)
+
+
+def test_more_texts_than_a_chunk_are_all_kept(encoder: SentenceEncoder) -> None:
+    texts = ["a cat"] * CHUNK + ["the old man"]
+    assert pieces_of(encoder, texts, 8).ids(CHUNK).tolist() == encoder.token_ids(["the old man"])[0]
+    assert pieces_of(encoder, [], 8).ends.tolist() == [0]
+
+
+def tokenise(backbone: Path, folder: Path) -> None:
+    encoder = tiny.sentence_encoder(backbone)
+    encoder.piece_folder = folder
+    assert as_lists(pieces_of(encoder, TEXTS * 50, 6)) == encoder.token_ids(TEXTS * 50, max_length=6)
+
+
+def test_processes_that_want_the_same_pieces_all_get_them(backbone: Path, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    torch.set_num_threads(1)
+    started = [context.Process(target=tokenise, args=(backbone, tmp_path / "p")) for _ in range(4)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join()
+    assert [process.exitcode for process in started] == [0, 0, 0, 0]
+    assert len(list((tmp_path / "p").glob("*.npy"))) == 1
+
+
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
+    return Grounds(tmp_path_factory.mktemp("grounds"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_collates_the_same_batches_from_kept_pieces(
+    name: str, grounds: Grounds, tmp_path: Path
+) -> None:
+    sample = samples_of(name)[0]
+    batches = []
+    for folder in (None, tmp_path, tmp_path):
+        method = make(sample, grounds.of(sample))
+        if isinstance(method.encoder, SentenceEncoder):
+            method.encoder.piece_folder = folder
+        rows = method.prepare(grounds.rows) if sample.trained else grounds.rows
+        rng = streams.generator(3, streams.COLLATE, 0)
+        batches.append(method.collate(rows[:8], step=0, rng=rng) if sample.trained else {})
+    assert list(tmp_path.glob("*.npy")) or not sample.trained
+    for other in batches[1:]:
+        torch.testing.assert_close(other, batches[0], rtol=0, atol=0)
+
+
+def test_each_column_of_a_row_has_the_pieces_of_its_text(encoder: SentenceEncoder) -> None:
     corpus = TokenizedCorpus(encoder, ROWS, columns=(2, TEXT, 2), max_length=4)
     for row in reversed(ROWS):
         for column in (TEXT, 2):
@@ -24,15 +183,6 @@ def test_each_column_of_a_row_has_the_pieces_of_its_text(tmp_path: Path) -> None
             assert corpus.ids(row, column).tolist() == expected
     with pytest.raises(KeyError):
         corpus.ids(ROWS[0], FIRST_AUGMENTATION)
-
-
-def test_a_corpus_longer_than_one_chunk_finds_its_last_row(tmp_path: Path) -> None:
-    encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path))
-    rows = [Row(index, "a cat") for index in range(CHUNK)] + [Row(CHUNK, "the old man")]
-    assert (
-        TokenizedCorpus(encoder, rows, max_length=8).ids(rows[-1], TEXT).tolist()
-        == (encoder.token_ids(["the old man"])[0])
-    )
 
 
 def test_positions_are_those_of_the_rows_and_minus_one_elsewhere() -> None:

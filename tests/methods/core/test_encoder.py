@@ -17,7 +17,7 @@ from methods.core.errors import InputError
 from methods.core.folders import cut_layers, load_encoder
 from methods.core.pooling import LAYERS, check_pooling, masked_mean, pool
 from methods.core.saving import save_backbone
-from methods.core.teacher_mapping import add_mapping
+from methods.core.teachers import add_mapping
 from tests.support import tiny
 
 TEXTS = [
@@ -218,22 +218,3 @@ def test_a_sentence_transformers_folder_without_a_mode_is_refused(backbone: Path
     (tmp_path / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 16}')
     with pytest.raises(InputError, match="pooling mode None, expected cls or mean"):
         load_encoder(tmp_path)
-
-
-def test_a_folder_with_word_pieces_as_vocabulary_and_merges_is_read(tmp_path: Path) -> None:
-    """RoBERTa's checkpoints may come without tokenizer.json: two files make the same tokenizer."""
-    from tokenizers import ByteLevelBPETokenizer
-    from transformers import RobertaConfig, RobertaModel
-
-    pieces = ByteLevelBPETokenizer()
-    pieces.train_from_iterator(
-        ["the man runs"] * 9, 280, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    )
-    pieces.save_model(str(tmp_path))
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    RobertaModel(RobertaConfig(vocab_size=280, max_position_embeddings=40, **sizes)).save_pretrained(tmp_path)
-    assert not (tmp_path / "tokenizer.json").exists()
-    encoder = load_encoder(tmp_path, pooling="mean")
-    ids = encoder.token_ids(["the man runs"])[0]
-    assert (ids[0], ids[-1]) == (0, 2)
-    assert ids[1:-1] == pieces.encode("the man runs").ids

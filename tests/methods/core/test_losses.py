@@ -14,11 +14,7 @@ from methods.core.losses import (
     nt_xent,
     unit_squared_error,
 )
-
-
-def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64, requires_grad=True)
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -61,31 +57,21 @@ def test_info_nce_is_log_n_when_all_embeddings_are_equal(further: int) -> None:
 
 @pytest.mark.parametrize("temperature", [0.05, 1.0])
 def test_info_nce_equals_the_double_loop_with_gradients(temperature: float) -> None:
-    anchors, positives, queue = vectors(5, 7), vectors(5, 7, seed=1), vectors(3, 7, seed=2)
+    anchors, positives, queue = drawn(5, 7), drawn(5, 7, seed=1), drawn(3, 7, seed=2)
     fast = info_nce(anchors, positives, temperature=temperature, negatives=queue)
     slow = slow_info_nce(anchors, torch.cat([positives, queue]), temperature)
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
-    for left, right in zip(
-        torch.autograd.grad(fast, [anchors, positives, queue]),
-        torch.autograd.grad(slow, [anchors, positives, queue]),
-        strict=True,
-    ):
-        torch.testing.assert_close(left, right, rtol=0, atol=1e-9)
+    assert_equal_with_gradients(fast, slow, [anchors, positives, queue], atol=1e-10)
 
 
 @pytest.mark.parametrize("temperature", [0.05, 1.0])
 def test_nt_xent_equals_the_double_loop_with_gradients(temperature: float) -> None:
-    first, second = vectors(4, 6), vectors(4, 6, seed=1)
+    first, second = drawn(4, 6), drawn(4, 6, seed=1)
     fast, slow = nt_xent(first, second, temperature=temperature), slow_nt_xent(first, second, temperature)
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
-    for left, right in zip(
-        torch.autograd.grad(fast, [first, second]), torch.autograd.grad(slow, [first, second]), strict=True
-    ):
-        torch.testing.assert_close(left, right, rtol=0, atol=1e-9)
+    assert_equal_with_gradients(fast, slow, [first, second], atol=1e-10)
 
 
 def test_nt_xent_is_symmetric_and_log_2b_minus_1_at_equality() -> None:
-    first, second = vectors(4, 6), vectors(4, 6, seed=1)
+    first, second = drawn(4, 6), drawn(4, 6, seed=1)
     one = nt_xent(first, second, temperature=0.1).item()
     assert nt_xent(second, first, temperature=0.1).item() == pytest.approx(one, abs=1e-12)
     same = torch.ones(4, 6)
@@ -93,7 +79,7 @@ def test_nt_xent_is_symmetric_and_log_2b_minus_1_at_equality() -> None:
 
 
 def test_similarities_ignore_lengths_and_stay_in_fp32_under_autocast() -> None:
-    queries, keys = vectors(3, 8).detach().float(), vectors(4, 8, seed=1).detach().float()
+    queries, keys = drawn(3, 8).detach().float(), drawn(4, 8, seed=1).detach().float()
     expected = cosine_similarities(queries, keys)
     with torch.autocast("cpu", torch.bfloat16):
         inside = cosine_similarities(3 * queries, 0.5 * keys)

@@ -12,16 +12,12 @@ import pytest
 import torch
 
 from methods.core.errors import InputError
-from methods.core.method import Method
+from methods.core.method import Method, MethodConfig
+from methods.core.networks import Networks
 from methods.core.trainer import TrainConfig, Trainer
 from methods.core.types import Batch, Encoder, Loss, Row
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("trainer") / "bert")
 
 
 def simcse(backbone: Path) -> Method:
@@ -156,9 +152,6 @@ class Exploding(Method):
 
 
 def test_a_loss_that_is_not_finite_stops_with_step_and_parts(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.method import MethodConfig
-    from methods.core.networks import Networks
-
     method = Exploding(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
     with pytest.raises(InputError, match=r"step 2: the loss is not finite \(loss nan, share 0.25\)"):
         tiny.trainer(method, tmp_path).fit(tiny.rows())
@@ -180,9 +173,6 @@ class Watching(Method):
 
 
 def test_each_epoch_visits_every_row_once_in_its_own_order(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.method import MethodConfig
-    from methods.core.networks import Networks
-
     method = Watching(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
     tiny.trainer(method, tmp_path, steps=None, epochs=2, drop_last=False, batch_size=10).fit(tiny.rows())
     assert [len(batch) for batch in method.visited] == [10, 10, 4, 10, 10, 4]
@@ -280,7 +270,7 @@ def test_of_two_candidates_the_better_one_is_kept_and_both_are_logged(backbone: 
     assert (trainer.record.best, trainer.record.best_step, trainer.record.candidate) == (7.0, 3, 0)
     weights = {
         name: next(iter(folder.glob("*.safetensors"))).read_bytes()
-        for name, folder in {"best": trainer.best_folder, "last": trainer.last_folder}.items()
+        for name, folder in {"best": trainer.best_folder, "last": trainer.folder.last}.items()
     }
     other: Any = trainer.method.get_submodule("other")
     other.save(tmp_path / "other")

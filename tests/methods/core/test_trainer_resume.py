@@ -61,6 +61,7 @@ def test_a_flipped_bit_anywhere_in_a_state_is_noticed(tmp_path: Path, name: str)
     written.restore("cpu")
     written.log([{"step": 3}])
     written.commit({"weight": torch.arange(4.0)})
+    written.settle(wait=True)
     place = tmp_path / name
     whole = place.read_bytes()
     assert len(whole) > 200
@@ -175,7 +176,7 @@ def test_a_resume_point_holds_what_was_when_it_was_taken(tmp_path: Path) -> None
     written = TrainingFolder(tmp_path, {"seed": 3})
     written.restore("cpu")
     written.log([{"step": 1}])
-    written.commit_beside({"weight": weight, "moments": moments, "step": 1})
+    written.commit({"weight": weight, "moments": moments, "step": 1})
     weight.zero_()
     moments[0].add_(5)
     written.log([{"step": 2}])

@@ -31,3 +31,10 @@ SAMPLES = [
     Sample("ct", "sbert-inbatch", IN_BATCH),
     Sample("ct", "sbert-inbatch-dot", {**IN_BATCH, "scale": 1.0, "similarity": "dot"}),
 ]
+
+REFUSED = [
+    ({"scale": 20.0}, "expected 0 and a number for `in-batch`"),
+    ({"negatives": 0}, "expected 0 and a number for `in-batch`"),
+    ({"negative_pairs": "in-batch"}, "expected 0 and a number for `in-batch`"),
+    ({"similarity": "dot"}, "similarity 'dot' with negative_pairs"),
+]

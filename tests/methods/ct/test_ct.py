@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
-from torch import Tensor
 
 from methods.core import streams
 from methods.core.errors import InputError
@@ -19,11 +17,7 @@ from methods.ct.method import CT
 from methods.ct.pairs import group_size, pair_up
 from tests.methods.ct.sample import IN_BATCH, PAPER, RELEASED, SAMPLES, SBERT
 from tests.support import tiny
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("ct") / "bert")
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> CT:
@@ -35,11 +29,6 @@ def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> C
 def batch_of(method: CT, start: int = 0, count: int = 7, step: int = 0) -> dict[str, Any]:
     rows = list(method.prepare(tiny.rows()))[start : start + count]
     return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
-
-
-def drawn(*shape: int, seed: int) -> Tensor:
-    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return made.requires_grad_()
 
 
 def test_tension_has_its_worked_values() -> None:
@@ -65,10 +54,7 @@ def test_tension_and_gradients_equal_the_loop(reduction: objective.Reduction) ->
         chance = 1 / (1 + (-(one * other).sum()).exp())
         slow = slow - (chance.log() if label else (1 - chance).log())
     slow = slow / (6 if reduction == "mean" else 1)
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-8)
-    inputs = [first, second]
-    for quick, loop in zip(torch.autograd.grad(fast, inputs), torch.autograd.grad(slow, inputs), strict=True):
-        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(fast, slow, [first, second])
 
 
 def test_in_batch_tension_is_the_mean_of_both_directions() -> None:
@@ -106,11 +92,6 @@ def test_the_method_compares_by_what_its_setting_says(
     loss, encode = method.loss(batch).total, method.second.forward
     monkeypatch.setattr(method.second, "forward", lambda tokens: 2 * encode(tokens))
     assert torch.isclose(method.loss(batch).total, loss).item() != changes
-
-
-def test_dot_products_are_no_choice_where_nothing_else_is_compared() -> None:
-    with pytest.raises(ValidationError, match="similarity 'dot' with negative_pairs"):
-        CT.Config(**{**RELEASED, "similarity": "dot"})
 
 
 def test_large_scores_give_finite_losses() -> None:
@@ -216,9 +197,3 @@ def test_the_learned_scale_starts_where_the_setting_says_and_moves(backbone: Pat
     tiny.trainer(method, tmp_path, steps=2).fit(tiny.rows())
     assert method.log_scale.item() != pytest.approx(math.log(20), abs=1e-5)
     assert made(backbone).log_scale is None
-
-
-@pytest.mark.parametrize("change", [{"scale": 20.0}, {"negatives": 0}, {"negative_pairs": "in-batch"}])
-def test_settings_that_do_not_agree_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="expected 0 and a number for `in-batch`"):
-        CT.Config.model_validate({**RELEASED, **change})

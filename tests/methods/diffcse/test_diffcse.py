@@ -14,9 +14,8 @@ from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.core.networks import Networks
-from methods.diffcse.masking import corrupt
 from methods.diffcse.method import DiffCSE, doubled
-from methods.diffcse.rewriting import pieces
+from methods.diffcse.rewriting import corrupt, pieces
 from tests.methods.diffcse.sample import PAPER, RELEASED, SAMPLES
 from tests.support import tiny
 
@@ -123,15 +122,9 @@ def test_the_discriminator_is_the_backbone_with_the_vector_after_its_embedding_l
         torch.testing.assert_close(found, discriminator.classes(states), rtol=0, atol=1e-5)
 
 
-def test_only_the_generator_never_learns(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_only_the_generator_never_learns(folders: dict[str, Path]) -> None:
+    """Law 6 compares it with its start."""
     method = made(folders)
-    assert method.generator is not None
-    before = {name: tensor.clone() for name, tensor in method.generator.module.state_dict().items()}
-    tiny.trainer(method, tmp_path, steps=2).fit(tiny.rows())
-    after = method.generator.module.state_dict()
-    assert all(torch.equal(before[name], after[name]) for name in before)
-    assert len(before) > 10
-    assert not any(parameter.requires_grad for parameter in method.generator.module.parameters())
     learned = {name.partition(".")[0] for name, p in method.named_parameters() if p.requires_grad}
     assert learned == {"encoder", "head", "discriminator"}
 
@@ -218,18 +211,6 @@ def test_a_generator_of_other_pieces_is_refused(folders: dict[str, Path], tmp_pa
     networks = Networks(folders["bert"], pooling="cls", parent=other)
     with pytest.raises(InputError, match="word pieces differ"):
         DiffCSE(DiffCSE.Config.model_validate(RELEASED), networks)
-
-
-def test_neither_head_nor_discriminator_is_exported_and_they_change_no_vector(
-    folders: dict[str, Path],
-) -> None:
-    method = made(folders)
-    before = method.exported().encode(["the man runs"])
-    with torch.no_grad():
-        for name, parameter in method.named_parameters():
-            if not name.startswith("encoder"):
-                parameter.add_(1.0)
-    np.testing.assert_array_equal(method.exported().encode(["the man runs"]), before)
 
 
 def test_the_presets_differ_in_the_five_switches(folders: dict[str, Path]) -> None:

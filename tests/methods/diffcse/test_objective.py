@@ -12,11 +12,7 @@ from methods.core.errors import InputError
 from methods.core.heads import BatchNormHead
 from methods.diffcse import objective
 from tests.methods.diffcse import reference
-
-
-def drawn(*shape: int, seed: int) -> Tensor:
-    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return made.requires_grad_()
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 def parameters(head: BatchNormHead) -> list[Tensor]:
@@ -67,11 +63,7 @@ def test_loss_and_gradients_equal_the_loops(positions: objective.CountedPosition
     slow = reference.contrast(vectors[:3], vectors[3:], 0.3)
     slow = slow + 0.7 * reference.detection(logits, labels, mask, padding_counts=positions == "all")
 
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-8)
-    for quick, obvious in zip(
-        torch.autograd.grad(fast, inputs), torch.autograd.grad(slow, inputs), strict=True
-    ):
-        torch.testing.assert_close(quick, obvious, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(fast, slow, inputs)
 
 
 def test_a_generator_that_repeats_the_sentence_leaves_the_log_probability_of_original() -> None:

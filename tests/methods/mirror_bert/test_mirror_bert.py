@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from methods.core import streams
 from methods.core.drophead import DropHead, add_drop_head
@@ -20,13 +19,9 @@ from methods.mirror_bert.objective import mirror_bert_loss
 from methods.mirror_bert.span import SpanPlace, mask_span
 from tests.methods.mirror_bert.sample import PORTABLE, RELEASED, SAMPLES
 from tests.support import tiny
+from tests.support.vectors import drawn
 
 SENTENCE = "the quick brown fox jumps over the lazy dog"
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("mirror") / "bert")
 
 
 def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> MirrorBert:
@@ -39,26 +34,6 @@ def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> M
 def batch_of(method: MirrorBert, count: int = 6, step: int = 0) -> dict[str, Any]:
     rows = list(method.prepare(tiny.rows()))[:count]
     return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
-
-
-def drawn(*shape: int, seed: int) -> Tensor:
-    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return made.requires_grad_()
-
-
-def slow(first: Tensor, second: Tensor, tau: float) -> Tensor:
-    """Every vector once as anchor, every other one in its denominator."""
-    rows = [*first, *second]
-    total = first.new_zeros(())
-    for n, own in enumerate(rows):
-        scores = {
-            m: (own * other).sum() / (own.norm() * other.norm()) / tau
-            for m, other in enumerate(rows)
-            if m != n
-        }
-        positive = scores[(n + len(first)) % len(rows)]
-        total = total - (positive.exp() / torch.stack([score.exp() for score in scores.values()]).sum()).log()
-    return total / len(rows)
 
 
 @pytest.mark.parametrize(("tau", "expected"), [(1.0, 1.157474), (0.5, 1.270714), (0.04, 7.012493)])
@@ -75,19 +50,6 @@ def test_loss_has_its_worked_values(tau: float, expected: float) -> None:
     assert loss.total.item() == pytest.approx(by_hand, abs=1e-10)
     assert loss.total.item() == pytest.approx(expected, abs=5e-7)
     assert loss.parts["positive_cosine"].item() == pytest.approx(0.6)
-
-
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_loss_and_gradients_equal_the_loop(size: int) -> None:
-    first, second = drawn(size, 4, seed=0), drawn(size, 4, seed=1)
-    fast = mirror_bert_loss(first, second, temperature=0.2).total
-    obvious = slow(first, second, 0.2)
-    assert fast.item() == pytest.approx(obvious.item(), abs=1e-8)
-    pairs = zip(
-        torch.autograd.grad(fast, [first, second]), torch.autograd.grad(obvious, [first, second]), strict=True
-    )
-    for quick, loop in pairs:
-        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
 
 
 def test_views_may_change_sides_and_equal_vectors_give_log_2b_minus_1() -> None:

@@ -11,3 +11,11 @@ SAMPLES = [
     Sample("modals", "gaussian-noise", {**_PLAIN, "positive": "gaussian-noise"}),
     Sample("modals", "pca-jittering", {**_PLAIN, "positive": "pca-jittering", "directions": 4}),
 ]
+
+REFUSED = [
+    ({"positive": "extrapolate"}, "positive"),
+    ({"magnitude": -0.1}, "magnitude"),
+    ({"temperature": 0.0}, "temperature"),
+    ({"directions": 4}, "directions go with positive: pca-jittering"),
+    ({"positive": "pca-jittering"}, "directions go with positive: pca-jittering"),
+]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 
 from methods.core import streams
 from methods.modals.augmentation import (
@@ -19,16 +18,10 @@ from methods.modals.augmentation import (
     jitter,
     linear_sampling,
 )
-from methods.modals.method import Modals
 from tests.methods.modals.sample import SAMPLES
 from tests.support import tiny
 
 POOL = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0]])
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("modals") / "bert")
 
 
 def ready(sample: tiny.Sample, backbone: Path, **config: Any) -> tuple[Any, dict[str, Any]]:
@@ -167,18 +160,3 @@ def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: P
     positives.sum().backward()
     assert method.encoder.backbone.embeddings.word_embeddings.weight.grad.abs().sum() > 0
     assert anchors.shape == positives.shape == (6, 16)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"positive": "extrapolate"}, "positive"),
-        ({"magnitude": -0.1}, "magnitude"),
-        ({"temperature": 0.0}, "temperature"),
-        ({"directions": 4}, "directions go with positive: pca-jittering"),
-        ({"positive": "pca-jittering"}, "directions go with positive: pca-jittering"),
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        Modals.Config.model_validate({**SAMPLES[0].config, **change})

@@ -45,3 +45,13 @@ SAMPLES = [
     Sample("pcl", "fixed-peer", {**RELEASED, **PLAIN_PEER, "coupling": "fixed"}, parent="encoder"),
     Sample("pcl", "tied", {**RELEASED, **PLAIN_PEER, "coupling": "tied", "positives": 4, "recompute": True}),
 ]
+
+REFUSED = [
+    ({"positives": 0}, "positives"),
+    ({"edits": ["shuffel", *["invert"] * 7]}, "'shuffle', 'invert', 'delete' or 'repeat'"),
+    ({"edit_share": 1.5}, "edit_share"),
+    ({"temperature": 0.0}, "temperature"),
+    ({"positives": 10}, "positives 10 needs 9 edits and `edits` has 8"),
+    ({"coupling": "tied"}, "tied networks share head and mask"),
+    ({"coupling": "fixed", "peer_head": "cls-own-mlp"}, "fixed peer cannot train"),
+]

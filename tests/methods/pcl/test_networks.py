@@ -119,11 +119,14 @@ def rows_of(encoder: SentenceEncoder, method: PCL, texts: list[str], *, masked: 
     ids = [np.array(row) for row in encoder.token_ids(texts)]
     method.eval()
     with torch.no_grad():
-        return encode_in_groups(encoder, pad_in_groups(encoder, ids, groups=2, masked=masked))
+        return encode_in_groups(encoder, pad_in_groups(encoder, ids, masked=masked))
 
 
 @pytest.mark.parametrize("masked", [True, False])
-def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(make: Make, masked: bool) -> None:
+def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(
+    make: Make, masked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("methods.core.grouping.LENGTH_GROUPS", 2)
     method = make()
     short = ["the man runs", "a cat sleeps", "two dogs"]
     alone = rows_of(method.encoder, method, short, masked=masked)

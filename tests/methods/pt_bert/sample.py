@@ -41,3 +41,12 @@ SAMPLES = [
     ),
     Sample("pt-bert", "token-states", TOKEN_STATES),
 ]
+
+REFUSED = [
+    ({"pseudo_length": 0}, "pseudo_length"),
+    ({"pseudo_heads": 0}, "pseudo_heads"),
+    ({"pseudo_dropout": 1.0}, "pseudo_dropout"),
+    ({"momentum": 1.01}, "momentum"),
+    ({"pseudo_source": "tokens"}, "expected plain"),
+    ({"pseudo_source": "tokens", "pseudo_form": "plain", "export": "output"}, "expected plain"),
+]

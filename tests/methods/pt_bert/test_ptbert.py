@@ -8,29 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
 from harness.plan.recipes import load_recipes
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
-from methods.core.trainer import TrainConfig
 from methods.core.types import Batch
-from methods.registry import load_method
-from tests.methods.pt_bert.sample import COLLAPSED, INERT, PAPER, RELEASED, TOKEN_STATES
+from tests.methods.pt_bert.sample import COLLAPSED, PAPER, RELEASED, TOKEN_STATES
 from tests.support import tiny
 from tests.support.tiny import Sample
 
 RECIPES = Path(__file__).parents[3] / "recipes"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("bert"))
-
-
-def build(folder: Path, config: Any, method: str = "pt-bert") -> Any:
-    made = tiny.build(Sample(method, "", config), folder, parent=None, pooling="cls").train()
+def build(backbone: Path, config: Any, method: str = "pt-bert") -> Any:
+    made = tiny.build(Sample(method, "", config), backbone, parent=None, pooling="cls").train()
     made.prepare(tiny.rows())
     return made
 
@@ -39,9 +31,9 @@ def batch_of(method: Any, size: int = 8) -> Batch:
     return method.collate(tiny.rows()[:size], step=0, rng=streams.generator(1, streams.COLLATE, 0))
 
 
-def losses_of(folder: Path, config: Any, steps: int = 3) -> list[float]:
+def losses_of(backbone: Path, config: Any, steps: int = 3) -> list[float]:
     """Returns the losses of a few optimiser steps under fixed seeds."""
-    method, losses = build(folder, config), []
+    method, losses = build(backbone, config), []
     optimizer = torch.optim.Adam([p for p in method.parameters() if p.requires_grad], lr=1e-3)
     for step in range(steps):
         torch.manual_seed(step)
@@ -55,8 +47,8 @@ def losses_of(folder: Path, config: Any, steps: int = 3) -> list[float]:
 
 
 @pytest.mark.parametrize("form", ["factorised", "plain"])
-def test_training_leaves_the_pseudo_tokens_bit_for_bit_as_they_were(folder: Path, form: str) -> None:
-    method = build(folder, {**RELEASED, "pseudo_form": form})
+def test_training_leaves_the_pseudo_tokens_bit_for_bit_as_they_were(backbone: Path, form: str) -> None:
+    method = build(backbone, {**RELEASED, "pseudo_form": form})
     start = {name: value.detach().clone() for name, value in method.state_dict().items()}
     optimizer = torch.optim.AdamW([p for p in method.parameters() if p.requires_grad], weight_decay=0.0)
     for step in range(5):
@@ -74,12 +66,12 @@ def test_training_leaves_the_pseudo_tokens_bit_for_bit_as_they_were(folder: Path
 
 @pytest.mark.parametrize(("config", "matters"), [(RELEASED, False), (PAPER, False), (TOKEN_STATES, True)])
 def test_other_pseudo_tokens_change_the_loss_only_with_token_states(
-    folder: Path, config: dict[str, Any], matters: bool
+    backbone: Path, config: dict[str, Any], matters: bool
 ) -> None:
     for form in {config["pseudo_form"], "plain"}:
         losses = []
         for sd in (0.1, 10.0):
-            method = build(folder, {**config, "pseudo_form": form})
+            method = build(backbone, {**config, "pseudo_form": form})
             torch.nn.init.normal_(method.block.tokens, std=sd)
             torch.nn.init.normal_(method.key_block.tokens, std=sd)
             torch.manual_seed(5)
@@ -87,21 +79,23 @@ def test_other_pseudo_tokens_change_the_loss_only_with_token_states(
         assert (losses[0] != losses[1]) is matters
 
 
-def test_factorised_and_plain_train_alike_over_several_steps(folder: Path) -> None:
-    lean, wide = (losses_of(folder, {**RELEASED, "pseudo_form": form}) for form in ("factorised", "plain"))
+def test_factorised_and_plain_train_alike_over_several_steps(backbone: Path) -> None:
+    lean, wide = (losses_of(backbone, {**RELEASED, "pseudo_form": form}) for form in ("factorised", "plain"))
     assert lean == pytest.approx(wide, rel=1e-4)
 
 
-def test_dropout_rate_zero_in_the_block_trains_as_collapsed(folder: Path) -> None:
-    assert losses_of(folder, {**RELEASED, "pseudo_dropout": 0.0}) == losses_of(folder, COLLAPSED)
-    assert losses_of(folder, RELEASED) != losses_of(folder, COLLAPSED)
+def test_dropout_rate_zero_in_the_block_trains_as_collapsed(backbone: Path) -> None:
+    assert losses_of(backbone, {**RELEASED, "pseudo_dropout": 0.0}) == losses_of(backbone, COLLAPSED)
+    assert losses_of(backbone, RELEASED) != losses_of(backbone, COLLAPSED)
 
 
 @pytest.mark.parametrize("attention", ["online", "momentum"])
-def test_the_key_side_reads_the_stated_weights_in_its_second_attention(folder: Path, attention: str) -> None:
+def test_the_key_side_reads_the_stated_weights_in_its_second_attention(
+    backbone: Path, attention: str
+) -> None:
     """With a momentum value layer of zeros attention 1 gives 0, so the key is the trained b_V, or 0."""
     config = {**PAPER, "key_second_attention": attention, "pseudo_dropout": 0.0}
-    method = build(folder, config)
+    method = build(backbone, config)
     torch.nn.init.zeros_(method.key_block.value.weight)
     torch.nn.init.zeros_(method.key_block.value.bias)
     keys = method.keys(batch_of(method)["anchor"])
@@ -109,19 +103,9 @@ def test_the_key_side_reads_the_stated_weights_in_its_second_attention(folder: P
     torch.testing.assert_close(keys, expected.expand_as(keys))
 
 
-def test_the_key_side_and_the_pseudo_tokens_get_no_gradient(folder: Path) -> None:
-    """Key side: 37 tensors of a two-layer BERT, 7 of the block, 2 of the head."""
-    method = build(folder, RELEASED)
-    method.loss(batch_of(method)).total.backward()
-    without = {name for name, parameter in method.named_parameters() if parameter.grad is None}
-    key_side = {name for name, _ in method.named_parameters() if name.startswith("key_")}
-    assert len(key_side) == 37 + 7 + 2
-    assert without == key_side | set(INERT)
-
-
-def test_trained_weights_used_on_the_key_side_get_no_gradient_there(folder: Path) -> None:
+def test_trained_weights_used_on_the_key_side_get_no_gradient_there(backbone: Path) -> None:
     """The released key side reads the trained second attention; keys are constants there."""
-    method = build(folder, RELEASED)
+    method = build(backbone, RELEASED)
     tokens, trained = batch_of(method)["anchor"], list(method.block.value.parameters())
     torch.manual_seed(4)
     got = torch.autograd.grad(method.loss({"anchor": tokens}).total, trained)
@@ -136,9 +120,9 @@ def test_trained_weights_used_on_the_key_side_get_no_gradient_there(folder: Path
     assert (leaking[0] - constant[0]).abs().max() > 0.01 * constant[0].abs().max()
 
 
-def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(folder: Path) -> None:
+def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(backbone: Path) -> None:
     """The trained layer is raised by 1; momentum 0.25 takes the key layer up by 0.75 of it."""
-    method = build(folder, {**RELEASED, "momentum": 0.25})
+    method = build(backbone, {**RELEASED, "momentum": 0.25})
     start = method.block.value.weight.detach().clone()
     assert torch.equal(method.key_block.value.weight, start)
     with torch.no_grad():
@@ -148,61 +132,27 @@ def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(folder: P
     torch.testing.assert_close(method.key_block.value.weight, start + 0.75)
 
 
-def test_vectors_do_not_depend_on_block_head_or_key_side(folder: Path) -> None:
-    method, plain = build(folder, RELEASED), tiny.sentence_encoder(folder, "cls")
-    with torch.no_grad():
-        for part in (method.block, method.head, method.key_block, method.key_head, method.key_encoder):
-            for parameter in part.parameters():
-                parameter.fill_(0.3)
-    texts = ["the man runs", "a dog sleeps under the tree"]
-    np.testing.assert_array_equal(method.exported().encode(texts), plain.encode(texts))
-
-
-def test_the_exported_output_is_the_block_of_the_vector_without_dropout(folder: Path) -> None:
-    method = build(folder, {**RELEASED, "export": "output"})
+def test_the_exported_output_is_the_block_of_the_vector_without_dropout(backbone: Path) -> None:
+    method = build(backbone, {**RELEASED, "export": "output"})
     texts = ["the man runs", "a dog sleeps under the tree"]
     pooled = torch.from_numpy(method.encoder.encode(texts))
     expected = method.block.eval()(pooled).detach().numpy()
     np.testing.assert_allclose(method.exported().encode(texts), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_what_is_exported_does_not_change_training(folder: Path) -> None:
-    assert losses_of(folder, RELEASED) == losses_of(folder, {**RELEASED, "export": "output"})
+def test_what_is_exported_does_not_change_training(backbone: Path) -> None:
+    assert losses_of(backbone, RELEASED) == losses_of(backbone, {**RELEASED, "export": "output"})
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"pseudo_length": 0}, "pseudo_length"),
-        ({"pseudo_heads": 0}, "pseudo_heads"),
-        ({"pseudo_dropout": 1.0}, "pseudo_dropout"),
-        ({"momentum": 1.01}, "momentum"),
-        ({"pseudo_source": "tokens"}, "expected plain"),
-        ({**TOKEN_STATES, "export": "output"}, "expected plain"),
-        ({"m": 128}, "Extra inputs are not permitted"),
-    ],
-)
-def test_bad_settings_are_refused_by_name(folder: Path, changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
-        build(folder, {**RELEASED, **changes})
-
-
-def test_heads_must_divide_the_width(folder: Path) -> None:
+def test_heads_must_divide_the_width(backbone: Path) -> None:
     with pytest.raises(InputError, match="12 heads for width 16"):
-        build(folder, {**RELEASED, "pseudo_heads": 12})
-
-
-def test_every_run_of_the_recipe_is_a_valid_configuration() -> None:
-    recipe = load_recipes(RECIPES)["ptbert"]
-    for system in recipe.systems.values():
-        load_method(system.method).Config.model_validate(system.config)
-        TrainConfig.model_validate(system.train)
-    methods = [system.method for system in recipe.systems.values()]
-    assert (methods.count("pt-bert"), methods.count("moco"), methods.count("simcse")) == (16, 8, 2)
+        build(backbone, {**RELEASED, "pseudo_heads": 12})
 
 
 def test_readings_of_the_recipe_differ_in_the_listed_switches_only() -> None:
     systems = load_recipes(RECIPES)["ptbert"].systems
+    methods = [system.method for system in systems.values()]
+    assert (methods.count("pt-bert"), methods.count("moco"), methods.count("simcse")) == (16, 8, 2)
     released, paper = systems["pt-bert"].config, systems["pt-bert-paper"].config
     assert {key for key in released if released[key] != paper[key]} == {
         "momentum_start",

@@ -11,6 +11,7 @@ from torch import Tensor
 from methods.core.losses import info_nce, unit
 from methods.sct.objective import CrossView, cross_view_loss
 from tests.methods.sct.reference import slow_loss
+from tests.support.vectors import assert_equal_with_gradients
 
 B, D, M = 4, 8, 11
 TAUS = {"online_temperature": 0.3, "reference_temperature": 0.2}
@@ -65,9 +66,7 @@ def test_value_and_gradient_equal_the_slow_form(count: int, crossing: bool) -> N
     online, references, queues = setting()
     fast = crossed(online, references, queues[:count], crossing=crossing).total
     slow = slow_loss(list(online), list(references), queues[:count], crossing=crossing, **TAUS)
-    (mine,), (theirs,) = torch.autograd.grad(fast, online), torch.autograd.grad(slow, online)
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
-    assert torch.allclose(mine, theirs, atol=1e-10)
+    assert_equal_with_gradients(fast, slow, [online], atol=1e-10)
 
 
 def test_exchanging_the_views_with_their_queues_changes_nothing() -> None:

@@ -7,23 +7,16 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 
 from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
 from methods.core.types import Row
 from methods.sg_opt import objective
-from methods.sg_opt.method import SGOpt
 from tests.methods.sg_opt.sample import BACK_TRANSLATION, PAPER, RELEASED, SAMPLES
 from tests.support import tiny
 
 PLAIN = {**PAPER, "freeze_embeddings": True}
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("sg_opt") / "bert")
 
 
 def ready(backbone: Path, config: dict[str, Any], rows: list[Row] | None = None) -> tuple[Any, Any]:
@@ -59,16 +52,6 @@ def test_the_total_is_the_contrast_plus_lambda_times_the_distance(backbone: Path
     moved = method.loss(batch)
     assert moved.parts["distance"].item() == pytest.approx(0.25, rel=1e-6)
     torch.testing.assert_close(moved.total, moved.parts["contrast"] + 0.1 * moved.parts["distance"])
-
-
-def test_no_weight_of_the_frozen_copy_changes_or_gets_a_gradient(backbone: Path, tmp_path: Path) -> None:
-    method, _ = ready(backbone, RELEASED)
-    before = [value.clone() for value in method.frozen.module.parameters()]
-    tiny.trainer(method, tmp_path).fit(tiny.rows())
-    after = list(method.frozen.module.parameters())
-    assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
-    assert all(value.grad is None and not value.requires_grad for value in after)
-    assert not any(name.startswith("frozen") for name in method.state_dict())
 
 
 def test_embeddings_are_frozen_and_layers_and_head_are_trained(backbone: Path) -> None:
@@ -125,11 +108,6 @@ def test_a_back_translation_equal_to_its_text_has_the_largest_cosine(backbone: P
     torch.testing.assert_close(method.contrast(batch), expected)
 
 
-def test_back_translations_need_a_corpus_that_has_them(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation"):
-        ready(backbone, BACK_TRANSLATION)
-
-
 def test_the_head_is_two_wide_layers_with_exact_gelu_on_both_and_is_not_exported(backbone: Path) -> None:
     method, _ = ready(backbone, PLAIN)
     vector = torch.randn(2, 16)
@@ -143,22 +121,6 @@ def test_the_head_is_two_wide_layers_with_exact_gelu_on_both_and_is_not_exported
 def test_a_layer_beyond_the_backbone_is_refused_in_one_line(backbone: Path) -> None:
     with pytest.raises(InputError, match=r"layers 0 to 4 of a backbone with 3 hidden states; expected"):
         ready(backbone, {**PLAIN, "last_layer": 4})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"first_layer": 1, "objective": "opt1"},
-        {"first_layer": 2, "last_layer": 2},
-        {"opt2_negatives": "some"},
-        {"normaliser": "sum"},
-        {"temperature": 0.0},
-        {"tau": 0.1},
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(change))):
-        SGOpt.Config.model_validate({**RELEASED, **change})
 
 
 def test_every_objective_is_in_the_conformance_kit() -> None:

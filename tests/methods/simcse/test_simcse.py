@@ -7,22 +7,14 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 
 from methods.core import streams
-from methods.core.errors import InputError
 from methods.core.losses import info_nce, nt_xent
 from methods.core.types import Row
-from methods.simcse.method import SimCSE
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 
 INFO_NCE, NT_XENT, NO_DROPOUT, PARAPHRASE = SAMPLES
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("simcse") / "bert")
 
 
 def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:
@@ -83,12 +75,6 @@ def test_augmentations_equal_to_the_texts_give_the_dropout_loss(backbone: Path) 
     torch.testing.assert_close(method.loss(batch).total, nt_xent(first, first, temperature=0.05))
 
 
-def test_a_corpus_without_augmentations_is_refused_in_one_line(backbone: Path) -> None:
-    method = tiny.build(PARAPHRASE, backbone, parent=None)
-    with pytest.raises(InputError, match=r"row 0 of the corpus has no augmentation.*name a corpus"):
-        method.prepare(tiny.rows())
-
-
 def test_the_temperature_of_the_config_divides_the_cosine(backbone: Path) -> None:
     losses = []
     for temperature in (0.05, 0.5):
@@ -100,29 +86,3 @@ def test_the_temperature_of_the_config_divides_the_cosine(backbone: Path) -> Non
         torch.testing.assert_close(method.loss(batch).total, expected)
         losses.append(float(expected.detach()))
     assert losses[0] != pytest.approx(losses[1], abs=1e-3)
-
-
-def test_the_head_is_trained_and_not_exported(backbone: Path) -> None:
-    method, _ = ready(INFO_NCE, backbone)
-    assert {name for name, p in method.named_parameters() if p.requires_grad} > {
-        "head.dense.weight",
-        "head.dense.bias",
-    }
-    assert method.exported() is method.encoder
-    assert not any("head" in name for name in method.exported().state_dict())
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"positive": "translation"},
-        {"temperature": 0.0},
-        {"temperature": "0.05"},
-        {"head": "mpl"},
-        {"dropout": 1.0},
-        {"tau": 0.05},
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(change))):
-        SimCSE.Config.model_validate({**INFO_NCE.config, **change})

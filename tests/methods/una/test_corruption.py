@@ -5,18 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from methods.una.corruption import corrupt, force_top, probabilities, select, take, top_positions
-from methods.una.terms import Ranking, Sentences
+from methods.una.corruption import corrupt, probabilities, select, take, top_positions
 from tests.methods.una.reference import SlowTerms
 from tests.methods.una.test_terms import TOY, counted, every, random_documents
 
 SETTINGS = {"by": "tfidf", "magnitude": 0.5, "radius": 4000, "repair": True}
-
-
-def counted_and_forced(texts: list[str], magnitude: float = 0.5) -> tuple[Ranking, Sentences]:
-    _, ranking, sentences = counted(texts)
-    force_top(sentences, magnitude)
-    return ranking, sentences
 
 
 @pytest.mark.parametrize(
@@ -33,14 +26,14 @@ def test_toy_sentences_have_their_worked_probabilities(
     index: int, magnitude: float, expected: list[float]
 ) -> None:
     """Sentence 2: dog and sat tie at 0.75, the first is forced. Sentence 4 at 0.3: fast, 0.69, is forced."""
-    _, sentences = counted_and_forced(TOY, magnitude)
+    _, _, sentences = counted(TOY)
     found = probabilities(take(sentences, np.array([index])), magnitude)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_the_expected_number_of_replacements_is_the_sum_of_probabilities() -> None:
     """Sentence 1: 0.233073 twice and 1 twice, 2.466146; 20,000 copies of it, standard error 0.006."""
-    _, sentences = counted_and_forced(TOY)
+    _, _, sentences = counted(TOY)
     many = take(sentences, np.zeros(20_000, dtype=np.int64))
     assert probabilities(many, 0.5).sum() / 20_000 == pytest.approx(2.466146, abs=1e-5)
     drawn = select(many, np.random.default_rng(0), by="tfidf", magnitude=0.5).sum() / 20_000
@@ -51,8 +44,7 @@ def test_the_expected_number_of_replacements_is_the_sum_of_probabilities() -> No
 def test_probabilities_average_to_beta_before_the_cap_and_keep_their_bounds_after(magnitude: float) -> None:
     _, _, sentences = counted([" ".join(document) for document in random_documents(200)])
     positions, seen = every(sentences), 0
-    force_top(sentences, magnitude)
-    found = probabilities(every(sentences), magnitude)
+    found = probabilities(positions, magnitude)
     for start, end in zip(positions.ends, positions.ends[1:], strict=False):
         ratios, capped = positions.ratios[start:end], np.minimum(magnitude * positions.ratios[start:end], 1)
         if ratios.any():
@@ -66,10 +58,10 @@ def test_probabilities_average_to_beta_before_the_cap_and_keep_their_bounds_afte
 
 
 def test_no_magnitude_selects_the_top_word_and_a_large_one_all_but_the_lowest() -> None:
-    _, sentences = counted_and_forced(TOY, 1e-12)
+    _, _, sentences = counted(TOY)
     positions = every(sentences)
     found = probabilities(positions, 1e-12)
-    assert np.flatnonzero(found == 1).tolist() == top_positions(positions)[0].tolist() == [3, 7, 9, 15]
+    assert np.flatnonzero(found == 1).tolist() == top_positions(positions).tolist() == [3, 7, 9, 15]
     assert found.sum() == pytest.approx(4)
     np.testing.assert_array_equal(probabilities(positions, 1e9), positions.ratios > 0)
 
@@ -77,7 +69,7 @@ def test_no_magnitude_selects_the_top_word_and_a_large_one_all_but_the_lowest() 
 @pytest.mark.parametrize("radius", [2, 5, 4000])
 def test_a_batch_equals_the_word_by_word_form_under_the_same_random_numbers(radius: int) -> None:
     documents = random_documents()
-    ranking, sentences = counted_and_forced([" ".join(document) for document in documents])
+    _, ranking, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
     indices = np.random.default_rng(1).permutation(len(documents))[:40]
     found = corrupt(
@@ -86,17 +78,17 @@ def test_a_batch_equals_the_word_by_word_form_under_the_same_random_numbers(radi
     expected = slow.corrupt(
         [documents[index] for index in indices], np.random.default_rng(8), magnitude=0.5, radius=radius
     )
-    assert ranking.terms.words(found.ranks) == [word for copy in expected for word in copy]
+    assert [ranking.terms[rank] for rank in found.ranks] == [word for copy in expected for word in copy]
     assert found.repaired.sum() > 0
 
 
 def test_words_stay_in_number_and_place_and_new_ones_come_from_the_window() -> None:
-    ranking, sentences = counted_and_forced([" ".join(document) for document in random_documents(300)])
+    _, ranking, sentences = counted([" ".join(document) for document in random_documents(300)])
     positions = every(sentences)
     found = corrupt(positions, ranking, np.random.default_rng(0), **{**SETTINGS, "radius": 3})
     assert len(found.ranks) == len(positions.ranks)
     changed = found.ranks != positions.ranks
-    top = top_positions(positions)[0]
+    top = top_positions(positions)
     touched = found.replaced.copy()
     touched[top] |= changed[top]
     assert not changed[~touched].any()
@@ -106,7 +98,7 @@ def test_words_stay_in_number_and_place_and_new_ones_come_from_the_window() -> N
 def test_every_sentence_is_changed_even_one_word_or_equal_scores() -> None:
     """A sentence of equal scores has no probability above 0; its first word is changed and no other."""
     texts = [*[" ".join(document) for document in random_documents()], "w1", "w2 w2 w2"]
-    ranking, sentences = counted_and_forced(texts)
+    _, ranking, sentences = counted(texts)
     positions = every(sentences)
     for seed in range(20):
         found = corrupt(positions, ranking, np.random.default_rng(seed), **{**SETTINGS, "radius": 1})
@@ -120,7 +112,7 @@ def test_every_sentence_is_changed_even_one_word_or_equal_scores() -> None:
 
 
 def test_an_empty_sentence_passes_through_alone_and_among_others() -> None:
-    ranking, sentences = counted_and_forced(["w1 w2", "", "w3 w1 w1", ""])
+    _, ranking, sentences = counted(["w1 w2", "", "w3 w1 w1", ""])
     found = corrupt(every(sentences), ranking, np.random.default_rng(0), **SETTINGS)
     assert len(found.ranks) == 5
     assert not found.repaired[[1, 3]].any()

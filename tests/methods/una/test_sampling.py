@@ -1,4 +1,4 @@
-"""Replacements: a look-up that equals the search, exact distributions, windows."""
+"""Replacements: exact distributions, windows, and what is drawn where nothing is relevant."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from methods.una.prefix_sums import BUCKETS, SEVERAL, bucket_of, prefix_sums
 from methods.una.sampling import draw, draw_any
 from methods.una.terms import Ranking
-from methods.una.vocabulary import vocabulary
 from tests.methods.una.test_terms import TOY, counted
 
 DRAWS = 100_000
@@ -17,46 +15,8 @@ DRAWS = 100_000
 
 def ranking_of(relevance: list[float]) -> Ranking:
     weights = np.array(relevance)
-    names = vocabulary(f"t{rank}" for rank in range(len(weights)))
-    return Ranking(names, np.arange(len(weights)), weights, np.ones(len(weights)), prefix_sums(weights))
-
-
-def test_a_target_is_looked_up_in_its_bucket_or_searched_where_terms_meet(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Weights 3, 1, 2 in six buckets of width 1: sums 0, 3, 4 and 6 lie in buckets 0, 3, 4 and 6."""
-    monkeypatch.setattr("methods.una.prefix_sums.BUCKETS", 2)
-    mass = prefix_sums(np.array([3.0, 1.0, 2.0]))
-    assert mass.sums.tolist() == [0, 3, 4, 6]
-    assert mass.guide.tolist() == [SEVERAL, 0, 0, SEVERAL, SEVERAL, 2, SEVERAL]
-    targets = np.array([0, 0.5, 1, 2.999, 3, 3.5, 4, 5, 5.999])
-    assert bucket_of(targets, 6.0, 6).tolist() == [0, 0, 1, 2, 3, 3, 4, 5, 5]
-    assert mass.locate(targets).tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2]
-
-
-@pytest.mark.parametrize(
-    "weights",
-    [
-        np.random.default_rng(0).gamma(0.3, size=3_000),
-        np.geomspace(1e9, 1e-9, 500),
-        np.repeat([5.0, 0.0, 1.0, 0.0], 50),
-        np.ones(1),
-    ],
-)
-def test_locating_equals_a_binary_search_also_on_the_sums_and_beside_them(weights: np.ndarray) -> None:
-    mass = prefix_sums(weights)
-    assert len(mass.guide) == BUCKETS * len(weights) + 1
-    edges = mass.sums[:-1]
-    targets = np.concatenate(
-        [
-            np.random.default_rng(1).random(DRAWS) * mass.sums[-1],
-            edges,
-            np.nextafter(edges, np.inf),
-            np.nextafter(mass.sums[1:], 0),
-        ]
-    )
-    expected = np.searchsorted(mass.sums, targets, side="right") - 1
-    np.testing.assert_array_equal(mass.locate(targets), expected)
+    names, mass = [f"t{rank}" for rank in range(len(weights))], np.concatenate([[0.0], np.cumsum(weights)])
+    return Ranking(names, np.arange(len(weights)), weights, np.ones(len(weights)), mass)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from methods.core.errors import InputError
-from methods.una import corruption, terms
-from methods.una.corruption import Positions, force_top, probabilities, take
-from methods.una.prefix_sums import BUCKETS
+from methods.una import terms
+from methods.una.corruption import Positions, probabilities, take
 from methods.una.terms import (
     Documents,
     Ranking,
@@ -30,11 +29,7 @@ def counted(texts: list[str], unit: str = "position") -> tuple[Documents, Rankin
 
 
 def every(sentences: Sentences) -> Positions:
-    return take(sentences, np.arange(len(sentences.forced)))
-
-
-def all_terms(ranking: Ranking) -> list[str]:
-    return ranking.terms.words(np.arange(len(ranking.terms)))
+    return take(sentences, np.arange(len(sentences.ends) - 1))
 
 
 def random_documents(count: int = 60, seed: int = 0) -> list[list[str]]:
@@ -53,12 +48,12 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
     cat, sat, dog, ran ln(4/3) ln 2; the ln(4/3) ln(4/3) in each sentence where it is a third of the words.
     """
     _, ranking, _ = counted(TOY)
-    assert all_terms(ranking) == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
+    assert ranking.terms == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
     expected = [0.398812, 0.309343, 0.213698, 0.213698, 0.199406, 0.199406, 0.199406, 0.199406, 0.082761]
     np.testing.assert_allclose(ranking.relevance, expected, atol=1e-6)
     idf = [1.386294] * 4 + [0.693147] * 4 + [0.287682]
     np.testing.assert_allclose(ranking.idf, idf, atol=1e-6)
-    np.testing.assert_allclose(np.diff(ranking.mass.sums), ranking.relevance, atol=1e-15)
+    np.testing.assert_allclose(np.diff(ranking.mass), ranking.relevance, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +87,9 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
     documents = random_documents()
     _, ranking, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
-    assert all_terms(ranking) == slow.ranked
+    assert ranking.terms == slow.ranked
     np.testing.assert_allclose(ranking.relevance, [slow.relevance[word] for word in slow.ranked], atol=1e-12)
     assert [slow.ranked[rank] for rank in sentences.ranks] == [word for doc in documents for word in doc]
-    monkeypatch.setattr(corruption, "CHUNK", chunk)
-    force_top(sentences, 0.5)
     found = probabilities(every(sentences), 0.5)
     np.testing.assert_allclose(
         found, [p for document in documents for p in slow.probabilities(document, 0.5)], atol=1e-6
@@ -108,8 +101,7 @@ def test_augmentations_count_as_documents_and_get_no_scores() -> None:
     ranking = rank_terms(documents)
     slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
     sentences = counted_sentences(documents, ranking, count=len(TOY), unit="position")
-    force_top(sentences, 0.5)
-    assert all_terms(ranking) == slow.ranked
+    assert ranking.terms == slow.ranked
     assert len(sentences.ends) == len(TOY) + 1
     assert sentences.ranks.base is None, "the words of the augmentations are let go"
     np.testing.assert_allclose(
@@ -147,7 +139,7 @@ def test_an_empty_sentence_is_an_empty_document() -> None:
     ranking = rank_terms(documents)
     sentences = counted_sentences(documents, ranking, count=4, unit="position")
     assert sentences.ends.tolist() == [0, 2, 2, 4, 4]
-    assert ranking.idf[all_terms(ranking).index("a")] == pytest.approx(np.log(4))
+    assert ranking.idf[ranking.terms.index("a")] == pytest.approx(np.log(4))
     assert take(sentences, np.array([1, 2, 3])).ends.tolist() == [0, 0, 2, 2]
 
 
@@ -162,7 +154,6 @@ def test_a_word_that_a_sentence_has_more_often_than_a_byte_holds_is_counted() ->
     documents = [["w1"] * 300 + ["w2"], *random_documents()]
     _, _, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
-    force_top(sentences, 0.5)
     assert sentences.counts.max() == 300
     np.testing.assert_allclose(
         probabilities(every(sentences), 0.5),
@@ -174,7 +165,6 @@ def test_a_word_that_a_sentence_has_more_often_than_a_byte_holds_is_counted() ->
 @pytest.mark.parametrize("unit", ["position", "type"])
 def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
     _, _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
-    force_top(sentences, 0.5)
     together = every(sentences)
     for start in range(0, 200, 7):
         some = take(sentences, np.arange(start, min(start + 7, 200)))
@@ -183,12 +173,10 @@ def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
 
 
 def test_memory_is_in_proportion_to_words_sentences_and_terms() -> None:
-    """Five bytes a word, for ranks replace numbers; 12 a sentence; 36 + 32 a term next to its letters."""
+    """Five bytes a word, for ranks replace numbers; 8 a sentence; 28 a term next to its text."""
     documents, ranking, sentences = counted([" ".join(document) for document in random_documents(300)])
     assert np.shares_memory(sentences.ranks, documents.flat)
     assert sentences.ranks.nbytes + sentences.counts.nbytes == 5 * len(documents.flat)
-    assert sentences.ends.nbytes + sentences.forced.nbytes == 12 * 300 + 8
-    terms = ranking.terms
-    assert len(terms.letters) == sum(len(term) + 1 for term in all_terms(ranking))
-    arrays = (terms.ends, ranking.order, ranking.relevance, ranking.idf, *ranking.mass)
-    assert sum(array.nbytes for array in arrays) == (36 + 4 * BUCKETS) * len(terms) + 20
+    assert sentences.ends.nbytes == 8 * 300 + 8
+    arrays = (ranking.order, ranking.relevance, ranking.idf, ranking.mass)
+    assert sum(array.nbytes for array in arrays) == 28 * len(ranking.terms) + 8

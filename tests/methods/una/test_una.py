@@ -9,26 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
-from safetensors import safe_open
 
 from methods.core import streams
-from methods.core.errors import InputError
-from methods.core.schedule import plan_steps
 from methods.core.types import Batch, Row
-from methods.una.method import UNA
 from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
-from tests.methods.una.test_terms import all_terms
 from tests.support import tiny
 from tests.support.tiny import Sample
 
 SIMCSE = {"max_length": 32, "temperature": 0.05, "objective": "nt-xent", "dropout": None}
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("una") / "bert")
 
 
 def build(backbone: Path, rows: list[Row] | None = None, **switches: Any) -> Any:
@@ -76,13 +65,9 @@ def test_plain_steps_between_copies_equal_the_baseline(backbone: Path) -> None:
         assert all(torch.equal(batch["views"][name], other["views"][name]) for name in batch["views"])
 
 
-def test_a_million_sentences_in_batches_of_64_have_3125_steps_with_copies(backbone: Path) -> None:
-    plan = plan_steps(rows=1_000_000, batch_size=64, drop_last=False, steps=None, epochs=1)
-    assert plan.total == 15_625
+def test_every_fifth_step_has_copies(backbone: Path) -> None:
     method = build(backbone)
-    found = [step for step in range(12) if "shares" in collate(method, step)]
-    assert found == [0, 5, 10]
-    assert len(range(0, plan.total, 5)) == 3_125
+    assert [step for step in range(12) if "shares" in collate(method, step)] == [0, 5, 10]
 
 
 @pytest.mark.parametrize(("role", "views"), [("pair", 4), ("column", 3)])
@@ -141,8 +126,8 @@ def test_augmentations_are_the_positives_of_every_step_and_copies_are_of_the_sen
 
 def test_statistics_over_augmentations_hold_their_terms_too(backbone: Path) -> None:
     rows = [Row(index, f"the cat number{index}", (f"a dog number{index}",)) for index in range(8)]
-    terms = set(all_terms(build(backbone, rows, **PARAPHRASE).negatives.ranking))
-    assert terms - set(all_terms(build(backbone, rows).negatives.ranking)) == {"a", "dog"}
+    terms = set(build(backbone, rows, **PARAPHRASE).negatives.ranking.terms)
+    assert terms - set(build(backbone, rows).negatives.ranking.terms) == {"a", "dog"}
 
 
 def test_a_copy_depends_on_seed_step_and_row_and_not_on_the_order_of_the_corpus_index(backbone: Path) -> None:
@@ -162,7 +147,7 @@ def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(bac
     copies = method.negatives.write(rows[-5:], np.random.default_rng(0))
     assert all(copy.strip() and copy != row.text for copy, row in zip(copies.texts, rows[-5:], strict=True))
     assert copies.shares["single_term"] == pytest.approx(1 / 5)
-    assert copies.texts[3] in all_terms(method.negatives.ranking)
+    assert copies.texts[3] in method.negatives.ranking.terms
     assert [len(copy.split()) for copy in copies.texts] == [1, 2, 1, 1, 3]
     assert torch.isfinite(method.loss(collate(method, 0, rows[-5:])).total)
     silent = method.negatives.write([rows[-2]], np.random.default_rng(0))
@@ -186,7 +171,7 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
         "near": build(backbone, rows, radius=1),
         "far": build(backbone, rows, radius=1, replace="anywhere"),
     }
-    rank = {term: index for index, term in enumerate(all_terms(methods["near"].negatives.ranking))}
+    rank = {term: index for index, term in enumerate(methods["near"].negatives.ranking.terms)}
     jumps: Counter[str] = Counter()
     for name, method in methods.items():
         for row, copy in zip(rows, texts_of(method, rows), strict=True):
@@ -196,50 +181,8 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
     assert jumps["far"] > 10
 
 
-def test_a_corpus_without_augmentations_is_refused(backbone: Path) -> None:
-    with pytest.raises(InputError, match="row 0 of the corpus has no augmentation") as told:
-        build(backbone, tiny.rows(), positive="paraphrase")
-    assert "\n" not in str(told.value)
-
-
 def test_a_radius_beyond_the_vocabulary_is_the_whole_vocabulary(backbone: Path) -> None:
     rows = tiny.rows()
     assert texts_of(build(backbone, rows, radius=10**6), rows) == texts_of(
         build(backbone, rows, radius=60), rows
     )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"magnitude": 0.0},
-        {"magnitude": 1.5},
-        {"radius": 0},
-        {"period": -1},
-        {"period": 2.5},
-        {"temperature": 0.0},
-        {"role": "row"},
-        {"unit": "token"},
-        {"unchanged": True},
-        {"style": "upper"},
-        {"beta": 0.5},
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(change))) as told:
-        UNA.Config.model_validate({**RELEASED, **change})
-    assert told.value.error_count() == 1
-
-
-def test_the_head_is_trained_and_not_exported(backbone: Path, tmp_path: Path) -> None:
-    method = build(backbone)
-    assert {name for name, _ in method.named_parameters() if "head" in name} == {
-        "head.dense.weight",
-        "head.dense.bias",
-    }
-    before = method.exported().encode(["the man runs"])
-    torch.nn.init.ones_(method.head.dense.weight)
-    np.testing.assert_array_equal(method.exported().encode(["the man runs"]), before)
-    method.exported().save(tmp_path / "saved")
-    with safe_open(tmp_path / "saved/model.safetensors", "pt") as weights:
-        assert not any("head" in name for name in weights.keys())  # noqa: SIM118 - no mapping

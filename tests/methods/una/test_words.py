@@ -1,36 +1,19 @@
-"""The words of a sentence: known examples, and equality with NLTK's tokenizer on whole texts."""
+"""The words of a sentence on known examples, and others written in the case and spacing of the sentence."""
 
 from __future__ import annotations
 
-import random
-import re
+from pathlib import Path
 
 import pytest
-from nltk.tokenize.destructive import MacIntyreContractions, NLTKWordTokenizer
 
-from methods.una.words import PLAIN, lower, words
+from methods.una.words import find_word, in_case_of, lower, matched, words
 
-MARKS = [
-    *".,:;'\"`()[]{}<>*?!#$%&-", "''", "``", "--", "..", "'s", "'ll", "n't", "'re", "'t", "'tis",
-    "'n", "d'ye",
-    "\u00ab", "\u00bb", "\u201c", "\u201d", "\u2018", "\u2019", "\u2014", "\u00b2", "\u0131", "\u017f",
-]  # fmt: skip
-WORDS = [
-    "a",
-    "b1",
-    "42",
-    "cat",
-    "S",
-    "\u00c9t\u00e9",
-    "cannot",
-    "Gimme",
-    "gonna",
-    "gotta",
-    "lemme",
-    "wanna",
-    "more",
+SENTENCES = [
+    'He said "stop" (twice), didn\'t he?',
+    "  Two  blanks\tand a tab. U.S. rules. ",
+    "``Old'' quotes and 'single' ones, cannot gimme.",
+    "\u0130stanbul, \u201cquoted\u201d \u2014 \u00c9COLE's end...",
 ]
-BLANKS = ["  ", "\t", "\u00a0", " \n"]
 
 
 def test_words_are_those_of_nltk_in_lower_case_with_punctuation_apart() -> None:
@@ -42,36 +25,44 @@ def test_words_are_those_of_nltk_in_lower_case_with_punctuation_apart() -> None:
     assert words("") == words(" \t") == []
 
 
-def piece(rng: random.Random) -> str:
-    """One word with up to three marks around it, or parts at random."""
-    if rng.random() < 0.3:
-        return "".join(rng.choice([*MARKS, *WORDS]) for _ in range(rng.randint(1, 4)))
-    before, after = (["", "", "", "(", '"'], ["", "", "", "", "'s", ")", ",", ".", '"', "-cat"])
-    return rng.choice(before) + rng.choice(WORDS) + rng.choice(after) + rng.choice(after) + rng.choice(after)
+@pytest.mark.parametrize("text", SENTENCES)
+def test_a_matched_copy_without_changes_is_the_sentence_itself(text: str) -> None:
+    assert len(lower(text)) == len(text)
+    assert matched(text, words(text), words(text)) == text
 
 
-def test_words_equal_the_tokenizer_on_the_whole_text() -> None:
-    rng, tokenizer, plain = random.Random(0), NLTKWordTokenizer(), 0
-    for _ in range(3_000):
-        pieces = [piece(rng) for _ in range(rng.randint(1, 7))]
-        plain += sum(PLAIN.fullmatch(part.lower()) is not None for part in pieces)
-        text = " ".join(pieces)
-        if rng.random() < 0.05:
-            text = text.replace(" ", rng.choice(BLANKS), 1)
-        assert words(text) == tokenizer.tokenize(lower(text)), text
-    assert plain > 1_500
+def test_a_matched_copy_keeps_case_spacing_and_quotes() -> None:
+    text = 'The NATO envoy said "hello".'
+    before, after = words(text), words(text)
+    after[1], after[2], after[5] = "eu", "``", "goodbye"
+    assert matched(text, before, after) == 'The EU " said "goodbye".'
 
 
-def test_no_word_that_the_tokenizer_divides_counts_as_plain() -> None:
-    patterns = [*MacIntyreContractions.CONTRACTIONS2, *MacIntyreContractions.CONTRACTIONS3]
-    divided = ["".join(re.findall(r"\(([\w']+)\)", pattern.replace("(?i)", ""))) for pattern in patterns]
-    assert len(divided) == 10
-    assert "cannot" in divided
-    for word in divided:
-        assert not any(PLAIN.fullmatch(form) for form in (word, f"{word},", f"({word})", f"cat-{word}"))
+def test_the_new_word_takes_the_case_of_the_old() -> None:
+    assert [in_case_of(old, "naples") for old in ("ROME", "Rome", "rome", "I", "1956", "iPod")] == [
+        "NAPLES",
+        "Naples",
+        "naples",
+        "Naples",
+        "naples",
+        "naples",
+    ]
 
 
-@pytest.mark.parametrize("text", ["the cat sat. )", "the cat sat .", "the cat (sat.) '' \u201d"])
-def test_a_last_period_is_found_across_blanks(text: str) -> None:
-    assert words(text) == NLTKWordTokenizer().tokenize(text)
-    assert words(text)[2:5] != ["sat.", ")"]
+def test_words_are_found_in_order_and_a_quote_by_any_of_its_forms() -> None:
+    assert find_word("a cat a", "a", 1) == (3, 4)
+    assert find_word('so "x"', "``", 2) == (3, 4)
+    assert find_word("so ''x", "``", 2) == (3, 5)
+
+
+@pytest.mark.mirror
+def test_every_word_of_the_mirrors_sentences_is_found_with_blanks_alone_between(mirror: Path) -> None:
+    texts = (mirror / "corpora/wiki.txt").read_text(encoding="utf-8").splitlines()
+    assert len(texts) > 30_000
+    for text in texts[::5]:
+        end, lowered = 0, lower(text)
+        for word in words(text):
+            start, stop = find_word(lowered, word, end)
+            assert not text[end:start].strip(), text
+            end = stop
+        assert not text[end:].strip(), text

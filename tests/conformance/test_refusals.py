@@ -1,0 +1,65 @@
+"""What every method refuses in one line: settings without meaning, a corpus or run without what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from methods.core.errors import InputError
+from methods.registry import METHODS, load_method
+from tests.support.samples import Ground, make, refused_by, samples_of
+from tests.support.tiny import Sample
+
+SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
+REFUSED = [(name, *refused) for name in METHODS for refused in refused_by(name)]
+
+
+def named(samples: list[Sample]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("sample", samples, ids=lambda sample: f"{sample.method}-{sample.label}")
+
+
+def config_of(sample: Sample) -> Any:
+    return load_method(sample.method).Config.model_validate(sample.config)
+
+
+@pytest.mark.parametrize(("method", "changes", "told"), REFUSED)
+def test_settings_without_meaning_are_refused(method: str, changes: dict[str, Any], told: str) -> None:
+    """Changes of the method's first sample, which are no settings together."""
+    with pytest.raises(ValidationError, match=told) as caught:
+        config_of(samples_of(method)[0]._replace(config={**samples_of(method)[0].config, **changes}))
+    assert caught.value.error_count() == 1
+    assert "\n" not in caught.value.errors()[0]["msg"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_setting_must_be_given_and_no_other(method: str) -> None:
+    kind, config = load_method(method).Config, samples_of(method)[0].config
+    required = {name for name, field in kind.model_fields.items() if field.is_required()}
+    assert required == set(config)
+    for name in required:
+        with pytest.raises(ValidationError, match=name):
+            kind.model_validate({key: value for key, value in config.items() if key != name})
+    with pytest.raises(ValidationError, match=r"tau.*\n.*Extra inputs are not permitted"):
+        kind.model_validate({**config, "tau": 0.05})
+
+
+@named([sample for sample in SAMPLES if config_of(sample).augmentations])
+def test_a_corpus_without_augmentations_is_refused(
+    sample: Sample, ground: Callable[[Sample], Ground]
+) -> None:
+    base = ground(sample)
+    with pytest.raises(
+        InputError, match="row 0 of the corpus has no augmentations, expected at least"
+    ) as told:
+        make(sample, base).prepare([row._replace(augmentations=()) for row in base.rows])
+    assert "\n" not in str(told.value)
+
+
+@named([sample for sample in SAMPLES if sample.parent])
+def test_a_run_without_its_parent_is_refused(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+    with pytest.raises(InputError, match="needs a parent and the run has none; set `parent`") as told:
+        make(sample, ground(sample)._replace(parent=None))
+    assert "\n" not in str(told.value)
