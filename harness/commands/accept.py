@@ -6,16 +6,34 @@ Example: `sentbench accept bundle.zip --allowed-signers signers`
 from __future__ import annotations
 
 import argparse
+import os
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harness.commands.contribute import code_fingerprints
 from harness.errors import InputError
-from harness.paths import CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
+from harness.paths import (
+    ARTEFACTS,
+    BACKBONES,
+    CONTRIBUTED,
+    CORPORA,
+    DATA,
+    LEADERBOARDS,
+    PUBLISHED,
+    RECIPES,
+    SCORES,
+    TEACHERS,
+    declared,
+    need_checkout,
+)
+from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
+from harness.plan.resolve import write_params
 from harness.process import add_device_option
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bands import bands_of
@@ -24,10 +42,11 @@ from harness.results.contributions import Acceptance, Checked, accept, check_aga
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import Range, ScoreName, ranges_of
 from harness.results.schema import ResultFile
-from harness.results.signatures import signer_of
-from harness.results.store import read_results
+from harness.results.store import read_result, read_results
 
 ANY_RUN = ""
+INPUTS = (RECIPES, LEADERBOARDS, DATA, BACKBONES, CORPORA, TEACHERS, ARTEFACTS)
+"""What is read from the project while a run is repeated."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -60,10 +79,10 @@ def execute(arguments: argparse.Namespace) -> int:
     check = partial(
         check_results, device=arguments.device, reproduce=arguments.reproduce, again=arguments.recheck
     )
-    signed_by = partial(signer, allowed_signers=arguments.allowed_signers)
+    signers = arguments.allowed_signers
     if arguments.recheck:
-        return recheck(*check_again(arguments.bundle, CONTRIBUTED, check, signed_by), arguments.bundle)
-    added, found = accept(arguments.bundle, CONTRIBUTED, check, signed_by)
+        return recheck(*check_again(arguments.bundle, CONTRIBUTED, check, signers), arguments.bundle)
+    added, found = accept(arguments.bundle, CONTRIBUTED, check, signers)
     by = f", signed by {found.signer}" if found.signer else ""
     print(f"{added}: {len(found.runs)} results{by}; tables show them as contributed")
     print("\n".join(f"  {key}: {in_words(checked)}" for key, checked in found.runs.items()))
@@ -100,15 +119,6 @@ def in_words(checked: Checked) -> str:
     return f"scores only: shown, never in a verdict{identity}"
 
 
-def signer(manifest: Path, signature: Path | None, *, allowed_signers: Path | None) -> str:
-    """Returns who signed a bundle, nothing without a list. Errors: InputError if it is not signed by one."""
-    if allowed_signers is None:
-        return ""
-    if signature is None:
-        raise InputError("not signed, expected a signature of an allowed signer; leave out --allowed-signers")
-    return signer_of(manifest, signature, allowed_signers)
-
-
 def check_results(
     bundle: Bundle, results: Mapping[str, ResultFile], *, device: str, reproduce: str | None, again: bool
 ) -> dict[str, Checked]:
@@ -124,7 +134,7 @@ def check_results(
     checkout = Checkout(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
-        code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
+        code=code_fingerprints(methods),
         ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), reported=reported_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
@@ -161,13 +171,41 @@ def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
 
 
 def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile:
-    """Returns the result of training a contributed run here."""
-    from harness.stages.repeat import repeat_run
+    """Returns the result of training and evaluating a contributed run here; the project stays as it is.
 
-    params = known.params(result.run.key)
+    Errors: InputError without a recipe, or if a folder that the run needs is not here.
+    """
+    from harness.stages.evaluate import evaluate_run
+    from harness.stages.train import train
+
+    key = result.run.key
+    params = known.params(key)
     if params is None:
-        raise InputError(f"{result.run.key}: has no recipe here")
-    return repeat_run(params, result.run.key, device=device)
+        raise InputError(f"{key}: has no recipe here")
+    run = params.run(key)
+    for needed in dict.fromkeys((run.backbone, run.corpus, run.parent)):
+        if not Path(needed).is_dir():
+            raise InputError(
+                f"{needed}: no such folder, {key} needs it; make it with `dvc repro` of its plan"
+            )
+    os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
+    with project_of_links(params):
+        folder = train(params, key, Path("repeated") / key, device=device, resume=False)
+        return read_result(evaluate_run(params, key, folder, device=device))
+
+
+@contextmanager
+def project_of_links(params: Params) -> Iterator[None]:
+    """Makes a project the current folder whose inputs are links to those here; its outputs are removed."""
+    here = Path.cwd()
+    with TemporaryDirectory(prefix="sentbench-") as folder:
+        for name in INPUTS:
+            if (here / name).exists():
+                (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+                os.symlink(here / name, Path(folder) / name)
+        with chdir(folder):
+            write_params(params)
+            yield
 
 
 def reported_ranges() -> dict[tuple[str, str], Range]:

@@ -127,15 +127,11 @@ OURS = [a_result(seed) for seed in range(3)]
 CHECKOUT = Checkout(
     expected=expected,
     identity=identity,
-    code={"simcse": {CODE}},
+    code={"simcse": CODE},
     ranges=partial(ranges_of, ours=OURS, bands={}, reported={}),
     rescore=rescore,
     present=OURS,
 )
-
-
-def unsigned(_manifest: Path, _signature: Path | None) -> str:
-    return ""
 
 
 def files(folder: Path, result: ResultFile, *, vectors: bool = True) -> RunFiles:

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.commands.accept import signer
 from harness.errors import InputError
 from harness.results.bundles import MANIFEST
 from harness.results.contributions import accept
@@ -42,7 +41,6 @@ from tests.support.bundles import (
     drawn_scores,
     key_of,
     sha,
-    unsigned,
     with_means,
 )
 
@@ -312,7 +310,7 @@ def sampled(names: Mapping[str, object]) -> list[Any]:
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An honest bundle: what every manipulated one is made of."""
     path = bundle_of(tmp_path_factory.mktemp("campaign") / "good.zip", a_result())
-    accept(path, path.parent / "accepted", CHECKOUT, unsigned)
+    accept(path, path.parent / "accepted", CHECKOUT)
     return path
 
 
@@ -320,7 +318,7 @@ def refused(path: Path, folder: Path) -> str:
     """Returns the line that a bundle is refused with; nothing is left in `folder`."""
     before = sorted(folder.rglob("*"))
     with pytest.raises(InputError) as caught:
-        accept(path, folder / "contributed", CHECKOUT, unsigned)
+        accept(path, folder / "contributed", CHECKOUT)
     assert sorted(folder.rglob("*")) == before
     text = str(caught.value)
     assert text.startswith(str(path))
@@ -393,9 +391,8 @@ def test_pipes_devices_and_folders_are_refused_at_once(good: Path, tmp_path: Pat
             with pytest.raises(InputError, match=r"not a regular file|no such file"):
                 read(path)
         if path.name != "nothing":
-            named = partial(signer, allowed_signers=path)
             with pytest.raises(InputError, match=r"not (a regular file|signed)"):
-                accept(good, tmp_path / "c", CHECKOUT, named)
+                accept(good, tmp_path / "c", CHECKOUT, path)
 
 
 def test_more_members_than_allowed_are_refused_before_one_is_unpacked(
