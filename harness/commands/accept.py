@@ -16,6 +16,8 @@ from tempfile import TemporaryDirectory
 
 from harness.commands.contribute import code_fingerprints
 from harness.errors import InputError
+from harness.facts.published import load_published
+from harness.identity import run_identity
 from harness.paths import (
     ARTEFACTS,
     BACKBONES,
@@ -43,6 +45,9 @@ from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import Range, ScoreName, ranges_of
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results
+from harness.tasks.evaluation import evaluate_stored
+from harness.tasks.interface import Task
+from harness.tasks.registry import build_tasks, members
 
 ANY_RUN = ""
 INPUTS = (RECIPES, LEADERBOARDS, DATA, BACKBONES, CORPORA, TEACHERS, ARTEFACTS)
@@ -145,8 +150,6 @@ def check_results(
 
 def expected_run(known: KnownRuns, key: str) -> Expected | None:
     """Returns a run as the recipes declare it, None if none does."""
-    from harness.tasks.registry import members
-
     run, record = known.run(key), known.record(key)
     if run is None or record is None:
         return None
@@ -160,8 +163,6 @@ def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
 
     None if a folder that it is computed from is not here.
     """
-    from harness.identity import run_identity
-
     key, arithmetic = result.run.key, result.provenance.arithmetic
     params = known.params(key)
     try:
@@ -210,8 +211,6 @@ def project_of_links(params: Params) -> Iterator[None]:
 
 def reported_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
-    from harness.facts.published import load_published
-
     reported: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():
         for row in table.rows:
@@ -226,9 +225,6 @@ def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreN
 
     Errors: InputError if the vectors are damaged or lack a text.
     """
-    from harness.tasks.evaluation import evaluate_stored
-    from harness.tasks.interface import Task
-    from harness.tasks.registry import build_tasks
 
     def is_here(task: Task) -> bool:
         try:

@@ -10,6 +10,10 @@ import json
 
 from harness.commands import add_json_option, add_text_option, name_list
 from harness.errors import InputError
+from harness.report.formats.scores import ScoreLine, to_table
+from harness.tasks.interface import Score
+from harness.tasks.registry import build_tasks
+from harness.tasks.reranking import RerankingTask, bm25_scores
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -23,11 +27,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of the tasks."""
-    from harness.report.formats.scores import ScoreLine, to_table
-    from harness.tasks.interface import Score
-    from harness.tasks.registry import build_tasks
-    from harness.tasks.reranking import RerankingTask, bm25_scores
-
     names = name_list(arguments.tasks)
     if not names:
         raise InputError("no task is named, expected AskUbuntu, SciDocs or TRECQA; name one")

@@ -28,6 +28,7 @@ from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
+from harness.report.formats.annotations import annotation
 from harness.results.bands import bands_of, outside
 from harness.results.history import results_of
 
@@ -98,8 +99,6 @@ def _line(problem: str, form: str) -> str:
     """Returns a problem as a line of text or an annotation."""
     if form == "text":
         return problem
-    from harness.report.formats.annotations import annotation
-
     return annotation("error", "sentbench check", problem)
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness.assembly.tables import citations, reported_systems
 from harness.commands import add_json_option
 from harness.errors import InputError, near_matches
-
-if TYPE_CHECKING:
-    from harness.report.cite import Advice
+from harness.report.cite import Advice, to_text
+from harness.report.formats.citation import project_entry
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +26,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the value to cite for every distinct number that is reported of the system."""
-    from harness.assembly.tables import citations, reported_systems
-    from harness.report.cite import to_text
-    from harness.report.formats.citation import project_entry
-
     known = reported_systems()
     wanted = f"{arguments.system}@{arguments.backbone}".lower()
     if wanted not in known:

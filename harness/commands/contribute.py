@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from harness.disk.outputs import check_file
 from harness.errors import InputError, near_matches
+from harness.identity import code_base, run_code, training_roots
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 from harness.plan.entries import read_plan
 from harness.results.bundles import Contributor, is_bundle
@@ -21,6 +22,7 @@ from harness.results.provenance import git_state
 from harness.results.schema import ResultFile
 from harness.results.signatures import sign
 from harness.results.store import read_result
+from methods.registry import METHODS
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -94,8 +96,6 @@ def run_files(key: str, *, vectors: bool) -> RunFiles:
 
 def check_code(result: ResultFile) -> None:
     """Raises InputError if a result was made by other code, because its commit would be wrong."""
-    from harness.identity import run_code
-
     made_by = result.provenance.code_sha256
     if made_by is not None and made_by != run_code(
         result.run.method, [score.task for score in result.scores]
@@ -107,8 +107,5 @@ def check_code(result: ResultFile) -> None:
 
 def code_fingerprints(methods: list[str]) -> dict[str, str]:
     """Returns the fingerprint of the code that trains each method, here and now."""
-    from harness.identity import code_base, training_roots
-    from methods.registry import METHODS
-
     code = code_base()
     return {name: code.fingerprint(training_roots(name)) for name in methods if name in METHODS}

@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import yaml
 
 from harness.disk.files import write_json, write_text
@@ -18,9 +19,7 @@ from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.model import Range, Score, Summary
 from harness.facts.published import load_published
 from harness.paths import INSTALLED, LEADERBOARDS, PUBLISHED, SCORES, declared, is_project
-
-if TYPE_CHECKING:
-    import pandas as pd
+from sentbench import __version__, published, results
 
 TITLE = "Unsupervised sentence embeddings: reported numbers and who measured them again"
 CONFIGS = {
@@ -48,9 +47,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Writes a Parquet file for each table, a card that `datasets` reads, and Croissant metadata."""
-    from sentbench import __version__
-    from sentbench.numbers import published, results
-
     scores = SCORES if is_project() else INSTALLED / SCORES
     ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
     tables = {"results": results(scores), "published": published(), "evidence": evidence(ledger)}
@@ -66,8 +62,6 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def evidence(ledger: Ledger) -> pd.DataFrame:
     """Returns a row for each run that others report, or for a summary of runs; columns EVIDENCE_COLUMNS."""
-    import pandas as pd
-
     rows = []
     for study in ledger.studies:
         settings = study.settings

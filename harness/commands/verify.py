@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from harness.report.verification import Verification
+from harness.assembly.tables import verifications
+from harness.launch.progress import duration
+from harness.plan import packing
+from harness.plan.prices import works_of
+from harness.plan.recipes import load_recipes
+from harness.plan.step_times import read_step_times
+from harness.report.verification import Verification, to_json, to_text
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +27,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints what is known of the number in every row of this name."""
-    from harness.assembly.tables import verifications
-    from harness.report.verification import to_json, to_text
-
     known = verifications(arguments.table, arguments.row, arguments.column)
     if arguments.json:
         print(json.dumps([to_json(found) for found in known]))
@@ -35,12 +36,6 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def hours_here(known: Verification) -> list[str]:
     """Returns the line that says how long the advised seeds take on this machine, where it was measured."""
-    from harness.launch.progress import duration
-    from harness.plan.packing import cores_here
-    from harness.plan.prices import works_of
-    from harness.plan.recipes import load_recipes
-    from harness.plan.step_times import read_step_times
-
     plan = known.plan
     if plan is None or not plan.more or plan.seeds is None or not read_step_times().here:
         return []
@@ -49,6 +44,6 @@ def hours_here(known: Verification) -> list[str]:
     work = works_of(load_recipes(), {}, "cpu", systems).get(command)
     if work is None:
         return []
-    cores, needed = cores_here(), work._replace(done=plan.seeds - plan.more).items(plan.seeds)
+    cores, needed = packing.cores_here(), work._replace(done=plan.seeds - plan.more).items(plan.seeds)
     told = duration(3600 * sum(needed.values()) / cores)
     return [f"here       {told} on its {cores} cores, by `sentbench calibrate`"]
