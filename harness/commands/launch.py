@@ -11,22 +11,23 @@ import math
 import sys
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from harness.errors import InputError
 from harness.launch.first_look import FirstLook
 from harness.launch.job import Executor
 from harness.launch.local import LocalExecutor, visible_gpus
+from harness.launch.on_ray import RayExecutor
+from harness.launch.on_slurm import SlurmExecutor, read_options
 from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.scheduler import Scheduler, log_of
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
+from harness.plan.entries import Params, read_params, read_plan
+from harness.plan.estimate import Estimate
 from harness.plan.packing import cores_here, hours_at_once, packing
+from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
-
-if TYPE_CHECKING:
-    from harness.plan.entries import Params
 
 TYPICAL = {
     "data": 10.0,
@@ -91,21 +92,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     """Returns the executor that the arguments name; InputError if it cannot be had."""
+    share = arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
     if arguments.on == "ray":
-        from harness.launch.on_ray import RayExecutor
-
-        return RayExecutor(
-            arguments.address, arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
-        )
+        return RayExecutor(arguments.address, *share)
     if arguments.on == "slurm":
-        from harness.launch.on_slurm import SlurmExecutor, read_options
-
-        return SlurmExecutor(
-            read_options(arguments.slurm),
-            arguments.jobs,
-            arguments.cpus_per_run or 1.0,
-            arguments.gpus_per_run,
-        )
+        return SlurmExecutor(read_options(arguments.slurm), *share)
     cores, gpus = cores_here(), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
     if gpus and arguments.gpus_per_run != 0:
@@ -116,8 +107,6 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 
 def plan_of(pipeline: Pipeline) -> Params | None:
     """Returns the plan whose runs the pipeline evaluates, None if it evaluates none."""
-    from harness.plan.entries import read_params
-
     return read_params() if any(name.startswith("evaluate@") for name in pipeline.order) else None
 
 
@@ -150,10 +139,6 @@ def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns what would run and, by executor, how long the plan's runs among it would take."""
-    from harness.plan.entries import read_plan
-    from harness.plan.estimate import Estimate
-    from harness.plan.step_times import read_step_times
-
     names = pipeline.to_run()
     kinds = Counter(name.partition("@")[0] for name in names)
     lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counted(kinds)}"]
@@ -217,7 +202,4 @@ def check_options(arguments: argparse.Namespace) -> None:
                 f"--{option} {given}: --on is {arguments.on}, expected {executor}; write --on {executor} or "
                 f"leave --{option} out"
             )
-    if arguments.slurm:
-        from harness.launch.on_slurm import read_options
-
-        read_options(arguments.slurm)
+    read_options(arguments.slurm)

@@ -12,8 +12,8 @@ import pytest
 from harness.cli import main
 from harness.errors import InputError
 from harness.launch import pipeline, scheduler
+from harness.launch.lock_files import check_rwlock
 from harness.launch.pipeline import CHANGED, check_release, open_pipeline
-from harness.launch.rwlock import check_rwlock
 from harness.launch.scheduler import priorities
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
 
