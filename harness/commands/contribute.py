@@ -18,7 +18,7 @@ from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkou
 from harness.plan.entries import read_plan
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
-from harness.results.provenance import git_state
+from harness.results.history import git_state
 from harness.results.schema import ResultFile
 from harness.results.signatures import sign
 from harness.results.store import read_result

@@ -31,7 +31,7 @@ from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
 from harness.process import quiet
 from harness.report.formats.card import licence_of, median_seed, render_card
-from harness.results.provenance import git_state
+from harness.results.history import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
 

@@ -19,7 +19,14 @@ from harness.disk.layouts import ARTEFACT
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
 from harness.disk.records import write_manifest
-from harness.identity import arithmetic_used, existing_folder, kept_gpu_layers, kept_products, run_identity
+from harness.identity import (
+    arithmetic_used,
+    existing_folder,
+    kept_gpu_layers,
+    kept_products,
+    library_versions,
+    run_identity,
+)
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
@@ -32,7 +39,6 @@ from harness.process import (
     quiet,
     resolve_device,
 )
-from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
 from methods.core.fast.choices import use_for_training, use_on_gpu
