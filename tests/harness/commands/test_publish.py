@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "artefacts" / key / "run.json").write_text(json.dumps({"key": key, "selection": {}}))
         write_scores(key, seed, tmp_path / "artefacts" / key)
     return tmp_path
-
-
-def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
-    assert main(["publish", *command]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    return line
 
 
 def test_the_folder_loads_with_sentence_transformers_and_holds_the_seed_of_median_dev(project: Path) -> None:
@@ -148,16 +143,16 @@ def test_scores_on_sentevals_text_give_no_mteb_file_and_the_card_says_why(projec
     assert not Path("card/.eval_results").exists()
 
 
-def test_wrong_requests_are_one_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean simcse-small" in refused(capsys, "simcse-smal", "--out", "card")
-    assert "2 systems" in refused(capsys, "simcse-small", "moco-small", "--out", "card")
-    assert "no scores" in refused(capsys, "moco-small", "--out", "card")
+def test_wrong_requests_are_one_line(project: Path, refused: Callable[..., str]) -> None:
+    assert "did you mean simcse-small" in refused("publish", "simcse-smal", "--out", "card")
+    assert "2 systems" in refused("publish", "simcse-small", "moco-small", "--out", "card")
+    assert "no scores" in refused("publish", "moco-small", "--out", "card")
     Path("taken").mkdir()
     Path("taken/README.md").write_text("mine")
-    assert "something else" in refused(capsys, KEYS[0], "--out", "taken")
+    assert "something else" in refused("publish", KEYS[0], "--out", "taken")
     assert Path("taken/README.md").read_text() == "mine"
     (project / "artefacts" / KEYS[0] / "modules.json").unlink()
-    assert "no modules.json" in refused(capsys, KEYS[0], "--out", "card")
+    assert "no modules.json" in refused("publish", KEYS[0], "--out", "card")
     assert not Path("card").exists()
 
 
@@ -285,15 +280,16 @@ def test_an_upload_brings_every_file_to_the_hub(
         assert {".eval_results/STSBenchmark.yaml", "README.md", "mteb/model_meta.py"} <= sent.keys()
         assert hub.repositories["someone/simcse"].files == sent
         hub.fail("/api/models/someone/simcse/commit/main", hub_server.Fault("status", 9, 403, method="POST"))
-        assert "someone/simcse:" in refused(capsys, KEYS[0], "--to", "someone/simcse", "--out", "card")
+        assert main(["publish", KEYS[0], "--to", "someone/simcse", "--out", "card"]) == 2
+        assert "someone/simcse:" in capsys.readouterr().err
         assert hub.repositories["someone/simcse"].files == sent
 
 
 def test_an_upload_without_a_name_or_a_token_is_refused_before_the_work(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    assert "expected NAME/REPO" in refused(capsys, "simcse-small", "--to", "simcse")
-    assert "--to a/b/c" in refused(capsys, "simcse-small", "--to", "a/b/c")
-    assert "hf auth login" in refused(capsys, "simcse-small", "--to", "someone/simcse")
+    assert "expected NAME/REPO" in refused("publish", "simcse-small", "--to", "simcse")
+    assert "--to a/b/c" in refused("publish", "simcse-small", "--to", "a/b/c")
+    assert "hf auth login" in refused("publish", "simcse-small", "--to", "someone/simcse")
     assert not Path("published").exists()

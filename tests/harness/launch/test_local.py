@@ -6,6 +6,7 @@ import hashlib
 import os
 import resource
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -171,17 +172,14 @@ def test_what_the_run_cache_has_is_restored(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_lock_that_is_held_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     slow = {"slow": stage("slow", command="sleep 30")}
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", slow))
     first = start_launch(Path())
     wait_for(Path("runs.txt"))
     monkeypatch.setattr(dvc.lock, "DEFAULT_TIMEOUT", 0.6)
-    assert main(["launch"]) == 2
-    shown = capsys.readouterr().err
-    assert shown.count("\n") == 1
-    assert "another `dvc` or `sentbench launch` is at work in this project" in shown
+    assert "another `dvc` or `sentbench launch` is at work in this project" in refused("launch")
     first.terminate()
     assert first.wait(30) == 143
 
@@ -226,14 +224,12 @@ def test_a_killed_scheduler_leaves_nothing_running_and_nothing_is_trained_twice(
 
 
 def test_a_dry_run_says_what_would_run_and_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", FAN))
     assert main(["launch", "c"]) == 0
     before = {path: path.read_bytes() for path in (Path("dvc.lock"), Path("a.txt"), Path("c.txt"))}
-    capsys.readouterr()
-    assert main(["launch", "--dry-run"]) == 0
-    assert capsys.readouterr().out == "3 of 5 stages would run: 1 b, 1 d, 1 last\n"
+    assert printed("launch", "--dry-run") == "3 of 5 stages would run: 1 b, 1 d, 1 last\n"
     assert {path: path.read_bytes() for path in before} == before
     assert runs(Path()) == ["a", "c"]
 
