@@ -19,6 +19,7 @@ from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.model import Range, Score, Summary
 from harness.facts.published import load_published
 from harness.paths import INSTALLED, LEADERBOARDS, PUBLISHED, SCORES, declared, is_project
+from harness.report.formats.templates import TEMPLATES, fill_plain
 from sentbench import __version__, published, results
 
 TITLE = "Unsupervised sentence embeddings: reported numbers and who measured them again"
@@ -98,16 +99,8 @@ def card() -> str:
         "task_categories": ["sentence-similarity"],
         "configs": [{"config_name": name, "data_files": f"{name}.parquet"} for name in CONFIGS],
     }
-    tables = "\n".join(f"- `{name}`: {about}" for name, about in CONFIGS.items())
-    return (
-        f"---\n{yaml.safe_dump(head, sort_keys=False)}---\n\n# {TITLE}\n\n{tables}\n\n"
-        "A point is a hundredth of the metric. `system` is METHOD/VARIANT@BACKBONE, the same in all tables. "
-        "`kind` says how a number came about: `re-run` (trained by the published recipe), `other-recipe` "
-        "(with the difference that `differs` states), `checkpoint` (released weights) or `quoted` (repeated, "
-        "which is no evidence). A study with `not_counted` is listed and decides no verdict. Results of runs "
-        "are small-scale unless their backbone is one of the papers'.\n\n"
-        "Numbers are facts reported by others; cite the paper or source of each row that you use.\n"
-    )
+    values = {"head": yaml.safe_dump(head, sort_keys=False), "title": TITLE, "configs": CONFIGS}
+    return fill_plain("numbers.md.j2", values, TEMPLATES)
 
 
 def croissant(folder: Path, tables: dict[str, pd.DataFrame], version: str) -> dict[str, Any]:

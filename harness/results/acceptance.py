@@ -188,11 +188,11 @@ class Checkout:
         if key not in results:
             raise InputError(f"has no run {key!r}, expected one of {', '.join(results)}; name another one")
         stated, ours = results[key], train(results[key])
+        again = values_of(ours)
         if ours.provenance.encoder_sha256 == stated.provenance.encoder_sha256:
-            again, reach = values_of(ours), dict.fromkeys(values_of(stated), SAME)
+            reach = dict.fromkeys(values_of(stated), SAME)
             outcome = "equal encoder bytes"
         else:
-            again = values_of(ours)
             reach = {name: (r.high - r.low) / 2 for name, r in self.ranges(stated).items() if name in again}
             outcome = "scores within bands"
         for name, value in values_of(stated).items():
