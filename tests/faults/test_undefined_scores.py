@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from methods.core.errors import InputError
-from tests.faults.small_project import RUN, write_project
+from tests.faults.small_project import TRAIN, write_project
 from tests.support.toy import ROWS, toy_trainer
 
 
@@ -36,6 +36,6 @@ def test_an_encoder_that_gives_one_vector_is_refused_before_the_first_step(
     weights = project / "backbones/minilm-l2/model.safetensors"
     save_file({name: torch.zeros_like(value) for name, value in load_file(weights).items()}, weights)
     monkeypatch.chdir(project)
-    line = refused("train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu")
+    line = refused(*TRAIN)
     assert "STSB-dev: spearman over all is not defined" in line
     assert not (project / "artefacts").exists()
