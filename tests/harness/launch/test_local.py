@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import resource
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,26 +180,6 @@ def test_a_lock_that_is_held_is_one_line(
     assert "another `dvc` or `sentbench launch` is at work in this project" in refused("launch")
     first.terminate()
     assert first.wait(30) == 143
-
-
-@pytest.mark.parametrize(
-    "command", [pytest.param("sleep 60", marks=pytest.mark.slow), "sleep 60 & echo $! > child; wait"]
-)
-def test_ctrl_c_ends_what_runs_and_records_what_has_ended(tmp_path: Path, command: str) -> None:
-    slow = stage("slow", ("quick.txt",), f"echo $$ > process; {command}; true")
-    folder = write_pipeline(tmp_path / "toy", {"quick": stage("quick"), "slow": slow})
-    launch = start_launch(folder)
-    wait_for(folder / ("child" if "child" in command else "process"))
-    os.killpg(launch.pid, signal.SIGINT)
-    _, told = launch.communicate(timeout=30)
-    assert launch.returncode == 130, told
-    assert "sentbench launch: interrupted; 1 stages were not run" in told
-    processes = [
-        int((folder / name).read_text()) for name in ("process", "child") if (folder / name).exists()
-    ]
-    wait_until_gone(*processes)
-    assert "quick" in (folder / "dvc.lock").read_text()
-    assert "slow:" not in (folder / "dvc.lock").read_text()
 
 
 def test_a_killed_scheduler_leaves_nothing_running_and_nothing_is_trained_twice(
