@@ -143,8 +143,14 @@ def parser_of(name: str, module: ModuleType) -> CommandParser:
         description=headline(command_files()[name]),
         epilog=f"example: {example[1]}" if example else None,
     )
-    module.declare(parser)
+    add_arguments(parser, module)
     return parser
+
+
+def add_arguments(parser: argparse.ArgumentParser, module: ModuleType) -> None:
+    """Adds the arguments of a command to its parser."""
+    for argument, settings in getattr(module, "ARGUMENTS", {}).items():
+        parser.add_argument(argument, **settings)
 
 
 def command_files() -> dict[str, Path]:
@@ -202,7 +208,7 @@ def whole_parser() -> CommandParser:
     parser = overview({})
     listed = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name, path in command_files().items():
-        module_of(name).declare(listed.add_parser(name, help=headline(path)))
+        add_arguments(listed.add_parser(name, help=headline(path)), module_of(name))
     return parser
 
 

@@ -36,7 +36,7 @@ from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import write_params
-from harness.process import add_device_option
+from harness.process import DEVICE
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bands import bands_of
 from harness.results.bundles import Bundle
@@ -52,30 +52,25 @@ from harness.tasks.registry import build_tasks, members
 ANY_RUN = ""
 INPUTS = (RECIPES, LEADERBOARDS, DATA, BACKBONES, CORPORA, TEACHERS, ARTEFACTS)
 """What is read from the project while a run is repeated."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="as `sentbench contribute` wrote it")
-    parser.add_argument(
-        "--reproduce",
-        nargs="?",
-        const=ANY_RUN,
-        metavar="RUN",
-        help="train this run of the bundle here and compare; without a name, a random one",
-    )
-    parser.add_argument(
-        "--allowed-signers",
-        type=Path,
-        metavar="FILE",
-        help="accept only bundles signed by a key of this list (see ssh-keygen(1), ALLOWED SIGNERS)",
-    )
-    parser.add_argument(
-        "--recheck",
-        action="store_true",
-        help="check an accepted bundle again, and compare with the first check",
-    )
-    add_device_option(parser)
+ARGUMENTS = {
+    "bundle": {"type": Path, "metavar": "BUNDLE", "help": "as `sentbench contribute` wrote it"},
+    "--reproduce": {
+        "nargs": "?",
+        "const": ANY_RUN,
+        "metavar": "RUN",
+        "help": "train this run of the bundle here and compare; without a name, a random one",
+    },
+    "--allowed-signers": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "accept only bundles signed by a key of this list (see ssh-keygen(1), ALLOWED SIGNERS)",
+    },
+    "--recheck": {
+        "action": "store_true",
+        "help": "check an accepted bundle again, and compare with the first check",
+    },
+    "--device": DEVICE,
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -22,21 +22,16 @@ from methods.core.fast.choices import GpuLayers, use_for_training
 
 BATCHES = {"bert-tiny": 64, "bert-mini": 64, "bert-small": 32, "bert-base-uncased": 8}
 """Backbones whose step is measured, with the sentences of a batch, so that each takes a second or less."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="replace the choice that is kept; native runs may change",
-    )
-    parser.add_argument(
-        "--gpu",
-        choices=get_args(GpuLayers),
-        help="how a GPU trains layers from now on: attention in padded rows, in rows of their own lengths, "
-        "or layers compiled by torch; runs on a GPU may change",
-    )
+ARGUMENTS = {
+    "--again": {"action": "store_true", "help": "replace the choice that is kept; native runs may change"},
+    "--gpu": {
+        "choices": get_args(GpuLayers),
+        "help": (
+            "how a GPU trains layers from now on: attention in padded rows, in rows of their own lengths, "
+            "or layers compiled by torch; runs on a GPU may change"
+        ),
+    },
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

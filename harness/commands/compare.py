@@ -9,7 +9,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from harness.commands import add_format_options, format_of
+from harness.commands import FORMAT, JSON, format_of
 from harness.report.formats.annotations import Level, annotation
 from harness.report.formats.moves import summary, to_json, to_pull_request
 from harness.report.tables.moves import Move, compare, machine_changes
@@ -17,22 +17,18 @@ from harness.results.history import results_of
 
 FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}
 """Choice of --fail-on -> the outcomes that make the exit code 1."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("before", metavar="A", help="a git revision, or a folder of score files")
-    parser.add_argument("after", metavar="B", help="a git revision, or a folder of score files")
-    parser.add_argument(
-        "--fail-on",
-        choices=list(FAILS),
-        default="nothing",
-        help="exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
-    )
-    parser.add_argument(
-        "--device", choices=("cpu", "cuda"), help="only runs that were trained on this device"
-    )
-    add_format_options(parser)
+ARGUMENTS = {
+    "before": {"metavar": "A", "help": "a git revision, or a folder of score files"},
+    "after": {"metavar": "B", "help": "a git revision, or a folder of score files"},
+    "--fail-on": {
+        "choices": list(FAILS),
+        "default": "nothing",
+        "help": "exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
+    },
+    "--device": {"choices": ("cpu", "cuda"), "help": "only runs that were trained on this device"},
+    "--json": JSON,
+    "--format": FORMAT,
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

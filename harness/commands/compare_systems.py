@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import add_json_option, name_list
+from harness.commands import JSON, name_list
 from harness.disk.records import check_plain
 from harness.errors import InputError, near_matches
 from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
@@ -20,25 +20,23 @@ from harness.process import compute_with
 if TYPE_CHECKING:
     from harness.report.system_pairs import OverItems, TaskName
     from harness.results.schema import ResultFile, RunRecord, ScoreRecord
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "first",
-        metavar="A",
-        help="a system, SYSTEM@BACKBONE, or the key of one run; or a model's folder or name on the hub, or a "
-        "folder of results",
-    )
-    parser.add_argument("second", metavar="B", help="what it is compared with")
-    parser.add_argument("--tasks", help="only these tasks and suites, comma-separated")
-    parser.add_argument("--scores", type=Path, default=SCORES, metavar="DIR", help=f"default: {SCORES}")
-    parser.add_argument(
-        "--no-pairs",
-        action="store_true",
-        help="no intervals over pairs: stored vectors and data are not read",
-    )
-    add_json_option(parser)
+ARGUMENTS = {
+    "first": {
+        "metavar": "A",
+        "help": (
+            "a system, SYSTEM@BACKBONE, or the key of one run; or a model's folder or name on the hub, or a "
+            "folder of results"
+        ),
+    },
+    "second": {"metavar": "B", "help": "what it is compared with"},
+    "--tasks": {"help": "only these tasks and suites, comma-separated"},
+    "--scores": {"type": Path, "default": SCORES, "metavar": "DIR", "help": f"default: {SCORES}"},
+    "--no-pairs": {
+        "action": "store_true",
+        "help": "no intervals over pairs: stored vectors and data are not read",
+    },
+    "--json": JSON,
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -24,18 +24,19 @@ from harness.results.signatures import sign
 from harness.results.store import read_result
 from methods.registry import METHODS
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="keys of runs in reports/scores (default: all of the plan)"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="BUNDLE", help="the file to write")
-    parser.add_argument("--name", required=True, help="who ran it: a person or a group")
-    parser.add_argument("--link", default="", help="https address under which readers find them")
-    parser.add_argument("--may-be-cited", action="store_true", help="the report may show name and link")
-    parser.add_argument("--vectors", action="store_true", help="also pack the vectors, to be scored again")
-    parser.add_argument("--sign", type=Path, metavar="KEYFILE", help="sign the bundle with this SSH key")
+ARGUMENTS = {
+    "runs": {
+        "nargs": "*",
+        "metavar": "RUN",
+        "help": "keys of runs in reports/scores (default: all of the plan)",
+    },
+    "--out": {"type": Path, "required": True, "metavar": "BUNDLE", "help": "the file to write"},
+    "--name": {"required": True, "help": "who ran it: a person or a group"},
+    "--link": {"default": "", "help": "https address under which readers find them"},
+    "--may-be-cited": {"action": "store_true", "help": "the report may show name and link"},
+    "--vectors": {"action": "store_true", "help": "also pack the vectors, to be scored again"},
+    "--sign": {"type": Path, "metavar": "KEYFILE", "help": "sign the bundle with this SSH key"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -10,27 +10,25 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_pooling_option, check_encoder_folder
+from harness.commands import POOLING, check_encoder_folder
 from harness.disk.files import write_json
 from harness.disk.outputs import check_file
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import COSTS, RUN_RECORD, is_project
-from harness.process import add_device_option, compute_with, quiet, resolve_device
+from harness.process import DEVICE, compute_with, quiet, resolve_device
 
 MOST_ROUNDS = 1000
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--task", default="STSB", help="whose sentences are encoded (default: STSB)")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N distinct sentences")
-    parser.add_argument("--rounds", type=int, default=5, help="rates are medians over these (default: 5)")
-    parser.add_argument("--batch-size", type=int, default=128)
-    add_pooling_option(parser)
-    add_device_option(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the figures as JSON")
+ARGUMENTS = {
+    "folder": {"type": Path, "metavar": "DIR"},
+    "--task": {"default": "STSB", "help": "whose sentences are encoded (default: STSB)"},
+    "--limit": {"type": int, "metavar": "N", "help": "only the first N distinct sentences"},
+    "--rounds": {"type": int, "default": 5, "help": "rates are medians over these (default: 5)"},
+    "--batch-size": {"type": int, "default": 128},
+    "--pooling": POOLING,
+    "--device": DEVICE,
+    "--out": {"type": Path, "metavar": "FILE", "help": "also write the figures as JSON"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -40,31 +40,22 @@ TYPICAL = {
 """Seconds of stages of the small plan, until they are measured; other stages take about one."""
 GPUS = (1, 8, 64)
 """GPUs for which an estimate is given: one, a machine of them, a cluster."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "targets", nargs="*", metavar="TARGET", help="stages, with all they need; else all stages"
-    )
-    parser.add_argument(
-        "--on", choices=["local", "ray", "slurm"], default="local", help="what runs the stages"
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="stages at once")
-    parser.add_argument(
-        "--gpus-per-run", type=float, metavar="G", help="GPUs a stage takes: 0.5 is half a GPU"
-    )
-    parser.add_argument("--cpus-per-run", type=float, metavar="C", help="processors a stage takes")
-    parser.add_argument(
-        "--retries", type=int, default=5, metavar="N", help="further attempts where the system ended a stage"
-    )
-    parser.add_argument("--address", metavar="A", help="of a Ray cluster, `auto` for the one of this machine")
-    parser.add_argument(
-        "--slurm", default="", metavar="NAME=VALUE,...", help="options of sbatch, time in minutes"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would run and how long it would take"
-    )
+ARGUMENTS = {
+    "targets": {"nargs": "*", "metavar": "TARGET", "help": "stages, with all they need; else all stages"},
+    "--on": {"choices": ["local", "ray", "slurm"], "default": "local", "help": "what runs the stages"},
+    "--jobs": {"type": int, "metavar": "N", "help": "stages at once"},
+    "--gpus-per-run": {"type": float, "metavar": "G", "help": "GPUs a stage takes: 0.5 is half a GPU"},
+    "--cpus-per-run": {"type": float, "metavar": "C", "help": "processors a stage takes"},
+    "--retries": {
+        "type": int,
+        "default": 5,
+        "metavar": "N",
+        "help": "further attempts where the system ended a stage",
+    },
+    "--address": {"metavar": "A", "help": "of a Ray cluster, `auto` for the one of this machine"},
+    "--slurm": {"default": "", "metavar": "NAME=VALUE,...", "help": "options of sbatch, time in minutes"},
+    "--dry-run": {"action": "store_true", "help": "say what would run and how long it would take"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

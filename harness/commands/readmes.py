@@ -21,11 +21,9 @@ from harness.report.measurements import load_measurements
 from methods.registry import METHODS
 
 README = "README.md"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if one is out of date")
+ARGUMENTS = {
+    "--check": {"action": "store_true", "help": "write nothing, fail if one is out of date"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

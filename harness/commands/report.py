@@ -34,16 +34,14 @@ from harness.report.tables.leaderboard import SHOWN, SMALL, has_values, notes_of
 from harness.results.store import read_results
 from harness.stages.report import report
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--strict", action="store_true", help="fail if a cell is missing or a score is stale")
-    parser.add_argument(
-        "--first",
-        nargs="+",
-        metavar="RUN",
-        help="only the leaderboard of these runs, written to .cache/first; reports/ stays as it is",
-    )
+ARGUMENTS = {
+    "--strict": {"action": "store_true", "help": "fail if a cell is missing or a score is stale"},
+    "--first": {
+        "nargs": "+",
+        "metavar": "RUN",
+        "help": "only the leaderboard of these runs, written to .cache/first; reports/ stays as it is",
+    },
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

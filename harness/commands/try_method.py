@@ -48,31 +48,29 @@ TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
 LENGTH = ("steps", "batch_size", "learning_rate", "eval_every", "save_every")
 """Settings of a training that depend on the encoder it starts from."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "file", type=Path, metavar="FILE.py", help="defines one Method with its Config and loss"
-    )
-    parser.add_argument("--against", default=TEMPLATE, help=f"systems, comma-separated (default: {TEMPLATE})")
-    parser.add_argument("--seeds", type=int, default=3, help="seeds 0 to N-1 (default: 3)", metavar="N")
-    parser.add_argument("--backbone", help="another encoder of the small plan (default: words-50d)")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a setting of the method or the training",
-    )
-    parser.add_argument(
-        "--sweep", metavar="KEY=A,B,C", help="train each value, choose one on STS-B dev, evaluate that one"
-    )
-    parser.add_argument("--fresh", action="store_true", help="train the others here too; reuse no result")
-    parser.add_argument(
-        "--scale", choices=["small", "full"], default="small", help="full: write a recipe for BERT-base"
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="default: try/NAME")
+ARGUMENTS = {
+    "file": {"type": Path, "metavar": "FILE.py", "help": "defines one Method with its Config and loss"},
+    "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
+    "--seeds": {"type": int, "default": 3, "help": "seeds 0 to N-1 (default: 3)", "metavar": "N"},
+    "--backbone": {"help": "another encoder of the small plan (default: words-50d)"},
+    "--set": {
+        "action": "append",
+        "default": [],
+        "metavar": "KEY=VALUE",
+        "help": "a setting of the method or the training",
+    },
+    "--sweep": {
+        "metavar": "KEY=A,B,C",
+        "help": "train each value, choose one on STS-B dev, evaluate that one",
+    },
+    "--fresh": {"action": "store_true", "help": "train the others here too; reuse no result"},
+    "--scale": {
+        "choices": ["small", "full"],
+        "default": "small",
+        "help": "full: write a recipe for BERT-base",
+    },
+    "--out": {"type": Path, "metavar": "DIR", "help": "default: try/NAME"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -16,13 +16,12 @@ from harness.plan.recipes import load_recipes
 from harness.plan.step_times import read_step_times
 from harness.report.verification import Verification, to_json, to_text
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("table", metavar="PAPER/TABLE", help="as `sentbench list tables` names it")
-    parser.add_argument("row", metavar="ROW", help="title of a row, GROUP TITLE, or its published key")
-    parser.add_argument("column", metavar="COLUMN")
-    parser.add_argument("--json", action="store_true", help="one JSON list, an object for each row found")
+ARGUMENTS = {
+    "table": {"metavar": "PAPER/TABLE", "help": "as `sentbench list tables` names it"},
+    "row": {"metavar": "ROW", "help": "title of a row, GROUP TITLE, or its published key"},
+    "column": {"metavar": "COLUMN"},
+    "--json": {"action": "store_true", "help": "one JSON list, an object for each row found"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -30,7 +30,7 @@ from harness.identity import (
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
-    add_device_option,
+    DEVICE,
     compute_with,
     device_for,
     give_back_freed_memory,
@@ -48,14 +48,12 @@ if TYPE_CHECKING:
 
 
 CONTINUES = "the same command with --resume continues the training to the same bytes"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("run", metavar="RUN")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
-    add_device_option(parser)
-    parser.add_argument("--resume", action="store_true", help="continue where a killed run stopped")
+ARGUMENTS = {
+    "run": {"metavar": "RUN"},
+    "--out": {"type": Path, "required": True, "metavar": "DIR"},
+    "--device": DEVICE,
+    "--resume": {"action": "store_true", "help": "continue where a killed run stopped"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
