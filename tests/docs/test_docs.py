@@ -17,7 +17,7 @@ import sentbench
 from docs import outputs, pictures
 from harness.cli import command_files, module_of, parser_of
 from harness.report.formats.citation import RELEASED
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[2]
 GENERATED = "commands.md"

@@ -18,6 +18,7 @@ import yaml
 
 import sentbench
 from harness.cli import EXAMPLE, EXTRAS, command_files, headline, main, module_of, parser_of
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -37,19 +38,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
     encoder.save(tmp_path / "encoder")
     return tmp_path
-
-
-def write_stsb(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    rows = tiny.rows(16)
-    pairs = list(zip(rows[::2], rows[1::2], strict=True))
-    for split in ("train", "dev", "test"):
-        lines = [
-            f"main-captions\tMSRvid\t2012test\t{k}\t{k / 2}\t{first.text}\t{second.text}"
-            for k, (first, second) in enumerate(pairs)
-        ]
-        (folder / f"sts-{split}.csv").write_text("\n".join(lines) + "\n")
-    (folder / "source.json").write_text("{}")
 
 
 def edit_params(change: Any) -> None:

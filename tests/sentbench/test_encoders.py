@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import sentbench
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 TEXTS = ["a man runs", "the dog sleeps", "a man runs"]

@@ -14,7 +14,7 @@ import pytest
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"

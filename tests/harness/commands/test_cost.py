@@ -12,7 +12,7 @@ from harness.cli import main
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 

@@ -20,8 +20,8 @@ from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_tex
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
+from tests.faults.small_project import write_stsb
 from tests.harness.tasks.layouts import LAYOUTS
-from tests.harness.test_cli import write_stsb
 from tests.support import tiny
 
 
