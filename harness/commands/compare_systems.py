@@ -49,7 +49,8 @@ def execute(arguments: argparse.Namespace) -> None:
     results = recorded(arguments.scores, (arguments.first, arguments.second))
     first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
     if first == second:
-        raise InputError(f"{title_of(first)} on both sides, expected two systems; name another one")
+        run = first[0].run
+        raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems; name another one")
     from harness.report.formats.scores import differences_to_text
     from harness.report.system_pairs import compare_systems, system_scores, to_json
 
@@ -117,12 +118,6 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
             "correct the name or run it"
         )
     return found
-
-
-def title_of(results: Sequence[ResultFile]) -> str:
-    """Returns how the results of one system on one backbone are called."""
-    run = results[0].run
-    return f"{run.id}@{run.backbone}"
 
 
 def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:

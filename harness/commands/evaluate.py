@@ -93,7 +93,11 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(found))
         return
-    print(shown(lines, arguments.text, subsets=arguments.subsets), end="")
+    from harness.report.formats.scores import to_table
+    from harness.tasks.registry import SUITES
+
+    note = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}[arguments.text]
+    print(to_table(lines, suites=SUITES, note=note, subsets=arguments.subsets), end="")
     if kept:
         print(f"kept in {kept}; `sentbench --include {arguments.keep} report` shows it on a page of its own")
 
@@ -170,12 +174,3 @@ def as_plain(line: ScoreLine) -> dict[str, Any]:
     plain = line._asdict()
     interval = plain.pop("interval")
     return plain if interval is None else {**plain, "interval": list(interval)}
-
-
-def shown(lines: Sequence[ScoreLine], text: str, *, subsets: bool) -> str:
-    """Returns the scores as a table with the averages that a paper would print."""
-    from harness.report.formats.scores import to_table
-    from harness.tasks.registry import SUITES
-
-    notes = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
-    return to_table(lines, suites=SUITES, note=notes[text], subsets=subsets)

@@ -132,7 +132,8 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns what would run and, by executor, how long the plan's runs among it would take."""
     names = pipeline.to_run()
     kinds = Counter(name.partition("@")[0] for name in names)
-    lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counted(kinds)}"]
+    counts = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
+    lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counts}"]
     if not kinds["train"]:
         return lines[0]
     params = read_plan()
@@ -150,11 +151,6 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     unknown = len(keys) - len(costs)
     lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
     return "\n".join([*lines, packing(keys)])
-
-
-def counted(kinds: Counter[str]) -> str:
-    """Returns `4 train, 2 evaluate` for counts of stages by kind."""
-    return ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
 
 
 def report(scheduler: Scheduler) -> int:
