@@ -27,6 +27,7 @@ from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
+from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
 OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
@@ -74,17 +75,10 @@ def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) 
          "value": round(mean + drawn.gauss(0, 0.01), 10)}
         for task, mean in means.items() for metric in ("spearman", "pearson")
     ]  # fmt: skip
-    raw = {
-        "schema": 1,
-        "run": {**(record or {}), "identity": sha(f"identity {seed}")},
-        "scores": scores,
-        "selection": {"best_step": 2, "best_dev": 0.5, "last_step": 4, "last_dev": 0.4, "initial_dev": 0.3},
-        "provenance": {
-            "code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "git_dirty": False,
-            "encoder_sha256": sha(f"encoder {seed}"), "data_sha256": {"stsb": sha("stsb")}, "versions": {},
-            "device": "cpu", "arithmetic": "portable", "precision": "fp32", "text": "senteval",
-        },
-    }  # fmt: skip
+    made_by = {"code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "arithmetic": "portable"}
+    hashes = {"identity": sha(f"identity {seed}"), "encoder_sha256": sha(f"encoder {seed}")}
+    data = {"data_sha256": {"stsb": sha("stsb")}, "versions": {}}
+    raw = raw_result(scores=scores, **(record or {}), **hashes, **made_by, **data)
     write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))
     return folder
 

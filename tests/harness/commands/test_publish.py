@@ -18,6 +18,7 @@ from harness.report.formats.card import median_seed, score_lines
 from harness.results.store import read_result
 from harness.stages.evaluate import encoder_hash
 from tests.support import hub_server, tiny
+from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
 KEYS = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -32,26 +33,9 @@ def write_scores(key: str, seed: int, folder: Path, *, text: str = "raw") -> Non
         for task, value in (("STSB", 0.5 + seed / 100), ("STS12", 0.3), ("STS12-part", 0.2))
         for metric in ("spearman", "pearson")
     ]
-    run = {
-        "key": key,
-        "id": "simcse-small",
-        "method": "simcse",
-        "variant": "released",
-        "backbone": "words-50d",
-    }
-    result = {
-        "schema": 1,
-        "run": {**run, "seed": seed, "recipe": "r", "identity": "i"},
-        "scores": scores,
-        "selection": {
-            "best_step": 20, "best_dev": DEV[seed], "last_step": 40, "last_dev": 0.5, "initial_dev": 0.4
-        },
-        "provenance": {
-            "git_commit": "c0ffee", "git_dirty": False, "encoder_sha256": encoder_hash(folder),
-            "data_sha256": {"stsb-raw": "d" * 64}, "versions": {"torch": "2"}, "device": "cpu",
-            "precision": "fp32", "text": text,
-        },
-    }  # fmt: skip
+    about = {"encoder_sha256": encoder_hash(folder), "data_sha256": {"stsb-raw": "d" * 64}, "text": text}
+    result = raw_result(key, scores, id="simcse-small", backbone="words-50d", seed=seed, **about)
+    result["selection"] |= {"best_step": 20, "best_dev": DEV[seed], "last_step": 40}
     path = Path("reports/scores") / f"{key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result))

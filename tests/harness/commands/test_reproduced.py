@@ -17,7 +17,7 @@ import yaml
 from harness.cli import main
 from harness.results.schema import ResultFile
 from harness.results.store import write_result
-from tests.harness.results.test_store import raw
+from tests.support.results import SCORE, raw_result
 
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -30,13 +30,10 @@ EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs
 def content(key: str) -> dict[str, Any]:
     """Returns a result: seeds 0, 1 and 2 of the trained system score 50, 51 and 52 points."""
     system, backbone, seed = key.split("__s")[0].split("__")[0], key.split("__")[1], int(key[-1])
-    made = raw(key)
-    made["run"] |= {"id": system, "backbone": backbone, "seed": seed}
-    score = made["scores"][0]
-    made["scores"] = [
-        {**score, "metric": name, "value": (50 + seed) / 100} for name in ("spearman", "pearson")
-    ]
-    made["provenance"] |= {"encoder_sha256": f"weights of {key}", "arithmetic": "portable"}
+    weights = {"encoder_sha256": f"weights of {key}", "arithmetic": "portable"}
+    points = {"value": (50 + seed) / 100}
+    scores = [{**SCORE, "metric": name, **points} for name in ("spearman", "pearson")]
+    made = raw_result(key, scores, id=system, backbone=backbone, seed=seed, **weights)
     made["selection"] |= {"best_step": 0, "last_step": 0} if key == UNTRAINED else {}
     return made
 
