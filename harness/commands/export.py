@@ -39,9 +39,7 @@ EVIDENCE_COLUMNS = (
 TERMS = ("column", "extract", "field", "fileObject", "recordSet", "source")
 SIGNS = {"int64": "sc:Integer", "Int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
 """Types of Croissant by those of pandas; all others are texts."""
-ARGUMENTS = {
-    "out": {"type": Path, "metavar": "DIR"},
-}
+ARGUMENTS = {"out": {"type": Path, "metavar": "DIR"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -56,13 +56,8 @@ def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
         raise InputError(f"--coverage with {what}: expected tables; write `list tables --coverage`")
     if coverage:
         return _coverage()
-    return {
-        "methods": _methods,
-        "tasks": _tasks,
-        "runs": _runs,
-        "tables": _tables,
-        "sources": _sources,
-    }[what]()
+    known = {"methods": _methods, "tasks": _tasks, "runs": _runs, "tables": _tables, "sources": _sources}
+    return known[what]()
 
 
 def _methods() -> list[dict[str, Any]]:

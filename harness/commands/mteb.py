@@ -61,11 +61,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if len(_copies(names)) < len(names) and not hub_answers():
         os.environ["HF_HUB_OFFLINE"] = "1"  # use what was fetched before, and do not wait for the hub
     identity, scores = run_folder(
-        arguments.folder,
-        names,
-        out=out,
-        pooling=arguments.pooling,
-        device=arguments.device,
+        arguments.folder, names, out=out, pooling=arguments.pooling, device=arguments.device
     )
     found = {**identity._asdict(), "scores": [score._asdict() for score in scores]}
     if arguments.json:

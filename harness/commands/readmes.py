@@ -21,9 +21,7 @@ from harness.report.measurements import load_measurements
 from methods.registry import METHODS
 
 README = "README.md"
-ARGUMENTS = {
-    "--check": {"action": "store_true", "help": "write nothing, fail if one is out of date"},
-}
+ARGUMENTS = {"--check": {"action": "store_true", "help": "write nothing, fail if one is out of date"}}
 
 
 def execute(arguments: argparse.Namespace) -> int:

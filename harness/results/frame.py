@@ -21,11 +21,7 @@ def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
     Errors: InputError if one run states the same task, metric, setting and selection twice.
     """
     rows = [
-        {
-            **result.run.model_dump(),
-            **score.model_dump(),
-            "text": result.provenance.text,
-        }
+        {**result.run.model_dump(), **score.model_dump(), "text": result.provenance.text}
         for result in results
         for score in result.scores
     ]

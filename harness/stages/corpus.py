@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from harness.compute.corpus import Derived
 
 CONTINUES = "the same command continues where it stopped"
-ARGUMENTS = {
-    "name": {"help": "an entry of `corpora` in params.yaml"},
-    "--device": DEVICE,
-}
+ARGUMENTS = {"name": {"help": "an entry of `corpora` in params.yaml"}, "--device": DEVICE}
 
 
 def execute(arguments: argparse.Namespace) -> None:

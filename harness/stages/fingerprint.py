@@ -17,9 +17,7 @@ from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params, read_plan
 
-ARGUMENTS = {
-    "--data": {"metavar": "NAME", "help": "the sources of this entry of `reads`, not the code"},
-}
+ARGUMENTS = {"--data": {"metavar": "NAME", "help": "the sources of this entry of `reads`, not the code"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -21,10 +21,7 @@ from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher, read_plan
 from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
 
-ARGUMENTS = {
-    "name": {"help": "an entry of `teachers` in params.yaml"},
-    "--device": DEVICE,
-}
+ARGUMENTS = {"name": {"help": "an entry of `teachers` in params.yaml"}, "--device": DEVICE}
 
 
 def execute(arguments: argparse.Namespace) -> None:

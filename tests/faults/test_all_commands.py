@@ -95,10 +95,7 @@ class Desk:
 
 @pytest.fixture
 def desk(
-    original: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Desk:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")

@@ -106,9 +106,7 @@ def survive(campaign: Campaign, instants: int, seed: int) -> None:
 
 
 def test_a_training_killed_three_times_ends_with_the_same_bytes(
-    processes: multiprocessing.context.ForkServerContext,
-    ground: Callable[[Sample], Ground],
-    tmp_path: Path,
+    processes: multiprocessing.context.ForkServerContext, ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
     sample = samples_of("simcse")[0]
     survive(Campaign(processes, sample, ground(sample), tmp_path), instants=3, seed=1)

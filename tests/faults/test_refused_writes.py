@@ -155,11 +155,7 @@ def changes_of(
 
 
 def try_all(
-    name: str,
-    share: int,
-    prepared: Callable[[str], Path],
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> int:
     original, changes, whole = changes_of(name, prepared, project, capsys)
     assert len(changes) > 5
@@ -235,11 +231,7 @@ def test_a_disk_that_is_full_in_the_middle_of_any_file_leaves_what_was_there(
 
 @pytest.mark.parametrize(("name", "folder"), [("evaluate", "reports"), ("data fetch", "data")])
 def test_a_folder_that_vanishes_is_one_line_or_made_again(
-    name: str,
-    folder: str,
-    prepared: Callable[[str], Path],
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, folder: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing of a vanished folder can be whole; no traceback, no half of an output, no other exit code."""
     original, changes, whole = changes_of(name, prepared, project, capsys)

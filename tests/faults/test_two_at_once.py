@@ -74,8 +74,7 @@ def results(project: Path) -> dict[str, bytes | str | None]:
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
 @pytest.mark.parametrize(
-    ("command", "refused"),
-    [(TRAIN, True), (EVALUATE, True), (PUBLISH, True), (REPORT, True), (FETCH, False)],
+    ("command", "refused"), [(TRAIN, True), (EVALUATE, True), (PUBLISH, True), (REPORT, True), (FETCH, False)]
 )
 def test_the_second_waits_or_is_refused_and_the_first_ends_well(
     command: list[str], refused: bool, share: float, project: Path, tmp_path: Path

@@ -246,10 +246,7 @@ def test_wrong_arguments_are_one_line_with_near_matches(
     ],
 )
 def test_an_interrupt_names_what_goes_on_where_something_does(
-    words: list[str],
-    continues: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], continues: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(arguments: Any) -> None:
         raise KeyboardInterrupt

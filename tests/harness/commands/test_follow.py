@@ -107,11 +107,7 @@ def test_dvclive_writes_its_files_and_leaves_the_pipeline_alone(project: Path) -
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
-    project: Path,
-    words: list[str],
-    said: str,
-    refused: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
+    project: Path, words: list[str], said: str, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / KEY).mkdir()
 

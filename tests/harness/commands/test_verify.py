@@ -26,9 +26,7 @@ STEP = {
 """A step as `sentbench calibrate` keeps it, without its seconds."""
 
 
-def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(
-    printed: Callable[..., str],
-) -> None:
+def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(printed: Callable[..., str]) -> None:
     first, *others = printed("verify", "pcl/table2", "SimCSE", "Avg").split("\n\n")
     assert len(others) == 2  # RoBERTa-base and RoBERTa-large
     for part in (

@@ -232,9 +232,7 @@ def test_scores_outside_the_cache_are_restored_because_they_are_plots(
 
 
 @pytest.mark.slow
-def test_2000_stages_with_nothing_to_do_take_less_than_a_minute_of_processor(
-    tmp_path: Path,
-) -> None:
+def test_2000_stages_with_nothing_to_do_take_less_than_a_minute_of_processor(tmp_path: Path) -> None:
     """Recorded by hand: all outputs have the bytes of their dependency."""
     each = {"cmd": "false", "deps": ["source.txt"], "outs": ["made/${item}"]}
     folder = write_pipeline(tmp_path / "toy", {"x": {"foreach": list(range(2000)), "do": each}})

@@ -110,12 +110,7 @@ def invented() -> Iterator[tuple[str, Change]]:
         yield f"all + {shift}", of_scores(with_means(moved))
     good = with_means(drawn_scores(7))
     for at in (0, 1, 2, 9):
-        for name, value in {
-            "value": 0.99,
-            "n": 12,
-            "task": "STS99",
-            "selection": "last",
-        }.items():
+        for name, value in {"value": 0.99, "n": 12, "task": "STS99", "selection": "last"}.items():
             changed = [{**score, name: value} if index == at else score for index, score in enumerate(good)]
             yield f"score {at} with {name} {value}", of_scores(changed)
     yield "a score twice", of_scores([*good, good[0]])
