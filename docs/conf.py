@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["COLUMNS"] = "100"  # the width of a help text
 
-from harness.cli import command_files, module_of, parser_of
+from harness.cli import commands, parser_of
 from sentbench import __version__
 
 project = "sentbench"
@@ -27,8 +27,8 @@ html_title = f"sentbench {__version__}"
 def command_page() -> str:
     """Returns the reference of all commands: the help of each, as the command prints it."""
     parts = ["# Commands\n\nThe output of `sentbench COMMAND --help`.\n"]
-    for name in command_files():
-        parser = parser_of(name, module_of(name))
+    for name in commands():
+        parser = parser_of(name)
         parts.append(f"## {name}\n\n```text\n{parser.format_help()}```\n")
     return "\n".join(parts)
 

@@ -8,12 +8,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from harness.errors import CONTROL, InputError, near_matches
 from harness.process import prepare
@@ -109,22 +110,19 @@ def run_command(words: Sequence[str]) -> int:
 
     Errors: InputError if there is no such command, or its arguments are wrong.
     """
-    commands = command_files()
     words, folders = without_includes(words)
     if not words or words[0].startswith("-"):
-        overview(commands).parse_args(words or ["--help"])
+        overview(commands()).parse_args(words or ["--help"])
         return 0
-    name = words[0]
-    if name not in commands:
+    name, known = words[0], list(commands())
+    if name not in known:
         raise InputError(
-            f"{name!r} is not a command, expected one of {', '.join(commands)}"
-            f"{near_matches(name, list(commands))}"
+            f"{name!r} is not a command, expected one of {', '.join(known)}{near_matches(name, known)}"
         )
     from harness.include import include_all
 
     include_all(folders)
-    module = module_of(name)
-    return int(module.execute(parser_of(name, module).parse_args(words[1:])) or 0)
+    return int(module_of(name).execute(parser_of(name).parse_args(words[1:])) or 0)
 
 
 def without_includes(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -135,51 +133,57 @@ def without_includes(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return others, known.include
 
 
-def parser_of(name: str, module: ModuleType) -> CommandParser:
+def parser_of(name: str) -> CommandParser:
     """Returns the parser of a command; its help ends with the example of the module's docstring."""
+    module = module_of(name)
     example = EXAMPLE.search(module.__doc__ or "")
     parser = CommandParser(
         prog=f"sentbench {name}",
-        description=headline(command_files()[name]),
+        description=commands()[name].says,
         epilog=f"example: {example[1]}" if example else None,
     )
-    module.declare(parser)
+    add_arguments(parser, module)
     return parser
 
 
-def command_files() -> dict[str, Path]:
-    """Returns the file of each command by its name, as the first line of the file gives it."""
-    paths = [path for room in ROOMS for path in Path(__file__).with_name(room).glob("[!_]*.py")]
-    found = {line[1]: path for path in paths if (line := HEADLINE.match(first_line(path)))}
+def add_arguments(parser: argparse.ArgumentParser, module: ModuleType) -> None:
+    """Adds the arguments of a command to its parser."""
+    for argument, settings in getattr(module, "ARGUMENTS", {}).items():
+        parser.add_argument(argument, **settings)
+
+
+class Command(NamedTuple):
+    """What a command does, as the first line of its file says it, and the module of that file."""
+
+    says: str
+    module: str
+
+
+@cache
+def commands() -> dict[str, Command]:
+    """Returns each command by its name, which the first line of its file gives; imports nothing."""
+    found = {}
+    for path in (path for room in ROOMS for path in Path(__file__).with_name(room).glob("[!_]*.py")):
+        with path.open(encoding="utf-8") as file:
+            line = HEADLINE.match(file.readline().strip())
+        if line:
+            found[line[1]] = Command(line[2], f"harness.{path.parent.name}.{path.stem}")
     return dict(sorted(found.items()))
 
 
 def module_of(name: str) -> ModuleType:
     """Returns the module of a command."""
-    path = command_files()[name]
-    return import_module(f"harness.{path.parent.name}.{path.stem}")
-
-
-def headline(path: Path) -> str:
-    """Returns what a command does: the first line of its docstring without its name; imports nothing."""
-    found = HEADLINE.match(first_line(path))
-    return found[2] if found else ""
-
-
-def first_line(path: Path) -> str:
-    """Returns the first line of a file."""
-    with path.open(encoding="utf-8") as file:
-        return file.readline().strip()
+    return import_module(commands()[name].module)
 
 
 def how_to_go_on(words: Sequence[str]) -> str:
     """Returns what an interrupted command leaves: its CONTINUES, if it can be continued."""
-    module = module_of(words[0]) if words and words[0] in command_files() else None
+    module = module_of(words[0]) if words and words[0] in commands() else None
     return getattr(module, "CONTINUES", "nothing half-written is left")
 
 
-def overview(commands: dict[str, Path]) -> CommandParser:
-    """Returns the parser of `sentbench --help` and `--version`."""
+def overview(listing: Mapping[str, Command]) -> CommandParser:
+    """Returns the parser of `sentbench --help` and `--version`, with these commands in its help."""
     parser = CommandParser(
         prog="sentbench",
         description="A reproducibility benchmark for unsupervised sentence embeddings.",
@@ -192,8 +196,8 @@ def overview(commands: dict[str, Path]) -> CommandParser:
         help=f"print the script that completes commands and options in {', '.join(SHELLS)}",
     )  # fmt: skip
     listed = parser.add_subparsers(metavar="COMMAND")
-    for name, path in commands.items():
-        listed.add_parser(name, help=headline(path))
+    for name, command in listing.items():
+        listed.add_parser(name, help=command.says)
     return parser
 
 
@@ -201,8 +205,8 @@ def whole_parser() -> CommandParser:
     """Returns the parser of all commands with their options; every module of a command is imported."""
     parser = overview({})
     listed = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    for name, path in command_files().items():
-        module_of(name).declare(listed.add_parser(name, help=headline(path)))
+    for name, command in commands().items():
+        add_arguments(listed.add_parser(name, help=command.says), module_of(name))
     return parser
 
 

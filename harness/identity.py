@@ -11,6 +11,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -21,7 +22,6 @@ from harness.own import MODULES
 from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
 from harness.plan.calibration import AGAIN, calibration
 from harness.process import X86_64, in_effect
-from harness.results.provenance import library_versions
 from harness.tasks.registry import declaring_modules
 from methods.core.fast.choices import GpuLayers
 from methods.registry import METHODS
@@ -48,6 +48,12 @@ ENCODER = ("methods.core.folders",)
 """Reads any encoder's folder and so imports all that turns texts into vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
 """What training writes next to an encoder and no vector of it depends on."""
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
+
+
+def library_versions() -> dict[str, str]:
+    """Returns the versions of the libraries that affect a number."""
+    return {name: version(name) for name in LIBRARIES}
 
 
 def code_base(root: Path = ROOT) -> CodeBase:

@@ -9,7 +9,6 @@ of the machine.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import json
 import os
@@ -46,6 +45,8 @@ DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES",
 TRIMMED_AFTER = 30.0
 """Seconds between two times that a long computation gives freed memory back; each takes about 0.1 s."""
 DEVICES = ("auto", "cpu", "cuda")
+DEVICE = {"choices": DEVICES, "default": "auto"}
+"""The argument `--device` of a command."""
 X86_64 = ("x86_64", "AMD64")
 """Names of the one architecture, as systems give them."""
 REPLACED = "SENTBENCH_NATIVE_VARIABLES"
@@ -181,11 +182,6 @@ def device_for(arithmetic: Arithmetic, wanted: str) -> str:
             "--device cuda: portable arithmetic runs on the CPU; plan with `--arithmetic native`"
         )
     return "cpu"
-
-
-def add_device_option(parser: argparse.ArgumentParser) -> None:
-    """Declares `--device`."""
-    parser.add_argument("--device", choices=DEVICES, default="auto")
 
 
 def resolve_device(wanted: str) -> str:

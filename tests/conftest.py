@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from harness.cli import main
 from harness.process import in_effect, prepare
 
 prepare()  # before NumPy and torch load
@@ -35,6 +37,34 @@ def providers_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "")
     monkeypatch.delenv("SENTBENCH_PROVIDERS")
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command that ends well, and returns what it prints."""
+
+    def text_of(*words: str) -> str:
+        capsys.readouterr()
+        assert main(words) == 0
+        return capsys.readouterr().out
+
+    return text_of
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command that has to be refused, and returns its line: exit code 2, and nothing else printed."""
+
+    def line_of(*words: str) -> str:
+        capsys.readouterr()
+        assert main(words) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.startswith("sentbench: ")
+        assert told.err.count("\n") == 1
+        return told.err.rstrip("\n")
+
+    return line_of
 
 
 @pytest.fixture

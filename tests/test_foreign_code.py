@@ -16,7 +16,7 @@ from methods.core import folders, model_files
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.networks import load_masked_model
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[1]

@@ -9,12 +9,11 @@ from harness.data.download import folder_of
 from harness.disk.files import sha256_of_folder
 from harness.facts.comparisons import rank_intervals
 from harness.facts.statistics import mean
-from harness.identity import arithmetic_used, run_code, run_identity
+from harness.identity import arithmetic_used, library_versions, run_code, run_identity
 from harness.paths import INSTALLED, SCORES
 from harness.plan.entries import Params, Run
 from harness.report.formats.trial import Ranked
 from harness.report.system_pairs import system_scores
-from harness.results.provenance import library_versions
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 from harness.tasks.registry import build_tasks

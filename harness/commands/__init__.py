@@ -1,9 +1,10 @@
 """Commands of `sentbench`, one file a command; those that are stages of the pipeline are in harness/stages.
 
-The first line of a command's docstring is its name and help, a line `Example: ...` of it ends its help page,
-`declare(parser)` adds its arguments, and `execute(arguments)` runs it and returns an exit code, or None
-for 0. CONTINUES, where there is one, says what an interrupted command goes on from. Only the command called
-is imported. Here the name `list` stands for the command once that is imported, not for Python's type.
+The first line of a command's docstring is its name and help, and a line `Example: ...` of it ends its help
+page. ARGUMENTS has the settings of each argument by its name, as argparse takes them; a command without it
+takes none. `execute(arguments)` runs it and returns an exit code, or None for 0. CONTINUES, where there is
+one, says what an interrupted command goes on from. Only the command called is imported. Here the name `list`
+stands for the command once that is imported, not for Python's type.
 """
 
 from __future__ import annotations
@@ -16,41 +17,22 @@ from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
 
 POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg")
 """The poolings of `methods.core.pooling`, which would load torch for a help page; a test compares them."""
-
-
-def add_pooling_option(parser: argparse.ArgumentParser) -> None:
-    """Declares `--pooling` with the choices there are."""
-    parser.add_argument(
-        "--pooling",
-        choices=POOLINGS,
-        help="how token vectors become one; needed for a plain Hugging Face folder",
-    )
-
-
-def add_text_option(parser: argparse.ArgumentParser) -> None:
-    """Declares `--text` with the two forms there are."""
-    parser.add_argument(
-        "--text",
-        choices=["senteval", "raw"],
-        default="senteval",
-        help="the papers' text (default), or MTEB's",
-    )
-
-
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Declares `--json` of a command whose answer is one object."""
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-
-
-def add_format_options(parser: argparse.ArgumentParser) -> None:
-    """Declares `--json` and `--format` of a command that compares: see `format_of`."""
-    add_json_option(parser)
-    parser.add_argument(
-        "--format",
-        choices=["text", "github"],
-        default="text",
-        help="github: problems as annotations of a pull request (default: text)",
-    )
+POOLING = {
+    "choices": POOLINGS,
+    "help": "how token vectors become one; needed for a plain Hugging Face folder",
+}
+TEXT = {
+    "choices": ["senteval", "raw"],
+    "default": "senteval",
+    "help": "the papers' text (default), or MTEB's",
+}
+JSON = {"action": "store_true", "help": "one JSON object on standard output"}
+FORMAT = {
+    "choices": ["text", "github"],
+    "default": "text",
+    "help": "github: problems as annotations of a pull request (default: text)",
+}
+"""Arguments that several commands have: see `format_of` for the last two together."""
 
 
 def format_of(arguments: argparse.Namespace) -> str:

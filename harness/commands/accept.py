@@ -6,17 +6,37 @@ Example: `sentbench accept bundle.zip --allowed-signers signers`
 from __future__ import annotations
 
 import argparse
+import os
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harness.commands.contribute import code_fingerprints
 from harness.errors import InputError
-from harness.paths import CONTRIBUTED, PUBLISHED, SCORES, declared, need_checkout
+from harness.facts.published import load_published
+from harness.identity import run_identity
+from harness.paths import (
+    ARTEFACTS,
+    BACKBONES,
+    CONTRIBUTED,
+    CORPORA,
+    DATA,
+    LEADERBOARDS,
+    PUBLISHED,
+    RECIPES,
+    SCORES,
+    TEACHERS,
+    declared,
+    need_checkout,
+)
+from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
-from harness.process import add_device_option
+from harness.plan.resolve import write_params
+from harness.process import DEVICE
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bands import bands_of
 from harness.results.bundles import Bundle
@@ -24,34 +44,33 @@ from harness.results.contributions import Acceptance, Checked, accept, check_aga
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import Range, ScoreName, ranges_of
 from harness.results.schema import ResultFile
-from harness.results.signatures import signer_of
-from harness.results.store import read_results
+from harness.results.store import read_result, read_results
+from harness.tasks.evaluation import evaluate_stored
+from harness.tasks.interface import Task
+from harness.tasks.registry import build_tasks, members
 
 ANY_RUN = ""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="as `sentbench contribute` wrote it")
-    parser.add_argument(
-        "--reproduce",
-        nargs="?",
-        const=ANY_RUN,
-        metavar="RUN",
-        help="train this run of the bundle here and compare; without a name, a random one",
-    )
-    parser.add_argument(
-        "--allowed-signers",
-        type=Path,
-        metavar="FILE",
-        help="accept only bundles signed by a key of this list (see ssh-keygen(1), ALLOWED SIGNERS)",
-    )
-    parser.add_argument(
-        "--recheck",
-        action="store_true",
-        help="check an accepted bundle again, and compare with the first check",
-    )
-    add_device_option(parser)
+INPUTS = (RECIPES, LEADERBOARDS, DATA, BACKBONES, CORPORA, TEACHERS, ARTEFACTS)
+"""What is read from the project while a run is repeated."""
+ARGUMENTS = {
+    "bundle": {"type": Path, "metavar": "BUNDLE", "help": "as `sentbench contribute` wrote it"},
+    "--reproduce": {
+        "nargs": "?",
+        "const": ANY_RUN,
+        "metavar": "RUN",
+        "help": "train this run of the bundle here and compare; without a name, a random one",
+    },
+    "--allowed-signers": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "accept only bundles signed by a key of this list (see ssh-keygen(1), ALLOWED SIGNERS)",
+    },
+    "--recheck": {
+        "action": "store_true",
+        "help": "check an accepted bundle again, and compare with the first check",
+    },
+    "--device": DEVICE,
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -60,10 +79,10 @@ def execute(arguments: argparse.Namespace) -> int:
     check = partial(
         check_results, device=arguments.device, reproduce=arguments.reproduce, again=arguments.recheck
     )
-    signed_by = partial(signer, allowed_signers=arguments.allowed_signers)
+    signers = arguments.allowed_signers
     if arguments.recheck:
-        return recheck(*check_again(arguments.bundle, CONTRIBUTED, check, signed_by), arguments.bundle)
-    added, found = accept(arguments.bundle, CONTRIBUTED, check, signed_by)
+        return recheck(*check_again(arguments.bundle, CONTRIBUTED, check, signers), arguments.bundle)
+    added, found = accept(arguments.bundle, CONTRIBUTED, check, signers)
     by = f", signed by {found.signer}" if found.signer else ""
     print(f"{added}: {len(found.runs)} results{by}; tables show them as contributed")
     print("\n".join(f"  {key}: {in_words(checked)}" for key, checked in found.runs.items()))
@@ -100,15 +119,6 @@ def in_words(checked: Checked) -> str:
     return f"scores only: shown, never in a verdict{identity}"
 
 
-def signer(manifest: Path, signature: Path | None, *, allowed_signers: Path | None) -> str:
-    """Returns who signed a bundle, nothing without a list. Errors: InputError if it is not signed by one."""
-    if allowed_signers is None:
-        return ""
-    if signature is None:
-        raise InputError("not signed, expected a signature of an allowed signer; leave out --allowed-signers")
-    return signer_of(manifest, signature, allowed_signers)
-
-
 def check_results(
     bundle: Bundle, results: Mapping[str, ResultFile], *, device: str, reproduce: str | None, again: bool
 ) -> dict[str, Checked]:
@@ -124,7 +134,7 @@ def check_results(
     checkout = Checkout(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
-        code={name: {sha256} for name, sha256 in code_fingerprints(methods).items()},
+        code=code_fingerprints(methods),
         ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), reported=reported_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
@@ -135,8 +145,6 @@ def check_results(
 
 def expected_run(known: KnownRuns, key: str) -> Expected | None:
     """Returns a run as the recipes declare it, None if none does."""
-    from harness.tasks.registry import members
-
     run, record = known.run(key), known.record(key)
     if run is None or record is None:
         return None
@@ -150,8 +158,6 @@ def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
 
     None if a folder that it is computed from is not here.
     """
-    from harness.identity import run_identity
-
     key, arithmetic = result.run.key, result.provenance.arithmetic
     params = known.params(key)
     try:
@@ -161,19 +167,45 @@ def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
 
 
 def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile:
-    """Returns the result of training a contributed run here."""
-    from harness.stages.repeat import repeat_run
+    """Returns the result of training and evaluating a contributed run here; the project stays as it is.
 
-    params = known.params(result.run.key)
+    Errors: InputError without a recipe, or if a folder that the run needs is not here.
+    """
+    from harness.stages.evaluate import evaluate_run
+    from harness.stages.train import train
+
+    key = result.run.key
+    params = known.params(key)
     if params is None:
-        raise InputError(f"{result.run.key}: has no recipe here")
-    return repeat_run(params, result.run.key, device=device)
+        raise InputError(f"{key}: has no recipe here")
+    run = params.run(key)
+    for needed in dict.fromkeys((run.backbone, run.corpus, run.parent)):
+        if not Path(needed).is_dir():
+            raise InputError(
+                f"{needed}: no such folder, {key} needs it; make it with `dvc repro` of its plan"
+            )
+    os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
+    with project_of_links(params):
+        folder = train(params, key, Path("repeated") / key, device=device, resume=False)
+        return read_result(evaluate_run(params, key, folder, device=device))
+
+
+@contextmanager
+def project_of_links(params: Params) -> Iterator[None]:
+    """Makes a project the current folder whose inputs are links to those here; its outputs are removed."""
+    here = Path.cwd()
+    with TemporaryDirectory(prefix="sentbench-") as folder:
+        for name in INPUTS:
+            if (here / name).exists():
+                (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+                os.symlink(here / name, Path(folder) / name)
+        with chdir(folder):
+            write_params(params)
+            yield
 
 
 def reported_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
-    from harness.facts.published import load_published
-
     reported: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():
         for row in table.rows:
@@ -188,9 +220,6 @@ def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreN
 
     Errors: InputError if the vectors are damaged or lack a text.
     """
-    from harness.tasks.evaluation import evaluate_stored
-    from harness.tasks.interface import Task
-    from harness.tasks.registry import build_tasks
 
     def is_here(task: Task) -> bool:
         try:

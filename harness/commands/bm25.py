@@ -8,26 +8,22 @@ from __future__ import annotations
 import argparse
 import json
 
-from harness.commands import add_json_option, add_text_option, name_list
+from harness.commands import JSON, TEXT, name_list
 from harness.errors import InputError
+from harness.report.formats.scores import ScoreLine, to_table
+from harness.tasks.interface import Score
+from harness.tasks.registry import build_tasks
+from harness.tasks.reranking import RerankingTask, bm25_scores
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "--tasks", default="TRECQA", help="re-ranking tasks, comma-separated (default: TRECQA)"
-    )
-    add_text_option(parser)
-    add_json_option(parser)
+ARGUMENTS = {
+    "--tasks": {"default": "TRECQA", "help": "re-ranking tasks, comma-separated (default: TRECQA)"},
+    "--text": TEXT,
+    "--json": JSON,
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of the tasks."""
-    from harness.report.formats.scores import ScoreLine, to_table
-    from harness.tasks.interface import Score
-    from harness.tasks.registry import build_tasks
-    from harness.tasks.reranking import RerankingTask, bm25_scores
-
     names = name_list(arguments.tasks)
     if not names:
         raise InputError("no task is named, expected AskUbuntu, SciDocs or TRECQA; name one")

@@ -22,21 +22,16 @@ from methods.core.fast.choices import GpuLayers, use_for_training
 
 BATCHES = {"bert-tiny": 64, "bert-mini": 64, "bert-small": 32, "bert-base-uncased": 8}
 """Backbones whose step is measured, with the sentences of a batch, so that each takes a second or less."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="replace the choice that is kept; native runs may change",
-    )
-    parser.add_argument(
-        "--gpu",
-        choices=get_args(GpuLayers),
-        help="how a GPU trains layers from now on: attention in padded rows, in rows of their own lengths, "
-        "or layers compiled by torch; runs on a GPU may change",
-    )
+ARGUMENTS = {
+    "--again": {"action": "store_true", "help": "replace the choice that is kept; native runs may change"},
+    "--gpu": {
+        "choices": get_args(GpuLayers),
+        "help": (
+            "how a GPU trains layers from now on: attention in padded rows, in rows of their own lengths, "
+            "or layers compiled by torch; runs on a GPU may change"
+        ),
+    },
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -69,18 +64,14 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def own_steps() -> list[StepTime]:
     """Returns SimCSE's step on this machine by backbone, each with one run of one thread on every core."""
-    from harness.commands.calibrate_steps import LONGEST, Sizes, seconds_of_steps
+    from harness.commands.calibrate_steps import LONGEST, Sized, seconds_of_steps
     from harness.plan.recipes import load_recipes
     from harness.plan.resolve import resolve
 
     (run,) = resolve(load_recipes(), [f"baselines/{BASELINE}"], seeds=1).runs.values()
     shapes, cores = committed_step_times().shapes, cores_here()
-    sizes = {
-        name: Sizes(shape.layers, shape.width, shape.inner, shape.vocabulary, batch)
-        for name, batch in BATCHES.items()
-        for shape in (shapes[name],)
-    }
-    found = seconds_of_steps(run, sizes, cores)
+    sized = {name: Sized(shapes[name], batch) for name, batch in BATCHES.items()}
+    found = seconds_of_steps(run, sized, cores)
     return [
         StepTime(
             device="cpu",

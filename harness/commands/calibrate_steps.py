@@ -17,11 +17,14 @@ import numpy as np
 import torch
 
 from harness.plan.entries import Run
+from harness.plan.step_times import Shape
 from harness.process import quiet
 from methods.core.fast.choices import Library, training_products, use_for_training
 from methods.core.networks import Networks
 from methods.core.trainer import Trainer
 from methods.core.types import Row
+from methods.core.word_average import WordAverageEncoder
+from methods.core.word_transformer import SPECIAL, word_transformer
 
 SHORTEST, LONGEST = 22, 32
 """Word pieces of the sentences: a sixth of the padded places is padding, as in SimCSE's corpus."""
@@ -29,20 +32,16 @@ SECONDS = 4.0
 """How long the steps of one backbone are repeated."""
 FEWEST, MOST = 3, 100
 """Steps that are measured after the first one."""
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-class Sizes(NamedTuple):
-    """The sizes of a BERT, and the sentences of a batch."""
+class Sized(NamedTuple):
+    """The sizes of a backbone, and the sentences of a batch."""
 
-    layers: int
-    width: int
-    inner: int
-    vocabulary: int
+    shape: Shape
     batch: int
 
 
-def seconds_of_steps(run: Run, backbones: Mapping[str, Sizes], processes: int) -> dict[str, float]:
+def seconds_of_steps(run: Run, backbones: Mapping[str, Sized], processes: int) -> dict[str, float]:
     """Returns the seconds of a run's step by backbone, with so many processes of one thread at once.
 
     Each is the mean of the processes: runs that share a machine wait for each other's memory.
@@ -53,24 +52,24 @@ def seconds_of_steps(run: Run, backbones: Mapping[str, Sizes], processes: int) -
     return {name: statistics.fmean(one[name] for one in taken) for name in backbones}
 
 
-def _measured(run: Run, backbones: Mapping[str, Sizes], products: Library, _: int) -> dict[str, float]:
+def _measured(run: Run, backbones: Mapping[str, Sized], products: Library, _: int) -> dict[str, float]:
     torch.set_num_threads(1)
     use_for_training(products)
     quiet()
-    return {name: seconds_of_a_step(run, sizes) for name, sizes in backbones.items()}
+    return {name: seconds_of_a_step(run, sized) for name, sized in backbones.items()}
 
 
-def seconds_of_a_step(run: Run, sizes: Sizes, seconds: float = SECONDS) -> float:
+def seconds_of_a_step(run: Run, sized: Sized, seconds: float = SECONDS) -> float:
     """Returns the median seconds between the ends of two steps of a run, on random weights and words."""
     with TemporaryDirectory() as place:
         folder = Path(place) / "backbone"
-        write_backbone(folder, sizes)
-        short = _between_steps(run, folder, sizes, FEWEST)
+        write_backbone(folder, sized.shape)
+        short = _between_steps(run, folder, sized, FEWEST)
         steps = min(MOST, int(seconds / short))
-        return short if steps <= FEWEST else _between_steps(run, folder, sizes, steps)
+        return short if steps <= FEWEST else _between_steps(run, folder, sized, steps)
 
 
-def _between_steps(run: Run, folder: Path, sizes: Sizes, steps: int) -> float:
+def _between_steps(run: Run, folder: Path, sized: Sized, steps: int) -> float:
     marks: list[float] = []
     method, config, settings = run.read_settings()
 
@@ -79,7 +78,7 @@ def _between_steps(run: Run, folder: Path, sizes: Sizes, steps: int) -> float:
             super().after_step(step)
             marks.append(time.perf_counter())
 
-    changes = {"steps": steps + 1, "epochs": None, "batch_size": sizes.batch}
+    changes = {"steps": steps + 1, "epochs": None, "batch_size": sized.batch}
     with TemporaryDirectory() as place:
         trainer = Trainer(
             Marked(config, Networks(folder, pooling=run.pooling)),
@@ -89,7 +88,7 @@ def _between_steps(run: Run, folder: Path, sizes: Sizes, steps: int) -> float:
             Path(place),
             device="cpu",
         )
-        trainer.fit(sentences((steps + 1) * sizes.batch, sizes.vocabulary))
+        trainer.fit(sentences((steps + 1) * sized.batch, sized.shape.vocabulary))
     return statistics.median(later - sooner for sooner, later in pairwise(marks))
 
 
@@ -97,31 +96,21 @@ def sentences(number: int, vocabulary: int) -> list[Row]:
     """Returns sentences of SHORTEST to LONGEST word pieces, with the two at their ends, of random words."""
     draw = np.random.default_rng(0)
     lengths = draw.integers(SHORTEST - 2, LONGEST - 2, size=number, endpoint=True)
-    texts = (
-        " ".join(f"w{word}" for word in draw.integers(vocabulary - len(SPECIAL), size=n)) for n in lengths
-    )
+    texts = (" ".join(map("w{}".format, draw.integers(vocabulary - len(SPECIAL), size=n))) for n in lengths)
     return [Row(index, text) for index, text in enumerate(texts)]
 
 
-def write_backbone(folder: Path, sizes: Sizes) -> None:
-    """Writes a BERT of these sizes with random weights and a tokenizer of whole words."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    words = {word: number for number, word in enumerate(SPECIAL)}
-    words |= {f"w{number}": len(words) + number for number in range(sizes.vocabulary - len(SPECIAL))}
-    core = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    ends = [("[CLS]", words["[CLS]"]), ("[SEP]", words["[SEP]"])]
-    core.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    PreTrainedTokenizerFast(tokenizer_object=core, **names).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=sizes.vocabulary,
-        hidden_size=sizes.width,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=max(1, sizes.width // 64),
-        intermediate_size=sizes.inner,
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+def write_backbone(folder: Path, shape: Shape) -> None:
+    """Writes a BERT of these sizes over random vectors of whole words."""
+    words = [f"w{number}" for number in range(shape.vocabulary - len(SPECIAL))]
+    vectors = torch.randn(len(words), shape.width, generator=torch.Generator().manual_seed(0))
+    word_transformer(
+        WordAverageEncoder(vectors, words),
+        vocabulary=len(words),
+        layers=shape.layers,
+        heads=max(1, shape.width // 64),
+        inner=shape.inner,
+        positions=shape.positions,
+        dropout=0.1,
+        seed=0,
+    ).save(folder)

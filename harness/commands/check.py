@@ -23,31 +23,33 @@ from harness.check.reference_losses import (
     with_tolerances,
     write_reference,
 )
-from harness.commands import add_format_options, format_of
+from harness.commands import FORMAT, JSON, format_of
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
+from harness.report.formats.annotations import annotation
 from harness.results.bands import bands_of, outside
 from harness.results.history import results_of
 
 SHOWN = 4
 """Numbers of a run with other first steps that are named."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "--against",
-        default="HEAD",
-        metavar="A",
-        help="a git revision, or a folder of scores, that scores are compared with (default: HEAD)",
-    )
-    parser.add_argument(
-        "--losses", type=Path, default=REFERENCE_LOSSES, metavar="FILE", help=f"default: {REFERENCE_LOSSES}"
-    )
-    parser.add_argument("--measure", action="store_true", help="write the reference losses of this code")
-    add_format_options(parser)
+ARGUMENTS = {
+    "--against": {
+        "default": "HEAD",
+        "metavar": "A",
+        "help": "a git revision, or a folder of scores, that scores are compared with (default: HEAD)",
+    },
+    "--losses": {
+        "type": Path,
+        "default": REFERENCE_LOSSES,
+        "metavar": "FILE",
+        "help": f"default: {REFERENCE_LOSSES}",
+    },
+    "--measure": {"action": "store_true", "help": "write the reference losses of this code"},
+    "--json": JSON,
+    "--format": FORMAT,
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -98,8 +100,6 @@ def _line(problem: str, form: str) -> str:
     """Returns a problem as a line of text or an annotation."""
     if form == "text":
         return problem
-    from harness.report.formats.annotations import annotation
-
     return annotation("error", "sentbench check", problem)
 
 

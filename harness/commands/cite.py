@@ -7,29 +7,24 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.commands import add_json_option
+from harness.assembly.tables import citations, reported_systems
+from harness.commands import JSON
 from harness.errors import InputError, near_matches
+from harness.report.cite import Advice, to_text
+from harness.report.formats.citation import project_entry
 
-if TYPE_CHECKING:
-    from harness.report.cite import Advice
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("system", metavar="SYSTEM", help="as in `sentbench list published`, such as simcse")
-    parser.add_argument("--backbone", required=True, metavar="NAME", help="such as bert-base-uncased")
-    parser.add_argument("--column", default="Avg", metavar="NAME", help="default: Avg")
-    add_json_option(parser)
+ARGUMENTS = {
+    "system": {"metavar": "SYSTEM", "help": "as in `sentbench list published`, such as simcse"},
+    "--backbone": {"required": True, "metavar": "NAME", "help": "such as bert-base-uncased"},
+    "--column": {"default": "Avg", "metavar": "NAME", "help": "default: Avg"},
+    "--json": JSON,
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the value to cite for every distinct number that is reported of the system."""
-    from harness.assembly.tables import citations, reported_systems
-    from harness.report.cite import to_text
-    from harness.report.formats.citation import project_entry
-
     known = reported_systems()
     wanted = f"{arguments.system}@{arguments.backbone}".lower()
     if wanted not in known:

@@ -19,11 +19,7 @@ FOLDERS = {ARTEFACTS: ARTEFACT, EMBEDDINGS: STORE}
 FILES = {SCORES: (".json",), CURVES: (".json",), COSTS: (".train.json", ".evaluate.json", ".encode.json")}
 KEY = re.compile(r".+__.+__s\d+")
 """The key of a run: system, backbone and seed."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--dry-run", action="store_true", help="name what would be removed")
+ARGUMENTS = {"--dry-run": {"action": "store_true", "help": "name what would be removed"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -8,41 +8,32 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from harness.commands import add_format_options, format_of
-
-if TYPE_CHECKING:
-    from harness.report.formats.annotations import Level
-    from harness.report.tables.moves import Move
+from harness.commands import FORMAT, JSON, format_of
+from harness.report.formats.annotations import Level, annotation
+from harness.report.formats.moves import summary, to_json, to_pull_request
+from harness.report.tables.moves import Move, compare, machine_changes
+from harness.results.history import results_of
 
 FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}
 """Choice of --fail-on -> the outcomes that make the exit code 1."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("before", metavar="A", help="a git revision, or a folder of score files")
-    parser.add_argument("after", metavar="B", help="a git revision, or a folder of score files")
-    parser.add_argument(
-        "--fail-on",
-        choices=list(FAILS),
-        default="nothing",
-        help="exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
-    )
-    parser.add_argument(
-        "--device", choices=("cpu", "cuda"), help="only runs that were trained on this device"
-    )
-    add_format_options(parser)
+ARGUMENTS = {
+    "before": {"metavar": "A", "help": "a git revision, or a folder of score files"},
+    "after": {"metavar": "B", "help": "a git revision, or a folder of score files"},
+    "--fail-on": {
+        "choices": list(FAILS),
+        "default": "nothing",
+        "help": "exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
+    },
+    "--device": {"choices": ("cpu", "cuda"), "help": "only runs that were trained on this device"},
+    "--json": JSON,
+    "--format": FORMAT,
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the moves as Markdown, JSON or annotations; returns 1 if `--fail-on` finds one."""
     form = format_of(arguments)
-    from harness.report.formats.moves import to_json, to_pull_request
-    from harness.report.tables.moves import compare, machine_changes
-    from harness.results.history import results_of
-
     names = arguments.before, arguments.after
     before, after = (
         [r for r in results_of(name) if arguments.device in (None, r.provenance.device)] for name in names
@@ -62,9 +53,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def annotated(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
     """Returns an annotation for each score that moved beyond noise or is gone, and the summary."""
-    from harness.report.formats.annotations import annotation
-    from harness.report.formats.moves import summary
-
     found = []
     for move in moves:
         if move.outcome not in ("up", "down", "removed"):

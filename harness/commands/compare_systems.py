@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import add_json_option, name_list
+from harness.commands import JSON, name_list
 from harness.disk.records import check_plain
 from harness.errors import InputError, near_matches
 from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
@@ -20,25 +20,23 @@ from harness.process import compute_with
 if TYPE_CHECKING:
     from harness.report.system_pairs import OverItems, TaskName
     from harness.results.schema import ResultFile, RunRecord, ScoreRecord
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "first",
-        metavar="A",
-        help="a system, SYSTEM@BACKBONE, or the key of one run; or a model's folder or name on the hub, or a "
-        "folder of results",
-    )
-    parser.add_argument("second", metavar="B", help="what it is compared with")
-    parser.add_argument("--tasks", help="only these tasks and suites, comma-separated")
-    parser.add_argument("--scores", type=Path, default=SCORES, metavar="DIR", help=f"default: {SCORES}")
-    parser.add_argument(
-        "--no-pairs",
-        action="store_true",
-        help="no intervals over pairs: stored vectors and data are not read",
-    )
-    add_json_option(parser)
+ARGUMENTS = {
+    "first": {
+        "metavar": "A",
+        "help": (
+            "a system, SYSTEM@BACKBONE, or the key of one run; or a model's folder or name on the hub, or a "
+            "folder of results"
+        ),
+    },
+    "second": {"metavar": "B", "help": "what it is compared with"},
+    "--tasks": {"help": "only these tasks and suites, comma-separated"},
+    "--scores": {"type": Path, "default": SCORES, "metavar": "DIR", "help": f"default: {SCORES}"},
+    "--no-pairs": {
+        "action": "store_true",
+        "help": "no intervals over pairs: stored vectors and data are not read",
+    },
+    "--json": JSON,
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -51,7 +49,8 @@ def execute(arguments: argparse.Namespace) -> None:
     results = recorded(arguments.scores, (arguments.first, arguments.second))
     first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
     if first == second:
-        raise InputError(f"{title_of(first)} on both sides, expected two systems; name another one")
+        run = first[0].run
+        raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems; name another one")
     from harness.report.formats.scores import differences_to_text
     from harness.report.system_pairs import compare_systems, system_scores, to_json
 
@@ -119,12 +118,6 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
             "correct the name or run it"
         )
     return found
-
-
-def title_of(results: Sequence[ResultFile]) -> str:
-    """Returns how the results of one system on one backbone are called."""
-    run = results[0].run
-    return f"{run.id}@{run.backbone}"
 
 
 def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:

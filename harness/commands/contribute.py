@@ -13,27 +13,30 @@ from pydantic import ValidationError
 
 from harness.disk.outputs import check_file
 from harness.errors import InputError, near_matches
+from harness.identity import code_base, run_code, training_roots
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 from harness.plan.entries import read_plan
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
-from harness.results.provenance import git_state
+from harness.results.history import git_state
 from harness.results.schema import ResultFile
 from harness.results.signatures import sign
 from harness.results.store import read_result
+from methods.registry import METHODS
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="keys of runs in reports/scores (default: all of the plan)"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="BUNDLE", help="the file to write")
-    parser.add_argument("--name", required=True, help="who ran it: a person or a group")
-    parser.add_argument("--link", default="", help="https address under which readers find them")
-    parser.add_argument("--may-be-cited", action="store_true", help="the report may show name and link")
-    parser.add_argument("--vectors", action="store_true", help="also pack the vectors, to be scored again")
-    parser.add_argument("--sign", type=Path, metavar="KEYFILE", help="sign the bundle with this SSH key")
+ARGUMENTS = {
+    "runs": {
+        "nargs": "*",
+        "metavar": "RUN",
+        "help": "keys of runs in reports/scores (default: all of the plan)",
+    },
+    "--out": {"type": Path, "required": True, "metavar": "BUNDLE", "help": "the file to write"},
+    "--name": {"required": True, "help": "who ran it: a person or a group"},
+    "--link": {"default": "", "help": "https address under which readers find them"},
+    "--may-be-cited": {"action": "store_true", "help": "the report may show name and link"},
+    "--vectors": {"action": "store_true", "help": "also pack the vectors, to be scored again"},
+    "--sign": {"type": Path, "metavar": "KEYFILE", "help": "sign the bundle with this SSH key"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -94,8 +97,6 @@ def run_files(key: str, *, vectors: bool) -> RunFiles:
 
 def check_code(result: ResultFile) -> None:
     """Raises InputError if a result was made by other code, because its commit would be wrong."""
-    from harness.identity import run_code
-
     made_by = result.provenance.code_sha256
     if made_by is not None and made_by != run_code(
         result.run.method, [score.task for score in result.scores]
@@ -107,8 +108,5 @@ def check_code(result: ResultFile) -> None:
 
 def code_fingerprints(methods: list[str]) -> dict[str, str]:
     """Returns the fingerprint of the code that trains each method, here and now."""
-    from harness.identity import code_base, training_roots
-    from methods.registry import METHODS
-
     code = code_base()
     return {name: code.fingerprint(training_roots(name)) for name in methods if name in METHODS}

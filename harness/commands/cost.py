@@ -10,27 +10,25 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.commands import add_pooling_option, check_encoder_folder
+from harness.commands import POOLING, check_encoder_folder
 from harness.disk.files import write_json
 from harness.disk.outputs import check_file
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import COSTS, RUN_RECORD, is_project
-from harness.process import add_device_option, compute_with, quiet, resolve_device
+from harness.process import DEVICE, compute_with, quiet, resolve_device
 
 MOST_ROUNDS = 1000
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--task", default="STSB", help="whose sentences are encoded (default: STSB)")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N distinct sentences")
-    parser.add_argument("--rounds", type=int, default=5, help="rates are medians over these (default: 5)")
-    parser.add_argument("--batch-size", type=int, default=128)
-    add_pooling_option(parser)
-    add_device_option(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the figures as JSON")
+ARGUMENTS = {
+    "folder": {"type": Path, "metavar": "DIR"},
+    "--task": {"default": "STSB", "help": "whose sentences are encoded (default: STSB)"},
+    "--limit": {"type": int, "metavar": "N", "help": "only the first N distinct sentences"},
+    "--rounds": {"type": int, "default": 5, "help": "rates are medians over these (default: 5)"},
+    "--batch-size": {"type": int, "default": 128},
+    "--pooling": POOLING,
+    "--device": DEVICE,
+    "--out": {"type": Path, "metavar": "FILE", "help": "also write the figures as JSON"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -38,34 +36,17 @@ def execute(arguments: argparse.Namespace) -> None:
     compute_with("native")
     check_encoder_folder(arguments.folder)
     output = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
-    measured = cost_of_folder(
-        arguments.folder,
-        task=arguments.task,
-        rounds=arguments.rounds,
-        batch_size=arguments.batch_size,
-        limit=arguments.limit,
-        pooling=arguments.pooling,
-        device=arguments.device,
-    )
+    measured = measure(arguments)
     record_cost(arguments.folder, measured)
     if output:
         write_json(output, measured)
     print(json.dumps(measured, indent=1))
 
 
-def cost_of_folder(
-    folder: Path,
-    *,
-    task: str,
-    rounds: int,
-    batch_size: int,
-    limit: int | None = None,
-    pooling: str | None = None,
-    device: str = "auto",
-) -> dict[str, Any]:
+def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """Returns parameters, width, rates, peak memory and device of a folder's encoder, and what was encoded.
 
-    The sentences are the distinct ones of `task` in SentEval's form, at most `limit` from the front.
+    The sentences are the distinct ones of the task in SentEval's form, at most `limit` from the front.
     Errors: InputError for a bad folder or task, or fewer than one round or sentence.
     """
     import torch
@@ -75,35 +56,35 @@ def cost_of_folder(
     from harness.tasks.evaluation import unique_texts
     from harness.tasks.registry import build_tasks
 
+    rounds, batch_size, limit = arguments.rounds, arguments.batch_size, arguments.limit
     if rounds > MOST_ROUNDS:
         raise InputError(
             f"{rounds} rounds, expected at most {MOST_ROUNDS}: a median needs no more; give fewer"
         )
     if batch_size < 1 or (limit is not None and limit < 1):
         raise InputError(f"batch size {batch_size}, limit {limit}: expected 1 or more; give larger numbers")
-    tasks = build_tasks([task], text="senteval")
+    tasks = build_tasks([arguments.task], text="senteval")
     quiet()
-    encoder = read_encoder(folder, pooling=pooling)  # a wrong folder is refused before data are read
-    encoder.to(resolve_device(device))
+    # a wrong folder is refused before data are read
+    encoder = read_encoder(arguments.folder, pooling=arguments.pooling)
+    encoder.to(resolve_device(arguments.device))
     texts = unique_texts(tasks)[:limit]
     cost = measure_cost(encoder, texts, rounds=rounds, batch_size=batch_size)
     return {
-        "model": str(folder),
-        "task": task,
+        "model": str(arguments.folder),
+        "task": arguments.task,
         "batch_size": batch_size,
         "threads": torch.get_num_threads(),
         **cost._asdict(),
     }
 
 
-def record_cost(folder: Path, measured: dict[str, Any]) -> Path | None:
-    """Writes the cost of a run's artefact among the project's costs and returns the path; None for others.
+def record_cost(folder: Path, measured: dict[str, Any]) -> None:
+    """Writes the cost of a run's artefact among the project's costs, and none of any other folder.
 
     Costs hold clock times: they are a log next to the results, never part of them.
     """
     record = folder / RUN_RECORD
-    if not record.is_file() or not is_project():
-        return None
-    key = read_object(record, "key", again="train the run again")["key"]
-    write_json(COSTS / f"{key}.encode.json", measured)
-    return COSTS / f"{key}.encode.json"
+    if record.is_file() and is_project():
+        key = read_object(record, "key", again="train the run again")["key"]
+        write_json(COSTS / f"{key}.encode.json", measured)

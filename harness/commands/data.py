@@ -18,14 +18,12 @@ ACTIONS = (
     "weights that the hub has as a pickle only"
 )
 CONTINUES = "the same command continues the download of a file of the hub"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("action", choices=["fetch", "check", "lock", "convert"], help=ACTIONS)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="sources; default: those of params.yaml")
-    parser.add_argument("--providers", help="order of providers, for example embedded,mirror,hub")
-    parser.add_argument("--revision", help="another revision of the hub than the table names")
+ARGUMENTS = {
+    "action": {"choices": ["fetch", "check", "lock", "convert"], "help": ACTIONS},
+    "names": {"nargs": "*", "metavar": "NAME", "help": "sources; default: those of params.yaml"},
+    "--providers": {"help": "order of providers, for example embedded,mirror,hub"},
+    "--revision": {"help": "another revision of the hub than the table names"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

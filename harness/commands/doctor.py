@@ -13,10 +13,6 @@ from harness.plan.needs import needs_of
 from harness.plan.step_times import read_step_times
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares that there are no arguments: the plan is that of params.yaml."""
-
-
 def execute(arguments: argparse.Namespace) -> int:
     """Prints one line per requirement; returns 1 if one of them is not met."""
     params = read_params()

@@ -12,64 +12,52 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import (
-    add_json_option,
-    add_pooling_option,
-    add_text_option,
-    check_encoder_folder,
-    name_list,
-)
+from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
 from harness.disk.files import write_json, write_record
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.plan.entries import read_plan
-from harness.process import add_device_option, compute_with
+from harness.process import DEVICE, compute_with
 from harness.results.kept_models import LONGEST_NAME, ROOM, read_kept_model
 
 if TYPE_CHECKING:
     from harness.report.formats.scores import ScoreLine
 
 CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "folder",
-        type=Path,
-        metavar="MODEL",
-        help="an encoder's folder, or the hub's NAME/REPOSITORY; with --from-store a folder of vectors",
-    )
-    parser.add_argument(
-        "--tasks", default="sts", help="tasks and suites, comma-separated (default: sts, the seven STS sets)"
-    )
-    add_text_option(parser)
-    add_pooling_option(parser)
-    add_device_option(parser)
-    parser.add_argument(
-        "--interval", action="store_true", help="bootstrap intervals of correlations over the pairs"
-    )
-    parser.add_argument("--subsets", action="store_true", help="also show the scores of subsets")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the scores as JSON")
-    add_json_option(parser)
-    parser.add_argument("--from-store", action="store_true", help="score stored vectors without a model")
-    parser.add_argument(
-        "--arithmetic",
-        choices=["portable", "native"],
-        help="portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
-    )
-    parser.add_argument("--name", help="what the model is called on the page of own models (default: MODEL)")
-    parser.add_argument(
-        "--keep",
-        type=Path,
-        nargs="?",
-        const=Path("own"),
-        metavar="DIR",
-        help="keep the scores in DIR/models (default: own); `sentbench --include DIR report` shows them",
-    )
-    parser.add_argument("--run", help="evaluate the artefact of this run of params.yaml on the run's tasks")
+ARGUMENTS = {
+    "folder": {
+        "type": Path,
+        "metavar": "MODEL",
+        "help": "an encoder's folder, or the hub's NAME/REPOSITORY; with --from-store a folder of vectors",
+    },
+    "--tasks": {
+        "default": "sts",
+        "help": "tasks and suites, comma-separated (default: sts, the seven STS sets)",
+    },
+    "--text": TEXT,
+    "--pooling": POOLING,
+    "--device": DEVICE,
+    "--interval": {"action": "store_true", "help": "bootstrap intervals of correlations over the pairs"},
+    "--subsets": {"action": "store_true", "help": "also show the scores of subsets"},
+    "--out": {"type": Path, "metavar": "FILE", "help": "also write the scores as JSON"},
+    "--json": JSON,
+    "--from-store": {"action": "store_true", "help": "score stored vectors without a model"},
+    "--arithmetic": {
+        "choices": ["portable", "native"],
+        "help": "portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
+    },
+    "--name": {"help": "what the model is called on the page of own models (default: MODEL)"},
+    "--keep": {
+        "type": Path,
+        "nargs": "?",
+        "const": Path("own"),
+        "metavar": "DIR",
+        "help": "keep the scores in DIR/models (default: own); `sentbench --include DIR report` shows them",
+    },
+    "--run": {"help": "evaluate the artefact of this run of params.yaml on the run's tasks"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -105,7 +93,11 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(found))
         return
-    print(shown(lines, arguments.text, subsets=arguments.subsets), end="")
+    from harness.report.formats.scores import to_table
+    from harness.tasks.registry import SUITES
+
+    note = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}[arguments.text]
+    print(to_table(lines, suites=SUITES, note=note, subsets=arguments.subsets), end="")
     if kept:
         print(f"kept in {kept}; `sentbench --include {arguments.keep} report` shows it on a page of its own")
 
@@ -182,12 +174,3 @@ def as_plain(line: ScoreLine) -> dict[str, Any]:
     plain = line._asdict()
     interval = plain.pop("interval")
     return plain if interval is None else {**plain, "interval": list(interval)}
-
-
-def shown(lines: Sequence[ScoreLine], text: str, *, subsets: bool) -> str:
-    """Returns the scores as a table with the averages that a paper would print."""
-    from harness.report.formats.scores import to_table
-    from harness.tasks.registry import SUITES
-
-    notes = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
-    return to_table(lines, suites=SUITES, note=notes[text], subsets=subsets)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import yaml
 
 from harness.disk.files import write_json, write_text
@@ -18,9 +19,8 @@ from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.model import Range, Score, Summary
 from harness.facts.published import load_published
 from harness.paths import INSTALLED, LEADERBOARDS, PUBLISHED, SCORES, declared, is_project
-
-if TYPE_CHECKING:
-    import pandas as pd
+from harness.report.formats.templates import TEMPLATES, fill_plain
+from sentbench import __version__, published, results
 
 TITLE = "Unsupervised sentence embeddings: reported numbers and who measured them again"
 CONFIGS = {
@@ -39,18 +39,11 @@ EVIDENCE_COLUMNS = (
 TERMS = ("column", "extract", "field", "fileObject", "recordSet", "source")
 SIGNS = {"int64": "sc:Integer", "Int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
 """Types of Croissant by those of pandas; all others are texts."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the argument."""
-    parser.add_argument("out", type=Path, metavar="DIR")
+ARGUMENTS = {"out": {"type": Path, "metavar": "DIR"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Writes a Parquet file for each table, a card that `datasets` reads, and Croissant metadata."""
-    from sentbench import __version__
-    from sentbench.numbers import published, results
-
     scores = SCORES if is_project() else INSTALLED / SCORES
     ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
     tables = {"results": results(scores), "published": published(), "evidence": evidence(ledger)}
@@ -66,8 +59,6 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def evidence(ledger: Ledger) -> pd.DataFrame:
     """Returns a row for each run that others report, or for a summary of runs; columns EVIDENCE_COLUMNS."""
-    import pandas as pd
-
     rows = []
     for study in ledger.studies:
         settings = study.settings
@@ -104,16 +95,8 @@ def card() -> str:
         "task_categories": ["sentence-similarity"],
         "configs": [{"config_name": name, "data_files": f"{name}.parquet"} for name in CONFIGS],
     }
-    tables = "\n".join(f"- `{name}`: {about}" for name, about in CONFIGS.items())
-    return (
-        f"---\n{yaml.safe_dump(head, sort_keys=False)}---\n\n# {TITLE}\n\n{tables}\n\n"
-        "A point is a hundredth of the metric. `system` is METHOD/VARIANT@BACKBONE, the same in all tables. "
-        "`kind` says how a number came about: `re-run` (trained by the published recipe), `other-recipe` "
-        "(with the difference that `differs` states), `checkpoint` (released weights) or `quoted` (repeated, "
-        "which is no evidence). A study with `not_counted` is listed and decides no verdict. Results of runs "
-        "are small-scale unless their backbone is one of the papers'.\n\n"
-        "Numbers are facts reported by others; cite the paper or source of each row that you use.\n"
-    )
+    values = {"head": yaml.safe_dump(head, sort_keys=False), "title": TITLE, "configs": CONFIGS}
+    return fill_plain("numbers.md.j2", values, TEMPLATES)
 
 
 def croissant(folder: Path, tables: dict[str, pd.DataFrame], version: str) -> dict[str, Any]:

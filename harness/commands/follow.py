@@ -30,14 +30,6 @@ Log = Callable[[int, Mapping[str, float]], None]
 """Takes a step and its numbers."""
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("keys", nargs="+", metavar="RUN", help="as `sentbench list runs` names it")
-    parser.add_argument("--to", required=True, choices=list(TOOLS), help="its package has to be installed")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a run goes to DIR/RUN")
-    parser.add_argument("--live", action="store_true", help="wait until the trainings have ended")
-
-
 def execute(arguments: argparse.Namespace) -> None:
     """Shows the steps so far of each run, or until its training has ended."""
     need_checkout("following a training")
@@ -165,3 +157,9 @@ TOOLS: dict[str, Callable[[Any, Path, str], AbstractContextManager[Log]]] = {
     "mlflow": mlflow,
 }
 """Opens the place of a run in each tool."""
+ARGUMENTS = {
+    "keys": {"nargs": "+", "metavar": "RUN", "help": "as `sentbench list runs` names it"},
+    "--to": {"required": True, "choices": list(TOOLS), "help": "its package has to be installed"},
+    "--out": {"required": True, "type": Path, "metavar": "DIR", "help": "a run goes to DIR/RUN"},
+    "--live": {"action": "store_true", "help": "wait until the trainings have ended"},
+}

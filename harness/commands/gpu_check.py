@@ -17,13 +17,10 @@ from harness.facts.published import known_name
 from harness.paths import need_checkout
 from methods.registry import METHODS
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--method", action="append", metavar="NAME", help="may be repeated; default: all")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="default: reports/benchmarks.json; only with a GPU"
-    )
+ARGUMENTS = {
+    "--method": {"action": "append", "metavar": "NAME", "help": "may be repeated; default: all"},
+    "--out": {"type": Path, "metavar": "FILE", "help": "default: reports/benchmarks.json; only with a GPU"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -11,22 +11,23 @@ import math
 import sys
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from harness.errors import InputError
 from harness.launch.first_look import FirstLook
 from harness.launch.job import Executor
 from harness.launch.local import LocalExecutor, visible_gpus
+from harness.launch.on_ray import RayExecutor
+from harness.launch.on_slurm import SlurmExecutor, read_options
 from harness.launch.pipeline import Pipeline, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.scheduler import Scheduler, log_of
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
+from harness.plan.entries import Params, read_params, read_plan
+from harness.plan.estimate import Estimate
 from harness.plan.packing import cores_here, hours_at_once, packing
+from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
-
-if TYPE_CHECKING:
-    from harness.plan.entries import Params
 
 TYPICAL = {
     "data": 10.0,
@@ -39,31 +40,22 @@ TYPICAL = {
 """Seconds of stages of the small plan, until they are measured; other stages take about one."""
 GPUS = (1, 8, 64)
 """GPUs for which an estimate is given: one, a machine of them, a cluster."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "targets", nargs="*", metavar="TARGET", help="stages, with all they need; else all stages"
-    )
-    parser.add_argument(
-        "--on", choices=["local", "ray", "slurm"], default="local", help="what runs the stages"
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="stages at once")
-    parser.add_argument(
-        "--gpus-per-run", type=float, metavar="G", help="GPUs a stage takes: 0.5 is half a GPU"
-    )
-    parser.add_argument("--cpus-per-run", type=float, metavar="C", help="processors a stage takes")
-    parser.add_argument(
-        "--retries", type=int, default=5, metavar="N", help="further attempts where the system ended a stage"
-    )
-    parser.add_argument("--address", metavar="A", help="of a Ray cluster, `auto` for the one of this machine")
-    parser.add_argument(
-        "--slurm", default="", metavar="NAME=VALUE,...", help="options of sbatch, time in minutes"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would run and how long it would take"
-    )
+ARGUMENTS = {
+    "targets": {"nargs": "*", "metavar": "TARGET", "help": "stages, with all they need; else all stages"},
+    "--on": {"choices": ["local", "ray", "slurm"], "default": "local", "help": "what runs the stages"},
+    "--jobs": {"type": int, "metavar": "N", "help": "stages at once"},
+    "--gpus-per-run": {"type": float, "metavar": "G", "help": "GPUs a stage takes: 0.5 is half a GPU"},
+    "--cpus-per-run": {"type": float, "metavar": "C", "help": "processors a stage takes"},
+    "--retries": {
+        "type": int,
+        "default": 5,
+        "metavar": "N",
+        "help": "further attempts where the system ended a stage",
+    },
+    "--address": {"metavar": "A", "help": "of a Ray cluster, `auto` for the one of this machine"},
+    "--slurm": {"default": "", "metavar": "NAME=VALUE,...", "help": "options of sbatch, time in minutes"},
+    "--dry-run": {"action": "store_true", "help": "say what would run and how long it would take"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -91,21 +83,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     """Returns the executor that the arguments name; InputError if it cannot be had."""
+    share = arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
     if arguments.on == "ray":
-        from harness.launch.on_ray import RayExecutor
-
-        return RayExecutor(
-            arguments.address, arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
-        )
+        return RayExecutor(arguments.address, *share)
     if arguments.on == "slurm":
-        from harness.launch.on_slurm import SlurmExecutor, read_options
-
-        return SlurmExecutor(
-            read_options(arguments.slurm),
-            arguments.jobs,
-            arguments.cpus_per_run or 1.0,
-            arguments.gpus_per_run,
-        )
+        return SlurmExecutor(read_options(arguments.slurm), *share)
     cores, gpus = cores_here(), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
     if gpus and arguments.gpus_per_run != 0:
@@ -116,8 +98,6 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 
 def plan_of(pipeline: Pipeline) -> Params | None:
     """Returns the plan whose runs the pipeline evaluates, None if it evaluates none."""
-    from harness.plan.entries import read_params
-
     return read_params() if any(name.startswith("evaluate@") for name in pipeline.order) else None
 
 
@@ -150,13 +130,10 @@ def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns what would run and, by executor, how long the plan's runs among it would take."""
-    from harness.plan.entries import read_plan
-    from harness.plan.estimate import Estimate
-    from harness.plan.step_times import read_step_times
-
     names = pipeline.to_run()
     kinds = Counter(name.partition("@")[0] for name in names)
-    lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counted(kinds)}"]
+    counts = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
+    lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counts}"]
     if not kinds["train"]:
         return lines[0]
     params = read_plan()
@@ -174,11 +151,6 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     unknown = len(keys) - len(costs)
     lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
     return "\n".join([*lines, packing(keys)])
-
-
-def counted(kinds: Counter[str]) -> str:
-    """Returns `4 train, 2 evaluate` for counts of stages by kind."""
-    return ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
 
 
 def report(scheduler: Scheduler) -> int:
@@ -217,7 +189,4 @@ def check_options(arguments: argparse.Namespace) -> None:
                 f"--{option} {given}: --on is {arguments.on}, expected {executor}; write --on {executor} or "
                 f"leave --{option} out"
             )
-    if arguments.slurm:
-        from harness.launch.on_slurm import read_options
-
-        read_options(arguments.slurm)
+    read_options(arguments.slurm)

@@ -15,15 +15,11 @@ from harness.paths import LEADERBOARDS, PUBLISHED, TABLES, declared
 
 if TYPE_CHECKING:
     from harness.data.sources import Source
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("what", choices=["methods", "tasks", "runs", "tables", "sources"])
-    parser.add_argument("--json", action="store_true", help="one JSON list of objects with a name")
-    parser.add_argument(
-        "--coverage", action="store_true", help="tables: rows in the paper, with runs, cited and why"
-    )
+ARGUMENTS = {
+    "what": {"choices": ["methods", "tasks", "runs", "tables", "sources"]},
+    "--json": {"action": "store_true", "help": "one JSON list of objects with a name"},
+    "--coverage": {"action": "store_true", "help": "tables: rows in the paper, with runs, cited and why"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -60,13 +56,8 @@ def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
         raise InputError(f"--coverage with {what}: expected tables; write `list tables --coverage`")
     if coverage:
         return _coverage()
-    return {
-        "methods": _methods,
-        "tasks": _tasks,
-        "runs": _runs,
-        "tables": _tables,
-        "sources": _sources,
-    }[what]()
+    known = {"methods": _methods, "tasks": _tasks, "runs": _runs, "tables": _tables, "sources": _sources}
+    return known[what]()
 
 
 def _methods() -> list[dict[str, Any]]:

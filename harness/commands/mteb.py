@@ -22,31 +22,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from harness.commands import add_json_option, add_pooling_option, check_encoder_folder, name_list
+from harness.commands import JSON, POOLING, check_encoder_folder, name_list
 from harness.disk.files import sha256_of
 from harness.disk.outputs import check_addition
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import RUN_RECORD, cache
-from harness.process import add_device_option, compute_with, quiet, resolve_device
+from harness.process import DEVICE, compute_with, quiet, resolve_device
 
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
 
 HUB = "https://huggingface.co"
 WEIGHTS_AND_SETTINGS = (".json", ".safetensors", ".txt", ".model")
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--tasks", help="mteb's names, comma-separated; default: its seven English STS sets")
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="results are added to it; default: mteb below the cache"
-    )
-    add_pooling_option(parser)
-    add_device_option(parser)
-    add_json_option(parser)
+ARGUMENTS = {
+    "folder": {"type": Path, "metavar": "DIR"},
+    "--tasks": {"help": "mteb's names, comma-separated; default: its seven English STS sets"},
+    "--out": {
+        "type": Path,
+        "metavar": "DIR",
+        "help": "results are added to it; default: mteb below the cache",
+    },
+    "--pooling": POOLING,
+    "--device": DEVICE,
+    "--json": JSON,
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -61,11 +61,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if len(_copies(names)) < len(names) and not hub_answers():
         os.environ["HF_HUB_OFFLINE"] = "1"  # use what was fetched before, and do not wait for the hub
     identity, scores = run_folder(
-        arguments.folder,
-        names,
-        out=out,
-        pooling=arguments.pooling,
-        device=arguments.device,
+        arguments.folder, names, out=out, pooling=arguments.pooling, device=arguments.device
     )
     found = {**identity._asdict(), "scores": [score._asdict() for score in scores]}
     if arguments.json:

@@ -31,12 +31,10 @@ HEADINGS = {
     "Reproduced?": "See [the report](../../reports/index.html).",
 }
 """What every method's README has, with what to write there."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("what", choices=["method"])
-    parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and -")
+ARGUMENTS = {
+    "what": {"choices": ["method"]},
+    "name": {"metavar": "NAME", "help": "lower-case letters, digits and -"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -51,28 +51,24 @@ class System(NamedTuple):
     peak: Peak | None
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"
-    )
-    parser.add_argument("--seeds", type=int, help="this many seeds for every run that draws random numbers")
-    parser.add_argument("--backbone", action="append", help="only these backbones (may be repeated)")
-    parser.add_argument(
-        "--arithmetic",
-        choices=["portable", "native"],
-        help="in place of the recipes' own; portable: the same bits on every x86-64 processor",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print what would run and write nothing")
-    parser.add_argument("--budget", metavar="HOURS", help="choose runs that fit, for example 8h or 90m")
-    parser.add_argument("--on", choices=["gpu", "cpu"], help="with --budget: what runs them (default: gpu)")
-    parser.add_argument(
-        "--goal",
-        metavar="GOAL",
-        help="with --budget: answers (default), claims, all, or a table, as sct/table4",
-    )
-    parser.add_argument("--power", type=float, metavar="P", help="with --delta: propose seeds that show it")
-    parser.add_argument("--delta", type=float, metavar="POINTS", help="the difference to be seen, in points")
+ARGUMENTS = {
+    "names": {"nargs": "*", "metavar": "NAME", "help": "small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"},
+    "--seeds": {"type": int, "help": "this many seeds for every run that draws random numbers"},
+    "--backbone": {"action": "append", "help": "only these backbones (may be repeated)"},
+    "--arithmetic": {
+        "choices": ["portable", "native"],
+        "help": "in place of the recipes' own; portable: the same bits on every x86-64 processor",
+    },
+    "--dry-run": {"action": "store_true", "help": "print what would run and write nothing"},
+    "--budget": {"metavar": "HOURS", "help": "choose runs that fit, for example 8h or 90m"},
+    "--on": {"choices": ["gpu", "cpu"], "help": "with --budget: what runs them (default: gpu)"},
+    "--goal": {
+        "metavar": "GOAL",
+        "help": "with --budget: answers (default), claims, all, or a table, as sct/table4",
+    },
+    "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
+    "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

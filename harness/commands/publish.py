@@ -31,7 +31,7 @@ from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
 from harness.process import quiet
 from harness.report.formats.card import licence_of, median_seed, render_card
-from harness.results.provenance import git_state
+from harness.results.history import git_state
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
 
@@ -43,14 +43,12 @@ MTEB_TASKS = {
     "SICKR-mteb": ("SICK-R", "sickr-raw"),
 }
 """Task -> mteb's task, and the source whose files are those of mteb's data set."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="runs of one system, or the system for all")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="default: published/ and the first RUN")
-    parser.add_argument("--to", metavar="NAME/REPO", help="upload it to this repository of the hub")
-    parser.add_argument("--licence", help="licence of the weights; default: that of the backbone's source")
+ARGUMENTS = {
+    "runs": {"nargs": "+", "metavar": "RUN", "help": "runs of one system, or the system for all"},
+    "--out": {"type": Path, "metavar": "DIR", "help": "default: published/ and the first RUN"},
+    "--to": {"metavar": "NAME/REPO", "help": "upload it to this repository of the hub"},
+    "--licence": {"help": "licence of the weights; default: that of the backbone's source"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -16,38 +16,12 @@ from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.published import load_published
 from harness.paths import PUBLISHED, RUN_RECORD, declared
+from harness.report.formats.templates import TEMPLATES, fill_plain
 from harness.results.schema import ResultFile
 
 WEIGHTS = "model.safetensors"
 HUB_RESULTS = Path(".eval_results")
 META = "mteb/model_meta.py"
-META_FILE = """\"\"\"For mteb/models/model_implementations: add revision and release_date of the upload.\"\"\"
-
-from mteb.models.model_meta import ModelMeta, ScoringFunction
-from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
-
-{variable} = ModelMeta(
-    loader=SentenceTransformerEncoderWrapper,
-    name={name!r},
-    revision=None,
-    release_date=None,
-    languages=["eng-Latn"],
-    n_parameters={parameters},
-    memory_usage_mb={memory},
-    max_tokens={tokens},
-    embed_dim={width},
-    license={licence!r},
-    open_weights=True,
-    public_training_code=None,
-    public_training_data=None,
-    framework=["Sentence Transformers", "PyTorch", "safetensors", "Transformers"],
-    reference="https://huggingface.co/{name}",
-    similarity_fn_name=ScoringFunction.COSINE,
-    use_instructions=False,
-    training_datasets=set(),
-    adapted_from={base!r},
-)
-"""
 
 
 def complete_weights(folder: Path) -> bool:
@@ -201,16 +175,19 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         shapes = {key: weights.get_slice(key).get_shape() for key in weights.keys()}  # noqa: SIM118
     parameters = sum(math.prod(shape) for shape in shapes.values())
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    text = META_FILE.format(
-        variable="".join(c if c.isalnum() else "_" for c in name.split("/")[-1].lower()),
-        name=name,
-        parameters=parameters,
-        memory=round(4 * parameters / 2**20, 1),
-        tokens=config.max_position_embeddings,
-        width=config.hidden_size,
-        licence=None if values["licence"] == "other" else values["licence"],
-        base=hub_repository(str(values["origin"])),
-    )
+    licence = None if values["licence"] == "other" else values["licence"]
+    stated = {
+        "name": name,
+        "literal": repr(name),
+        "variable": "".join(c if c.isalnum() else "_" for c in name.split("/")[-1].lower()),
+        "parameters": parameters,
+        "memory": round(4 * parameters / 2**20, 1),
+        "tokens": config.max_position_embeddings,
+        "width": config.hidden_size,
+        "licence": repr(licence),
+        "base": repr(hub_repository(str(values["origin"]))),
+    }
+    text = fill_plain("model_meta.py.j2", stated, TEMPLATES)
     (folder / META).parent.mkdir(exist_ok=True)
     write_text(folder / META, text)
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from harness.commands.list import listing
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, need_checkout
+from harness.report.audit import load_audits
+from harness.report.formats.readmes import to_source_table, with_deviations, with_section
+from harness.report.formats.speed_section import to_speed_section
+from harness.report.measurements import load_measurements
+from methods.registry import METHODS
 
 README = "README.md"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if one is out of date")
+ARGUMENTS = {"--check": {"action": "store_true", "help": "write nothing, fail if one is out of date"}}
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -34,9 +36,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def source_page() -> str:
     """Returns the table of all sources as it should be."""
-    from harness.commands.list import listing
-    from harness.report.formats.readmes import to_source_table
-
     return to_source_table(listing("sources"))
 
 
@@ -45,10 +44,6 @@ def speed_page(root: Path) -> dict[Path, str]:
 
     Errors: InputError for a damaged record, or a document without the section.
     """
-    from harness.report.formats.readmes import with_section
-    from harness.report.formats.speed_section import to_speed_section
-    from harness.report.measurements import load_measurements
-
     measured = load_measurements(root / MEASUREMENTS)
     if measured is None:
         return {}
@@ -72,10 +67,6 @@ def written_readmes(root: Path) -> dict[Path, str]:
     Errors: InputError for a method without an audit, an audit without a method, or a README without the
     section.
     """
-    from harness.report.audit import load_audits
-    from harness.report.formats.readmes import with_deviations
-    from methods.registry import METHODS
-
     audits = {audit.method: audit for audit in load_audits(root / AUDIT)}
     if set(audits) != set(METHODS):
         odd = ", ".join(sorted(set(audits) ^ set(METHODS)))

@@ -13,18 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.commands import add_json_option
+from harness.commands import JSON
 from harness.errors import InputError
 from harness.paths import EMBEDDINGS, REPORTS, SCORES, need_checkout
 from harness.plan.entries import read_params
-from harness.results.agreement import (
-    Averages,
-    Difference,
-    averages,
-    differences,
-    is_identical,
-    reasons,
-)
+from harness.results.agreement import Averages, Difference, averages, differences, is_identical, reasons
 from harness.results.history import changed_files, results_of
 from harness.results.schema import ResultFile
 
@@ -57,11 +50,11 @@ class Comparison:
         return not self.failing and not self.missing
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--against", metavar="A", help="a git revision, or a folder of scores; default: HEAD")
-    parser.add_argument("--details", action="store_true", help="list every score that is not equal")
-    add_json_option(parser)
+ARGUMENTS = {
+    "--against": {"metavar": "A", "help": "a git revision, or a folder of scores; default: HEAD"},
+    "--details": {"action": "store_true", "help": "list every score that is not equal"},
+    "--json": JSON,
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:

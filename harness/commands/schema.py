@@ -24,12 +24,10 @@ KINDS = {
     "audit": "harness.report.audit:MethodAudit",
 }
 """Kind of file -> the model that reads it."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=", ".join(KINDS))
-    parser.add_argument("--write", action="store_true", help=f"write all kinds to {SCHEMAS} instead")
+ARGUMENTS = {
+    "kind": {"choices": list(KINDS), "metavar": "KIND", "help": ", ".join(KINDS)},
+    "--write": {"action": "store_true", "help": f"write all kinds to {SCHEMAS} instead"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -12,20 +12,28 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from harness.check.laws import Law
 from harness.commands import name_list
+from harness.commands.plan import describe
 from harness.disk.files import write_text
 from harness.disk.locks import alone
 from harness.errors import InputError, near_matches
 from harness.include import include_method
+from harness.paths import RECIPES, SCORES
+from harness.plan.checks import check_runs
+from harness.plan.power import propose_seeds
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import MOST_SEEDS
-from harness.plan.trial import in_setting_of
+from harness.plan.step_times import BASELINE
+from harness.plan.trial import in_setting_of, planned
 from harness.process import compute_with
 from harness.report.formats.trial import to_text
 from harness.report.pages.render import render_trial
@@ -34,37 +42,35 @@ TEMPLATE, RECIPE = "simcse-small", "small"
 """The system whose setting a trial has, and its recipe."""
 SUFFIX = "-small"
 """Ends the systems of the small plan; a name without it is one of theirs too."""
+FULL, POWER, DELTA = "simcse", 0.8, 0.5
+"""With `--scale full`: the system whose setting it has, the script's for BERT-base, and the aim of seeds."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
-
-
 LENGTH = ("steps", "batch_size", "learning_rate", "eval_every", "save_every")
 """Settings of a training that depend on the encoder it starts from."""
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument(
-        "file", type=Path, metavar="FILE.py", help="defines one Method with its Config and loss"
-    )
-    parser.add_argument("--against", default=TEMPLATE, help=f"systems, comma-separated (default: {TEMPLATE})")
-    parser.add_argument("--seeds", type=int, default=3, help="seeds 0 to N-1 (default: 3)", metavar="N")
-    parser.add_argument("--backbone", help="another encoder of the small plan (default: words-50d)")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a setting of the method or the training",
-    )
-    parser.add_argument(
-        "--sweep", metavar="KEY=A,B,C", help="train each value, choose one on STS-B dev, evaluate that one"
-    )
-    parser.add_argument("--fresh", action="store_true", help="train the others here too; reuse no result")
-    parser.add_argument(
-        "--scale", choices=["small", "full"], default="small", help="full: write a recipe for BERT-base"
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="default: try/NAME")
+ARGUMENTS = {
+    "file": {"type": Path, "metavar": "FILE.py", "help": "defines one Method with its Config and loss"},
+    "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
+    "--seeds": {"type": int, "default": 3, "help": "seeds 0 to N-1 (default: 3)", "metavar": "N"},
+    "--backbone": {"help": "another encoder of the small plan (default: words-50d)"},
+    "--set": {
+        "action": "append",
+        "default": [],
+        "metavar": "KEY=VALUE",
+        "help": "a setting of the method or the training",
+    },
+    "--sweep": {
+        "metavar": "KEY=A,B,C",
+        "help": "train each value, choose one on STS-B dev, evaluate that one",
+    },
+    "--fresh": {"action": "store_true", "help": "train the others here too; reuse no result"},
+    "--scale": {
+        "choices": ["small", "full"],
+        "default": "small",
+        "help": "full: write a recipe for BERT-base",
+    },
+    "--out": {"type": Path, "metavar": "DIR", "help": "default: try/NAME"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -79,8 +85,6 @@ def execute(arguments: argparse.Namespace) -> int:
     out = arguments.out or Path("try") / name
     check_out(out, arguments.file.name)
     if arguments.scale == "full":
-        from harness.commands.try_full import write_full
-
         print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
         return 0
     small = recipes[RECIPE]
@@ -188,3 +192,38 @@ def check_out(out: Path, file: str) -> None:
         raise InputError(f"{out}: is a file, expected a folder; name another one with --out")
     if out.is_dir() and any(out.iterdir()) and not (out / "methods" / file).is_file():
         raise InputError(f"{out}: holds something else already; name another folder with --out")
+
+
+def write_full(
+    file: Path,
+    name: str,
+    recipes: Mapping[str, Recipe],
+    settings: Mapping[str, Any],
+    *,
+    seeds: Sequence[int],
+    out: Path,
+) -> str:
+    """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost, power and what to run.
+
+    A step counts as long as one of SimCSE: the method has not been measured. Errors: as of a plan.
+    """
+    template = declared_systems(recipes)[FULL]
+    (backbone,) = template.backbones
+    system = in_setting_of(
+        template, f"{name}-full", method=name, settings=settings, seeds=seeds, backbone=backbone
+    )
+    params = planned(recipes, [system, template.model_copy(update={"seeds": list(seeds)})], ["mirror", "hub"])
+    check_runs(params)
+    own = {key: run for key, run in params.runs.items() if run.id == system.id}
+    counted = {key: run.model_copy(update={"method": BASELINE}) for key, run in own.items()}
+    text = describe(params.model_copy(update={"runs": {**params.runs, **counted}}))
+    power = propose_seeds(params, SCORES, power=POWER, delta=DELTA)
+    recipe = out / RECIPES / f"{file.stem}.yaml"
+    entry = system.model_dump(exclude_defaults=True, exclude={"preset"})
+    (out / "methods").mkdir(parents=True, exist_ok=True)
+    recipe.parent.mkdir(exist_ok=True)
+    shutil.copyfile(file, out / "methods" / file.name)
+    write_text(recipe, yaml.safe_dump({"name": system.id, "runs": [entry]}, sort_keys=False, width=110))
+    run = f"in a checkout: sentbench --include {out} plan {system.id} && sentbench --include {out} launch"
+    counting = f"a step of {name} counts as long as one of {BASELINE}"
+    return "\n".join([text, counting, "", power, "", f"recipe: {recipe}", run])

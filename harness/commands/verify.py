@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from harness.report.verification import Verification
+from harness.assembly.tables import verifications
+from harness.launch.progress import duration
+from harness.plan import packing
+from harness.plan.prices import works_of
+from harness.plan.recipes import load_recipes
+from harness.plan.step_times import read_step_times
+from harness.report.verification import Verification, to_json, to_text
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("table", metavar="PAPER/TABLE", help="as `sentbench list tables` names it")
-    parser.add_argument("row", metavar="ROW", help="title of a row, GROUP TITLE, or its published key")
-    parser.add_argument("column", metavar="COLUMN")
-    parser.add_argument("--json", action="store_true", help="one JSON list, an object for each row found")
+ARGUMENTS = {
+    "table": {"metavar": "PAPER/TABLE", "help": "as `sentbench list tables` names it"},
+    "row": {"metavar": "ROW", "help": "title of a row, GROUP TITLE, or its published key"},
+    "column": {"metavar": "COLUMN"},
+    "--json": {"action": "store_true", "help": "one JSON list, an object for each row found"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints what is known of the number in every row of this name."""
-    from harness.assembly.tables import verifications
-    from harness.report.verification import to_json, to_text
-
     known = verifications(arguments.table, arguments.row, arguments.column)
     if arguments.json:
         print(json.dumps([to_json(found) for found in known]))
@@ -35,12 +35,6 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def hours_here(known: Verification) -> list[str]:
     """Returns the line that says how long the advised seeds take on this machine, where it was measured."""
-    from harness.launch.progress import duration
-    from harness.plan.packing import cores_here
-    from harness.plan.prices import works_of
-    from harness.plan.recipes import load_recipes
-    from harness.plan.step_times import read_step_times
-
     plan = known.plan
     if plan is None or not plan.more or plan.seeds is None or not read_step_times().here:
         return []
@@ -49,6 +43,6 @@ def hours_here(known: Verification) -> list[str]:
     work = works_of(load_recipes(), {}, "cpu", systems).get(command)
     if work is None:
         return []
-    cores, needed = cores_here(), work._replace(done=plan.seeds - plan.more).items(plan.seeds)
+    cores, needed = packing.cores_here(), work._replace(done=plan.seeds - plan.more).items(plan.seeds)
     told = duration(3600 * sum(needed.values()) / cores)
     return [f"here       {told} on its {cores} cores, by `sentbench calibrate`"]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
+
+from harness.errors import InputError
 
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
 """Stages of dvc.yaml that compute with no network, so that they are given no GPU."""
@@ -46,6 +50,11 @@ class Ended:
     reason: str = ""
     """What the system did, where it did something."""
 
+    @classmethod
+    def with_code(cls, stage: str, code: int) -> Ended:
+        """Returns the end of a job by its exit code, which is minus the signal if one ended it."""
+        return cls(stage, code) if code >= 0 else cls(stage, None, f"ended by signal {-code}")
+
 
 class Executor(Protocol):
     """Something that runs jobs side by side."""
@@ -70,3 +79,14 @@ class LastingExecutor(Executor, Protocol):
 
     def adopt(self, stage: str, inputs: str) -> bool:
         """Returns whether a work of an earlier launch has the same inputs; `wait` will return its end."""
+
+
+def imported(name: str, *, extra: str) -> Any:
+    """Returns a package of an optional extra; InputError, which names the extra, if it is not installed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{name} is not installed, expected it for this executor; run `{sys.executable} -m pip install "
+            f"'.[{extra}]'` in the project's folder"
+        ) from None

@@ -81,11 +81,9 @@ class LocalExecutor:
         process.kill()
         process.join()
         code = process.exitcode
-        if code is not None and 0 <= code != GONE:
-            return Ended(stage, code)
-        return Ended(
-            stage, None, "its process is gone" if code in (None, GONE) else f"ended by signal {-code}"
-        )
+        if code is None or code == GONE:
+            return Ended(stage, None, "its process is gone")
+        return Ended.with_code(stage, code)
 
     def _device(self, job: Job, seat: int) -> tuple[str, dict[str, str]]:
         if not self._gpus:

@@ -9,8 +9,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.launch.commands import run_commands
-from harness.launch.extras import imported
-from harness.launch.job import Ended, Job
+from harness.launch.job import Ended, Job, imported
 from harness.process import worker_environment
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +71,7 @@ class RayExecutor:
             code = self._ray.get(task)
         except self._ray.exceptions.RayError as error:
             return Ended(stage, None, f"{type(error).__name__}: {str(error).splitlines()[0]}")
-        return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
+        return Ended.with_code(stage, code)
 
 
 def gpus_of(nodes: list[dict[str, Any]], cpus: float, gpus: float | None) -> float:

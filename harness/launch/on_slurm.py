@@ -21,8 +21,7 @@ from typing import Any
 from harness.disk.files import write_json
 from harness.errors import InputError
 from harness.launch.commands import run_commands
-from harness.launch.extras import imported
-from harness.launch.job import Ended, Job
+from harness.launch.job import Ended, Job, imported
 from harness.paths import cache
 from harness.process import worker_environment
 
@@ -144,7 +143,7 @@ class SlurmExecutor:
             code = slurm_job.result()
         except self._submitit.core.utils.UncompletedJobError:
             return Ended(stage, None, f"Slurm job {slurm_job.job_id}: {state}, without a result")
-        return Ended(stage, code) if code >= 0 else Ended(stage, None, f"ended by signal {-code}")
+        return Ended.with_code(stage, code)
 
     def _cancel(self, jobs: Mapping[str, Any]) -> None:
         if jobs:

@@ -20,8 +20,7 @@ from typing import Any
 
 from harness.disk.files import atomic_path
 from harness.errors import InputError
-from harness.launch.lock_order import LockOrder
-from harness.launch.rwlock import check_rwlock
+from harness.launch.lock_files import LockOrder, check_rwlock
 
 CHANGED = "changed"
 """What `begin` says of a stage that has to run."""

@@ -7,8 +7,9 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TextIO
 
 PERIOD = 30.0
@@ -102,23 +103,26 @@ class Progress:
         compared with its guesses, else the mean of the kind; None if one of the stages has none of these.
         """
         found: dict[str, float] = {}
-        seeds, kinds = _grouped(self._took, _system), _grouped(self._took, _kind)
-        ratios = {kind: self._ratio(done) for kind, done in kinds.items()}
+        took: dict[str, list[float]] = {}
+        for stage, seconds in self._took.items():
+            for group in (_system(stage), _kind(stage)):
+                took.setdefault(group, []).append(seconds)
+        ratios = {kind: self._ratio(kind) for kind in set(map(_kind, self._took))}
         for stage in stages:
             kind = _kind(stage)
-            if _system(stage) in seeds:
-                found[stage] = _mean([self._took[seed] for seed in seeds[_system(stage)]])
+            if _system(stage) in took:
+                found[stage] = fmean(took[_system(stage)])
             elif stage in self.guesses:
                 found[stage] = self.guesses[stage] * ratios.get(kind, 1.0)
-            elif kind in kinds:
-                found[stage] = _mean([self._took[other] for other in kinds[kind]])
+            elif kind in took:
+                found[stage] = fmean(took[kind])
             else:
                 return None
         return found
 
-    def _ratio(self, stages: list[str]) -> float:
-        """Returns how many times their guesses these stages took, the first few with less weight."""
-        known = [stage for stage in stages if stage in self.guesses]
+    def _ratio(self, kind: str) -> float:
+        """Returns how many times their guesses the stages of a kind took, the first few with less weight."""
+        known = [stage for stage in self._took if _kind(stage) == kind and stage in self.guesses]
         guess = sum(self.guesses[stage] for stage in known)
         if not guess:
             return 1.0
@@ -139,14 +143,3 @@ def _kind(stage: str) -> str:
 
 def _system(stage: str) -> str:
     return SEED.sub("", stage)
-
-
-def _grouped(stages: Iterable[str], name: Callable[[str], str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for stage in stages:
-        found.setdefault(name(stage), []).append(stage)
-    return found
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

@@ -51,15 +51,15 @@ class Checkout:
     """What the accepting checkout knows.
 
     expected: a run by key, None if no recipe declares it. identity: that of a result's run, None if what it
-    is computed from is not here. code: known fingerprints by method. ranges: where the scores of a result are
-    expected. rescore: the scores of a run computed from a folder of its vectors, of the tasks whose data are
-    here. present: the results that are already here, own and contributed. reproduce: the run to train again
-    here, and how: what it returns is the result of that training.
+    is computed from is not here. code: the fingerprint of each method. ranges: where the scores of a result
+    are expected. rescore: the scores of a run computed from a folder of its vectors, of the tasks whose data
+    are here. present: the results that are already here, own and contributed. reproduce: the run to train
+    again here, and how: what it returns is the result of that training.
     """
 
     expected: Callable[[str], Expected | None]
     identity: Callable[[ResultFile], str | None]
-    code: Mapping[str, Collection[str]]
+    code: Mapping[str, str]
     ranges: Callable[[ResultFile], Mapping[ScoreName, Range]]
     rescore: Callable[[ResultFile, Path], Mapping[ScoreName, float]]
     present: Sequence[ResultFile]
@@ -114,7 +114,7 @@ class Checkout:
             raise InputError(f"states {stated} arithmetic, expected {expected.arithmetic}; run it again")
         check_committed("its result", result)
         code = bundle.manifest.code.get(run.method, "none")
-        if code not in self.code.get(run.method, ()):
+        if code != self.code.get(run.method):
             raise InputError(
                 f"code fingerprint {code[:12]} of {run.method} is not known, expected this version's; run it "
                 "with this version"
@@ -188,11 +188,11 @@ class Checkout:
         if key not in results:
             raise InputError(f"has no run {key!r}, expected one of {', '.join(results)}; name another one")
         stated, ours = results[key], train(results[key])
+        again = values_of(ours)
         if ours.provenance.encoder_sha256 == stated.provenance.encoder_sha256:
-            again, reach = values_of(ours), dict.fromkeys(values_of(stated), SAME)
+            reach = dict.fromkeys(values_of(stated), SAME)
             outcome = "equal encoder bytes"
         else:
-            again = values_of(ours)
             reach = {name: (r.high - r.low) / 2 for name, r in self.ranges(stated).items() if name in again}
             outcome = "scores within bands"
         for name, value in values_of(stated).items():

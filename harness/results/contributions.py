@@ -33,6 +33,7 @@ from harness.results.bundles import (
 )
 from harness.results.curves import read_curve
 from harness.results.schema import ResultFile
+from harness.results.signatures import signer_of
 from harness.results.store import read_result, write_result
 
 ACCEPTANCE = "acceptance.json"
@@ -174,19 +175,19 @@ CheckRuns = Callable[[Bundle, Mapping[str, ResultFile]], dict[str, Checked]]
 
 
 def accept(
-    path: Path, folder: Path, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
+    path: Path, folder: Path, check: CheckRuns, allowed_signers: Path | None = None
 ) -> tuple[Path, Acceptance]:
     """Returns the new folder below `folder` that holds the results of a bundle, and what was found out.
 
     The bundle is checked as a whole before anything is written; vectors are used for the check and not kept.
-    signer_of: the name of who signed a manifest, from its file and that of its signature.
+    allowed_signers: the list of those of whom one must have signed it.
     Errors: InputError with the first fault.
     """
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
         unpacked = Path(scratch, "bundle")
         unpacked.mkdir()
         with opened(path, unpacked) as bundle:
-            found = check_bundle(path, bundle, check, signer_of)
+            found = check_bundle(path, bundle, check, allowed_signers)
             target = folder / f"{_slug(bundle.manifest.contributor.name)}-{found.bundle[:8]}"
             check_folder(target, CONTRIBUTION)
         with new_folder(target, CONTRIBUTION) as part:
@@ -201,7 +202,7 @@ def accept(
 
 
 def check_again(
-    path: Path, folder: Path, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
+    path: Path, folder: Path, check: CheckRuns, allowed_signers: Path | None = None
 ) -> tuple[Acceptance, Acceptance]:
     """Returns what was written when a bundle was accepted, and what is found out about it now.
 
@@ -213,14 +214,12 @@ def check_again(
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch, opened(path, Path(scratch)) as bundle:
         target = folder / f"{_slug(bundle.manifest.contributor.name)}-{wanted[:8]}"
         written = read_acceptance(target)
-        return written, check_bundle(path, bundle, check, signer_of)
+        return written, check_bundle(path, bundle, check, allowed_signers)
 
 
-def check_bundle(
-    path: Path, bundle: Bundle, check: CheckRuns, signer_of: Callable[[Path, Path | None], str]
-) -> Acceptance:
+def check_bundle(path: Path, bundle: Bundle, check: CheckRuns, allowed_signers: Path | None) -> Acceptance:
     """Returns what is found out about a bundle; its scores and curves are unpacked, vectors where needed."""
-    signer = signer_of(bundle.folder / MANIFEST, bundle.signature)
+    signer = signer_of(bundle.folder / MANIFEST, bundle.signature, allowed_signers)
     bundle.unpack(name for name in bundle.names if not name.startswith("vectors/"))
     scores = sorted((bundle.folder / "scores").glob("*.json"))
     if not scores:

@@ -8,27 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from harness.errors import InputError
-from harness.results.schema import ResultFile
+from harness.results.schema import ResultFile, RunRecord
 from harness.results.store import read_results
 
 KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
-COLUMNS = [
-    "key",
-    "id",
-    "method",
-    "variant",
-    "backbone",
-    "seed",
-    "recipe",
-    "identity",
-    "task",
-    "metric",
-    "setting",
-    "selection",
-    "text",
-    "value",
-    "n",
-]
+COLUMNS = [*RunRecord.model_fields, "task", "metric", "setting", "selection", "text", "value", "n"]
 
 
 def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
@@ -37,11 +21,7 @@ def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
     Errors: InputError if one run states the same task, metric, setting and selection twice.
     """
     rows = [
-        {
-            **result.run.model_dump(),
-            **score.model_dump(),
-            "text": result.provenance.text,
-        }
+        {**result.run.model_dump(), **score.model_dump(), "text": result.provenance.text}
         for result in results
         for score in result.scores
     ]

@@ -1,4 +1,4 @@
-"""The scores of a git revision or of any folder."""
+"""What git knows: the scores of a revision, what has changed since, and the commit of the code."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 
 from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.paths import SCORES
+from harness.paths import PARAMS, RECIPES, SCORES
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
+
+LOCKS = ("requirements.lock", "requirements-torch.lock")
+DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCKS)
+"""What can change a number: code, recipes, the plan and the pinned libraries."""
 
 
 def results_of(name: str) -> list[ResultFile]:
@@ -32,6 +36,15 @@ def changed_files(*names: str) -> list[str]:
     """Returns the files of the current folder below these names that `git restore` would put back, sorted."""
     listed = _git("diff", "--name-only", "--relative", "-z", "--", *names)
     return sorted(filter(None, (listed or b"").decode("utf-8", "surrogateescape").split("\0")))
+
+
+def git_state() -> tuple[str, bool]:
+    """Returns the commit and whether files of DETERMINES differ from it; ("unknown", True) without git."""
+    commit = _git("rev-parse", "HEAD")
+    if commit is None:
+        return "unknown", True
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *DETERMINES)
+    return commit.decode().strip(), bool(changed)
 
 
 def _of_revision(revision: str) -> list[ResultFile]:

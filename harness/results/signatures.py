@@ -22,11 +22,15 @@ def sign(file: Path, key: Path) -> Path:
     return file.with_name(f"{file.name}.sig")
 
 
-def signer_of(file: Path, signature: Path, allowed_signers: Path) -> str:
-    """Returns the name in `allowed_signers` (see ssh-keygen(1)) whose key signed a file.
+def signer_of(file: Path, signature: Path | None, allowed_signers: Path | None) -> str:
+    """Returns the name in `allowed_signers` (see ssh-keygen(1)) whose key signed a file; "" without a list.
 
-    Errors: InputError without ssh-keygen, or if no key of the list signed these bytes.
+    Errors: InputError without ssh-keygen or a signature, or if no key of the list signed these bytes.
     """
+    if allowed_signers is None:
+        return ""
+    if signature is None:
+        raise InputError("not signed, expected a signature of an allowed signer; leave out --allowed-signers")
     if not allowed_signers.is_file():
         raise InputError(f"{allowed_signers}: not a regular file, expected a list of allowed signers")
     listed = ["-f", str(allowed_signers), "-s", str(signature)]

@@ -18,10 +18,7 @@ from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params, read_plan
 from harness.process import quiet
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("name", help="an entry of `backbones` in params.yaml")
+ARGUMENTS = {"name": {"help": "an entry of `backbones` in params.yaml"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -21,18 +21,13 @@ from harness.errors import InputError, near_matches
 from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params, read_params
-from harness.process import add_device_option, compute_with, device_for, quiet, resolve_device
+from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
 
 if TYPE_CHECKING:
     from harness.compute.corpus import Derived
 
 CONTINUES = "the same command continues where it stopped"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("name", help="an entry of `corpora` in params.yaml")
-    add_device_option(parser)
+ARGUMENTS = {"name": {"help": "an entry of `corpora` in params.yaml"}, "--device": DEVICE}
 
 
 def execute(arguments: argparse.Namespace) -> None:

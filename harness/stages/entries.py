@@ -23,10 +23,6 @@ EVALUATION = ("tasks", "text", "weights")
 """What of a run's entry its evaluation depends on."""
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares no argument."""
-
-
 def execute(arguments: argparse.Namespace) -> None:
     """Writes .entries."""
     print(write_entries(read_params()))

@@ -17,10 +17,7 @@ from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params, read_plan
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("--data", metavar="NAME", help="the sources of this entry of `reads`, not the code")
+ARGUMENTS = {"--data": {"metavar": "NAME", "help": "the sources of this entry of `reads`, not the code"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -19,13 +19,9 @@ from harness.disk.records import read_manifest, write_manifest
 from harness.errors import InputError
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, Teacher, read_plan
-from harness.process import add_device_option, compute_with, device_for, quiet, resolve_device
+from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
 
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("name", help="an entry of `teachers` in params.yaml")
-    add_device_option(parser)
+ARGUMENTS = {"name": {"help": "an entry of `teachers` in params.yaml"}, "--device": DEVICE}
 
 
 def execute(arguments: argparse.Namespace) -> None:

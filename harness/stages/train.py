@@ -19,11 +19,18 @@ from harness.disk.layouts import ARTEFACT
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
 from harness.disk.records import write_manifest
-from harness.identity import arithmetic_used, existing_folder, kept_gpu_layers, kept_products, run_identity
+from harness.identity import (
+    arithmetic_used,
+    existing_folder,
+    kept_gpu_layers,
+    kept_products,
+    library_versions,
+    run_identity,
+)
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
-    add_device_option,
+    DEVICE,
     compute_with,
     device_for,
     give_back_freed_memory,
@@ -32,7 +39,6 @@ from harness.process import (
     quiet,
     resolve_device,
 )
-from harness.results.provenance import library_versions
 from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
 from methods.core.fast.choices import use_for_training, use_on_gpu
@@ -42,14 +48,12 @@ if TYPE_CHECKING:
 
 
 CONTINUES = "the same command with --resume continues the training to the same bytes"
-
-
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("run", metavar="RUN")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
-    add_device_option(parser)
-    parser.add_argument("--resume", action="store_true", help="continue where a killed run stopped")
+ARGUMENTS = {
+    "run": {"metavar": "RUN"},
+    "--out": {"type": Path, "required": True, "metavar": "DIR"},
+    "--device": DEVICE,
+    "--resume": {"action": "store_true", "help": "continue where a killed run stopped"},
+}
 
 
 def execute(arguments: argparse.Namespace) -> None:

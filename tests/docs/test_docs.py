@@ -15,9 +15,9 @@ import yaml
 
 import sentbench
 from docs import outputs, pictures
-from harness.cli import command_files, module_of, parser_of
+from harness.cli import commands, parser_of
 from harness.report.formats.citation import RELEASED
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[2]
 GENERATED = "commands.md"
@@ -141,9 +141,9 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
         words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]
         if not words or words[0].startswith("-"):
             continue
-        assert words[0] in command_files(), f"{page.name}: {words}"
+        assert words[0] in commands(), f"{page.name}: {words}"
         if one and not PLACEHOLDERS.search(one):
-            parser_of(words[0], module_of(words[0])).parse_args(words[1:])
+            parser_of(words[0]).parse_args(words[1:])
 
 
 def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(

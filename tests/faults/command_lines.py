@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cli import command_files, module_of, parser_of
+from harness.cli import commands, parser_of
 from tests.faults.small_project import RUN
 
 LONG = "x" * 100_000
@@ -93,10 +93,8 @@ class Line(NamedTuple):
 
 def command_lines() -> Iterator[Line]:
     """Yields lines with one bad value each, for every argument of every command."""
-    for command in command_files():
-        actions = [
-            action for action in parser_of(command, module_of(command))._actions if action.dest != "help"
-        ]
+    for command in commands():
+        actions = [action for action in parser_of(command)._actions if action.dest != "help"]
         yield Line("unknown option", command, (command, *usual(actions), "--no-such-option"))
         yield Line("one argument more", command, (command, *usual(actions), "x", "y"))
         for action in actions:

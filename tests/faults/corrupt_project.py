@@ -16,7 +16,17 @@ import yaml
 
 from harness.cli import main
 from methods.core.word_average import WordAverageEncoder
-from tests.faults.small_project import ROOT, RUN, write_project, write_source_record
+from tests.faults.small_project import (
+    EVALUATE,
+    PUBLISH,
+    ROOT,
+    RUN,
+    TRAIN,
+    train,
+    with_declarations,
+    write_project,
+    write_source_record,
+)
 from tests.support import tiny
 
 STUDENT = "distill-small__minilm-l2__s0"
@@ -25,16 +35,8 @@ SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
 
 
-def train(run: str, *options: str) -> list[str]:
-    """Returns the command that trains a run."""
-    return ["train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
-
-
-EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
 DERIVE = ["corpus", "views", "--device", "cpu"]
 STSB = ["--tasks", "STSB", "--json"]
-
-
 SCORES = (f"reports/scores/{RUN}.json",)
 PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
 
@@ -64,7 +66,7 @@ def below(folder: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in names)
 
 
-READERS = {
+READERS = {  # declared files are damaged in test_declared_files.py
     "own encoder": Reader(["evaluate", "mine", *STSB], below("mine", *ENCODER)),
     "own encoder's cost": Reader(
         ["cost", "mine", "--rounds", "1", "--limit", "4"], below("mine", WEIGHTS, "tokenizer.json")
@@ -72,7 +74,7 @@ READERS = {
     "own word vectors": Reader(
         ["evaluate", "glove", *STSB], below("glove", "vectors.safetensors", "vocab.txt")
     ),
-    "backbone": Reader(train(RUN), below("backbones/minilm-l2", *TRANSFORMER)),
+    "backbone": Reader(TRAIN, below("backbones/minilm-l2", *TRANSFORMER)),
     "copied backbone": Reader(["backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True),
     "cut backbone": Reader(["backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True),
     "backbone that was cut, trained": Reader(
@@ -81,9 +83,7 @@ READERS = {
     "artefact, evaluated": Reader(
         EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER), True
     ),
-    "artefact, published": Reader(
-        ["publish", RUN, "--out", "card"], below(f"artefacts/{RUN}", "run.json", *ENCODER), True
-    ),
+    "artefact, published": Reader(PUBLISH, below(f"artefacts/{RUN}", "run.json", *ENCODER), True),
     "artefact, measured": Reader(
         ["cost", f"artefacts/{RUN}", "--rounds", "1", "--limit", "4"],
         below(f"artefacts/{RUN}", "run.json", WEIGHTS),
@@ -93,10 +93,7 @@ READERS = {
     ),
     "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json"), True),
     "parts of a derived corpus": Reader(
-        DERIVE,
-        (".cache/resume/corpora/*/1/*.json",),
-        checksummed=True,
-        interrupted=True,
+        DERIVE, (".cache/resume/corpora/*/1/*.json",), True, interrupted=True
     ),
     "stored vectors": Reader(
         ["evaluate", f"embeddings/{RUN}", "--from-store", *STSB],
@@ -120,7 +117,7 @@ READERS = {
     "source, evaluated": Reader(
         EVALUATE, below("data/stsb", "source.json", "sts-test.csv", "sts-dev.csv"), True
     ),
-    "source, trained on": Reader(train(RUN), below("data/words", "source.json", "words.txt"), True),
+    "source, trained on": Reader(TRAIN, below("data/words", "source.json", "words.txt"), True),
     "source, taught": Reader(["teach", TEACHER], below("data/words", "source.json", "words.txt"), True),
     "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt"), True),
     "source, checked": Reader(
@@ -132,39 +129,13 @@ READERS = {
         True,
     ),
     "scores, compared": Reader(["compare", "reports/scores", "before", "--json"], SCORES, True),
-    "scores, planned with": Reader(
-        PROPOSE,
-        SCORES,
-        True,
-    ),
-    "scores, published": Reader(["publish", RUN, "--out", "card"], SCORES, True),
+    "scores, planned with": Reader(PROPOSE, SCORES, True),
+    "scores, published": Reader(PUBLISH, SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),
-    "reference losses": Reader(
-        ["check", "--against", "reports/scores"], ("leaderboards/reference_losses.yaml",)
-    ),
-    "plan": Reader(["list", "runs"], ("params.yaml",)),
-    "plan, trained": Reader(train(RUN), ("params.yaml",)),
+    "plan, trained": Reader(TRAIN, ("params.yaml",)),
     "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
-    "recipes": Reader(
-        ["plan", "small", "--dry-run"],
-        (
-            *below("recipes", "small.yaml", "backbones.yaml", "corpora.yaml", "blocks.yaml"),
-            "leaderboards/step-times.yaml",
-        ),
-    ),
-    "tables": Reader(
-        ["list", "tables", "--coverage"],
-        below("leaderboards", "tables/pcl-table4.yaml", "published/pcl.yaml", "not-run.yaml"),
-    ),
-    "pages that a command writes": Reader(
-        ["readmes", "--check"],
-        (
-            "leaderboards/audit/pcl.yaml",
-            "methods/pcl/README.md",
-            "docs/speed.md",
-        ),
-    ),
+    "pages that a command writes": Reader(["readmes", "--check"], ("methods/pcl/README.md", "docs/speed.md")),
     "declarations of the report": Reader(
         ["report"],
         below(
@@ -195,11 +166,7 @@ READERS = {
 
 def write_everything(folder: Path) -> Path:
     """Writes the project, runs what makes its files, and returns its folder."""
-    write_project(folder)
-    for name in ("leaderboards", "recipes"):
-        whole = (folder / name).resolve()
-        (folder / name).unlink()
-        shutil.copytree(whole, folder / name)
+    with_declarations(write_project(folder))
     (folder / "methods").unlink()
     for page in ROOT.glob("methods/*/README.md"):
         (folder / page.relative_to(ROOT)).parent.mkdir(parents=True)
@@ -212,14 +179,7 @@ def write_everything(folder: Path) -> Path:
     _write_word_vectors(folder / "glove")
     (folder / "params.yaml").write_text(yaml.safe_dump(_params(folder), sort_keys=False))
     with in_folder(folder):
-        for command in (
-            train(RUN),
-            EVALUATE,
-            ["teach", TEACHER],
-            DERIVE,
-            ["backbone", "first"],
-            ["entries"],
-        ):
+        for command in (TRAIN, EVALUATE, ["teach", TEACHER], DERIVE, ["backbone", "first"], ["entries"]):
             assert main(command) == 0
     shutil.copytree(folder / "artefacts" / RUN, folder / "mine")
     for name in ("run.json", "train.jsonl"):

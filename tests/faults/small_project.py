@@ -17,6 +17,15 @@ PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
 """The run of the small plan whose settings are taken, and the project's own, on another backbone."""
 
 
+def train(run: str, *options: str) -> list[str]:
+    """Returns the command that trains a run."""
+    return ["train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
+
+
+TRAIN, EVALUATE = train(RUN), ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+PUBLISH, FETCH = ["publish", RUN, "--out", "card"], ["data", "fetch", "tiny", "--providers", "mirror"]
+
+
 def write_project(folder: Path) -> Path:
     """Writes plan, code, STS-B of eight pairs a split, a corpus and a backbone; returns the folder.
 
@@ -38,6 +47,15 @@ def write_project(folder: Path) -> Path:
     params |= {"runs": {RUN: run}, "sources": {}, "corpora": {}, "teachers": {}}
     params["backbones"] = {"minilm-l2": {"origin": "data/minilm-l6", "layers": None}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    return folder
+
+
+def with_declarations(folder: Path) -> Path:
+    """Gives a project copies of its declarations, which are links before, and returns it."""
+    for name in ("leaderboards", "recipes"):
+        whole = (folder / name).resolve()
+        (folder / name).unlink()
+        shutil.copytree(whole, folder / name)
     return folder
 
 

@@ -12,7 +12,7 @@ import yaml
 from harness.cli import main
 from methods.core.types import Batch, Loss
 from methods.simcse.method import SimCSE
-from tests.faults.small_project import RUN, copy_project, write_project
+from tests.faults.small_project import RUN, copy_project, train, write_project
 from tests.faults.trees import tree
 
 FLOATS = {"1e300": 1e300, "1e-300": 1e-300, "inf": float("inf"), "nan": float("nan"), "-1": -1.0}
@@ -62,7 +62,7 @@ def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:
     params["runs"][RUN][block] |= settings
     path.write_text(yaml.safe_dump(params))
     before = left(project)
-    assert main(["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]) == 2
+    assert main(train(RUN)) == 2
     return before
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cli import command_files, main
+from harness.cli import commands, main
 from tests.faults.command_lines import Line, command_lines, write_places
 from tests.faults.corruptions import StillWaiting, no_waiting
 from tests.faults.small_project import ROOT, copy_project, write_project
@@ -95,10 +95,7 @@ class Desk:
 
 @pytest.fixture
 def desk(
-    original: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Desk:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
@@ -122,7 +119,7 @@ def test_a_bad_value_in_any_place_of_a_sample_is_one_line(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", command_files())
+@pytest.mark.parametrize("command", commands())
 def test_a_bad_value_in_any_place_of_a_command_is_one_line(desk: Desk, command: str) -> None:
     lines = tuple(line for line in LINES if line.words[0] == command)
     assert len(lines) >= 2
@@ -130,6 +127,6 @@ def test_a_bad_value_in_any_place_of_a_command_is_one_line(desk: Desk, command: 
 
 
 def test_every_argument_of_every_command_is_tried() -> None:
-    assert {line.words[0] for line in LINES} == set(command_files())
+    assert {line.words[0] for line in LINES} == set(commands())
     assert len(LINES) >= 1000
     assert len({line.fault for line in LINES}) >= 40

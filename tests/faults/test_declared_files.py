@@ -10,7 +10,7 @@ import pytest
 
 from harness.cli import main
 from tests.faults.corruptions import StillWaiting, no_waiting
-from tests.faults.small_project import ROOT, write_project
+from tests.faults.small_project import ROOT, with_declarations, write_project
 from tests.faults.yaml_damage import damaged
 
 VERIFY = ["verify", "una/table1", "BERT-base UNA", "Avg"]
@@ -40,11 +40,7 @@ SAMPLE = 30
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with declarations of its own and the recorded scores."""
-    folder = write_project(tmp_path / "project")
-    for name in ("leaderboards", "recipes"):
-        whole = (folder / name).resolve()
-        (folder / name).unlink()
-        shutil.copytree(whole, folder / name)
+    folder = with_declarations(write_project(tmp_path / "project"))
     shutil.copytree(ROOT / "tests/harness/report/recorded/scores", folder / "reports/scores")
     shutil.copy(ROOT / "params.yaml", folder)
     for name in ("dvc.yaml", "README.md"):

@@ -15,20 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.launch import worker
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
 from tests.support.tiny import Sample
 
 SAMPLES = [samples_of(name)[0] for name in METHODS]
-PRELOADED = [
-    "torch._dynamo",  # the optimiser loads it
-    "transformers.modeling_utils",
-    "transformers.models.auto.modeling_auto",
-    "transformers.models.bert.modeling_bert",
-    "transformers.models.bert.tokenization_bert",
-    "tests.faults.test_kill",
-]
+PRELOADED = [*worker.PRELOADED, "tests.faults.test_kill"]
 """What a training imports only when it needs it; without it each process would take seconds to begin."""
 SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
 """An evaluation, often with a new best encoder, every other step: most of the time goes into writing."""
@@ -106,9 +100,7 @@ def survive(campaign: Campaign, instants: int, seed: int) -> None:
 
 
 def test_a_training_killed_three_times_ends_with_the_same_bytes(
-    processes: multiprocessing.context.ForkServerContext,
-    ground: Callable[[Sample], Ground],
-    tmp_path: Path,
+    processes: multiprocessing.context.ForkServerContext, ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
     sample = samples_of("simcse")[0]
     survive(Campaign(processes, sample, ground(sample), tmp_path), instants=3, seed=1)

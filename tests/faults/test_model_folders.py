@@ -16,7 +16,7 @@ from harness.cli import main
 from tests.faults import bad_folders
 from tests.faults.bad_folders import Fault
 from tests.faults.corruptions import no_waiting
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 SECONDS = 5

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -280,15 +281,14 @@ def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tm
 
 
 def test_outputs_of_evaluate_and_cost_are_checked_before_the_model_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("model").mkdir()
     Path("mine.txt").write_text("mine")
     for command in ("evaluate", "cost"):
         for out in ("mine.txt", "model", "mine.txt/x", "/proc/x/y"):
-            assert main([command, "model", "--out", out]) == 2
-            (line,) = capsys.readouterr().err.splitlines()
+            line = refused(command, "model", "--out", out)
             assert out in line
             assert "config.json" not in line
     assert Path("mine.txt").read_text() == "mine"

@@ -22,7 +22,7 @@ from harness.data.sources import SOURCES
 from harness.disk.files import disk_errors, write_text
 from harness.tasks import stsb
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
-from tests.faults.small_project import RUN, copy_project, write_project
+from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
 from tests.faults.trees import tree
 from tests.support.sources import made_up_source
 
@@ -39,21 +39,16 @@ class Case(NamedTuple):
     share: int = 1
 
 
-TRAIN = ["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]
-EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
 CASES = {
     "train": Case(TRAIN),
     "train again": Case(TRAIN, before=(TRAIN,)),
     "evaluate": Case(EVALUATE, before=(TRAIN,)),
     "evaluate again": Case(EVALUATE, before=(TRAIN, EVALUATE), share=12),
-    "publish": Case(["publish", RUN, "--out", "card"], before=(TRAIN, EVALUATE)),
-    "publish again": Case(
-        ["publish", RUN, "--out", "card"],
-        before=(TRAIN, EVALUATE, ["publish", RUN, "--out", "card"]),
-    ),
+    "publish": Case(PUBLISH, before=(TRAIN, EVALUATE)),
+    "publish again": Case(PUBLISH, before=(TRAIN, EVALUATE, PUBLISH)),
     "report": Case(["report"], before=(TRAIN, EVALUATE)),
     "report again": Case(["report"], before=(TRAIN, EVALUATE, ["report"])),
-    "data fetch": Case(["data", "fetch", "tiny", "--providers", "mirror"]),
+    "data fetch": Case(FETCH),
 }
 
 
@@ -160,11 +155,7 @@ def changes_of(
 
 
 def try_all(
-    name: str,
-    share: int,
-    prepared: Callable[[str], Path],
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> int:
     original, changes, whole = changes_of(name, prepared, project, capsys)
     assert len(changes) > 5
@@ -240,11 +231,7 @@ def test_a_disk_that_is_full_in_the_middle_of_any_file_leaves_what_was_there(
 
 @pytest.mark.parametrize(("name", "folder"), [("evaluate", "reports"), ("data fetch", "data")])
 def test_a_folder_that_vanishes_is_one_line_or_made_again(
-    name: str,
-    folder: str,
-    prepared: Callable[[str], Path],
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, folder: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing of a vanished folder can be whole; no traceback, no half of an output, no other exit code."""
     original, changes, whole = changes_of(name, prepared, project, capsys)

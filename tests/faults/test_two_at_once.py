@@ -14,17 +14,13 @@ import pytest
 from harness.cli import main
 from harness.data.sources import SOURCES
 from tests.faults.refusals import Refusal, refusing
-from tests.faults.small_project import RUN, copy_project, write_project
+from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
 from tests.faults.trees import tree
 from tests.support.sources import made_up_source
 
 pytestmark = pytest.mark.slow  # fifteen projects are trained
 
-TRAIN = ["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]
-EVALUATE = ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
 REPORT = ["report"]
-PUBLISH = ["publish", RUN, "--out", "card"]
-FETCH = ["data", "fetch", "tiny", "--providers", "mirror"]
 WAIT = 120
 SPAWN = multiprocessing.get_context("spawn")  # a forked child would wait for threads that it does not have
 SOURCE = made_up_source({"mirror": {}})
@@ -78,8 +74,7 @@ def results(project: Path) -> dict[str, bytes | str | None]:
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
 @pytest.mark.parametrize(
-    ("command", "refused"),
-    [(TRAIN, True), (EVALUATE, True), (PUBLISH, True), (REPORT, True), (FETCH, False)],
+    ("command", "refused"), [(TRAIN, True), (EVALUATE, True), (PUBLISH, True), (REPORT, True), (FETCH, False)]
 )
 def test_the_second_waits_or_is_refused_and_the_first_ends_well(
     command: list[str], refused: bool, share: float, project: Path, tmp_path: Path

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from harness.cli import main
 from methods.core.errors import InputError
-from tests.faults.small_project import RUN, write_project
+from tests.faults.small_project import TRAIN, write_project
 from tests.support.toy import ROWS, toy_trainer
 
 
@@ -29,15 +29,13 @@ def test_one_score_that_is_a_number_is_selected(tmp_path: Path) -> None:
 
 
 def test_an_encoder_that_gives_one_vector_is_refused_before_the_first_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     """With every weight 0 all vectors are equal, and no correlation is defined."""
     project = write_project(tmp_path / "project")
     weights = project / "backbones/minilm-l2/model.safetensors"
     save_file({name: torch.zeros_like(value) for name, value in load_file(weights).items()}, weights)
     monkeypatch.chdir(project)
-    capsys.readouterr()
-    assert main(["train", RUN, "--out", f"artefacts/{RUN}", "--device", "cpu"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refused(*TRAIN)
     assert "STSB-dev: spearman over all is not defined" in line
     assert not (project / "artefacts").exists()

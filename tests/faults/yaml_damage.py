@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tests.faults.corruptions import SHAPES, truncate
+from tests.faults.corruptions import SHAPES, flip, truncate
 from tests.harness.test_yaml_files import bomb, chain
 
 TEXTS: dict[str, Callable[[str], str]] = {
@@ -48,7 +48,7 @@ def damaged(path: Path) -> Iterator[str]:
     """Does one kind of damage after the other to a file, and yields its name while it has it."""
     original = path.read_bytes()
     text = original.decode()
-    for name, damage in {**SHAPES, "truncated": truncate}.items():
+    for name, damage in {**SHAPES, "truncated": truncate, "bit 0": flip(0), "bit 1": flip(1)}.items():
         damage(path)
         yield name
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main, module_of, parser_of
+from harness.cli import main, parser_of
 from methods.registry import METHODS
 from tests.harness.commands.test_try import empty, nothing_is_left_included  # noqa: F401 - fixtures
 
@@ -55,7 +55,7 @@ def test_the_example_is_a_file_of_the_documents() -> None:
 
 
 def test_every_option_that_the_guide_lists_is_one() -> None:
-    known = parser_of("try", module_of("try")).format_help()
+    known = parser_of("try").format_help()
     listed = re.findall(r"^\| `(--\w+)", GUIDE, flags=re.M)
     assert len(listed) >= 5
     assert [option for option in listed if option not in known] == []

@@ -9,6 +9,7 @@ import resource
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 import yaml
 
 import sentbench
-from harness.cli import EXAMPLE, EXTRAS, command_files, headline, main, module_of, parser_of
+from harness.cli import EXAMPLE, EXTRAS, commands, main, module_of, parser_of
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -38,33 +40,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write_stsb(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    rows = tiny.rows(16)
-    pairs = list(zip(rows[::2], rows[1::2], strict=True))
-    for split in ("train", "dev", "test"):
-        lines = [
-            f"main-captions\tMSRvid\t2012test\t{k}\t{k / 2}\t{first.text}\t{second.text}"
-            for k, (first, second) in enumerate(pairs)
-        ]
-        (folder / f"sts-{split}.csv").write_text("\n".join(lines) + "\n")
-    (folder / "source.json").write_text("{}")
-
-
 def edit_params(change: Any) -> None:
     params = yaml.safe_load(Path("params.yaml").read_text())
     change(params)
     Path("params.yaml").write_text(yaml.safe_dump(params))
-
-
-def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
-    assert main(command) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    lines = output.err.strip().splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("sentbench: ")
-    return lines[0]
 
 
 RUN = "simcse-small__words-50d__s0"
@@ -91,35 +70,31 @@ RUN = "simcse-small__words-50d__s0"
     ],
 )
 def test_bad_input_is_one_line_and_code_2(
-    project: Path, capsys: pytest.CaptureFixture[str], command: list[str], message: str
+    project: Path, refused: Callable[..., str], command: list[str], message: str
 ) -> None:
-    told = refused(capsys, *command)
+    told = refused(*command)
     assert any(part in told for part in message.split("|")), told
 
 
 def test_a_rate_that_yaml_reads_as_text_is_named_at_training(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, refused: Callable[..., str]
 ) -> None:
     for place in ("backbones/words-50d", "data/wiki-small"):
         (project / place).mkdir(parents=True)
     edit_params(lambda p: p["runs"][RUN]["train"].update(learning_rate="3e-5"))
-    told = refused(capsys, "train", RUN, "--out", "a", "--device", "cpu")
+    told = refused("train", RUN, "--out", "a", "--device", "cpu")
     assert 'learning_rate is "3e-5"' in told
     assert "write 3.0e-5" in told
 
 
-def test_evaluate_prints_points_with_heads_and_intervals(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed: Callable[..., str]) -> None:
     command = ["evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--interval"]
-    assert main(command) == 0
-    heads, spearman, *_ = capsys.readouterr().out.splitlines()
+    heads, spearman, *_ = printed(*command).splitlines()
     assert heads.split() == ["task", "metric", "over", "score", "95", "%", "interval", "n"]
     task, metric, setting, score, low, _, high, n = spearman.split()
     assert (task, metric, setting, n) == ("STSB", "spearman", "all", "8")
     assert float(low) <= float(score) <= float(high)
-    assert main([*command, "--json"]) == 0
-    raw = json.loads(capsys.readouterr().out)["scores"][0]
+    raw = json.loads(printed(*command, "--json"))["scores"][0]
     assert [f"{100 * raw['value']:.2f}", *(f"{100 * end:.2f}" for end in raw["interval"])] == [
         score,
         low,
@@ -127,62 +102,53 @@ def test_evaluate_prints_points_with_heads_and_intervals(
     ]
 
 
-def test_evaluate_json_prints_one_object_in_raw_units(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--json", "--out", "s.json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["model"] == "encoder"
-    assert set(printed["scores"][0]) == {"task", "metric", "setting", "value", "n"}
-    assert {(score["task"], score["n"]) for score in printed["scores"]} == {("STSB", 8)}
-    assert all(-1 <= score["value"] <= 1 for score in printed["scores"])
-    assert json.loads(Path("s.json").read_text()) == printed
+def test_evaluate_json_prints_one_object_in_raw_units(project: Path, printed: Callable[..., str]) -> None:
+    command = ["evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--json", "--out", "s.json"]
+    told = json.loads(printed(*command))
+    assert told["model"] == "encoder"
+    assert set(told["scores"][0]) == {"task", "metric", "setting", "value", "n"}
+    assert {(score["task"], score["n"]) for score in told["scores"]} == {("STSB", 8)}
+    assert all(-1 <= score["value"] <= 1 for score in told["scores"])
+    assert json.loads(Path("s.json").read_text()) == told
 
 
-def test_an_output_that_cannot_be_written_is_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_output_that_cannot_be_written_is_one_line(project: Path, refused: Callable[..., str]) -> None:
     Path("file").write_text("")
-    told = refused(capsys, "evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--out", "file/s.json")
+    told = refused("evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--out", "file/s.json")
     assert "file" in told
 
 
-def test_clean_names_and_removes_orphans_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_clean_names_and_removes_orphans_only(project: Path, printed: Callable[..., str]) -> None:
     for name in ("gone__x__s0", RUN):
         Path("reports/scores").mkdir(parents=True, exist_ok=True)
         Path(f"reports/scores/{name}.json").write_text("{}")
-    assert main(["clean", "--dry-run"]) == 0
-    assert "would remove reports/scores/gone__x__s0.json" in capsys.readouterr().out
+    assert "would remove reports/scores/gone__x__s0.json" in printed("clean", "--dry-run")
     assert main(["clean"]) == 0
     assert [path.name for path in Path("reports/scores").iterdir()] == [f"{RUN}.json"]
 
 
 @pytest.mark.parametrize("what", ["methods", "tasks", "runs", "sources"])
-def test_lists_are_json_objects_with_a_name(
-    project: Path, capsys: pytest.CaptureFixture[str], what: str
-) -> None:
-    assert main(["list", what, "--json"]) == 0
-    entries = json.loads(capsys.readouterr().out)
+def test_lists_are_json_objects_with_a_name(project: Path, printed: Callable[..., str], what: str) -> None:
+    entries = json.loads(printed("list", what, "--json"))
     assert len(entries) >= 5
     assert all(entry["name"] for entry in entries)
 
 
-@pytest.mark.parametrize("name", sorted(command_files()))
+@pytest.mark.parametrize("name", sorted(commands()))
 def test_a_command_is_a_file_with_help_arguments_and_a_function(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert len(command_files()) >= 18
-    assert f'"""`sentbench {name}`: ' in command_files()[name].read_text()[:80]
+    assert len(commands()) >= 18
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: sentbench {name} ")
-    assert headline(command_files()[name]).split()[-1] in shown
+    assert commands()[name].says.split()[-1] in shown
     assert callable(module_of(name).execute)
 
 
-@pytest.mark.parametrize("name", sorted(command_files()))
+@pytest.mark.parametrize("name", sorted(commands()))
 def test_help_ends_with_an_example_that_the_command_takes(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,7 +157,7 @@ def test_help_ends_with_an_example_that_the_command_takes(
     assert len(found) == 1
     first, second, *words = shlex.split(found[0])
     assert (first, second) == ("sentbench", name)
-    parser_of(name, module).parse_args(words)
+    parser_of(name).parse_args(words)
     with pytest.raises(SystemExit):
         main([name, "--help"])
     assert "".join(capsys.readouterr().out.split()).endswith("".join(f"example: {found[0]}".split()))
@@ -246,9 +212,9 @@ def test_any_other_missing_module_is_an_error_of_the_program(monkeypatch: pytest
     ],
 )
 def test_wrong_arguments_are_one_line_with_near_matches(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, refused: Callable[..., str]
 ) -> None:
-    told = refused(capsys, *words)
+    told = refused(*words)
     assert message in told
     assert "--help` shows what is expected" in told
 
@@ -263,10 +229,7 @@ def test_wrong_arguments_are_one_line_with_near_matches(
     ],
 )
 def test_an_interrupt_names_what_goes_on_where_something_does(
-    words: list[str],
-    continues: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], continues: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(arguments: Any) -> None:
         raise KeyboardInterrupt
@@ -294,13 +257,13 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
 )
 @pytest.mark.parametrize("command", ["evaluate", "cost", "mteb"])
 def test_a_missing_folder_is_refused_with_what_makes_it(
-    project: Path, capsys: pytest.CaptureFixture[str], command: str, folder: str, message: str
+    project: Path, refused: Callable[..., str], command: str, folder: str, message: str
 ) -> None:
-    assert message in refused(capsys, command, folder)
+    assert message in refused(command, folder)
 
 
-def test_an_unknown_command_is_one_line_with_a_near_match(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean train, try, entries?" in refused(capsys, "trian")
+def test_an_unknown_command_is_one_line_with_a_near_match(refused: Callable[..., str]) -> None:
+    assert "did you mean train, try, entries?" in refused("trian")
 
 
 def processor_seconds(*words: str) -> tuple[float, str]:
@@ -317,7 +280,7 @@ def test_help_starts_at_once_and_a_list_soon() -> None:
     """The best of three, in processor time, which other work on the machine does not lengthen."""
     found = [processor_seconds("--help") for _ in range(3)]
     assert min(found)[0] < 0.3
-    assert all(f"    {name}" in found[0][1] for name in command_files())
+    assert all(f"    {name}" in found[0][1] for name in commands())
     assert min(processor_seconds("list", "tables") for _ in range(3))[0] < 1
 
 

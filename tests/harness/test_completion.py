@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness.cli import command_files, main
+from harness.cli import commands, main
 
 ASK = """
 source /dev/stdin
@@ -47,7 +47,7 @@ def test_bash_completes_commands_options_and_choices(script: str, words: str, ex
 
 
 def test_every_command_and_every_shell_has_a_script(script: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert all(f"_shtab_sentbench_{name.replace('-', '_')}_" in script for name in command_files())
+    assert all(f"_shtab_sentbench_{name.replace('-', '_')}_" in script for name in commands())
     for shell, sign in (("zsh", "#compdef sentbench"), ("tcsh", "complete sentbench")):
         with pytest.raises(SystemExit):
             main(["--print-completion", shell])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sentbench
-from harness.cli import main
 from harness.report.charts.comparisons import differences_of
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
@@ -67,7 +67,7 @@ def test_results_are_compared_over_seeds_with_wider_intervals_for_more_tasks(emp
     assert set(sentbench.compare(first, "pcl-small").frame["outcome"]) == {"inconclusive"}
 
 
-def test_the_command_compares_folders(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_compares_folders(empty: Path, printed: Callable[..., str]) -> None:
     for seed in (1, 2):
         tiny.write_backbone(empty / f"model{seed}", seed=seed)
         (empty / f"model{seed}/modules.json").write_text(
@@ -78,8 +78,7 @@ def test_the_command_compares_folders(empty: Path, capsys: pytest.CaptureFixture
         (empty / f"model{seed}/1_Pooling/config.json").write_text(
             '{"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true}'
         )
-    assert main(["compare-systems", "model1", "model2", "--tasks", "STSB"]) == 0
-    said = capsys.readouterr().out
+    said = printed("compare-systems", "model1", "model2", "--tasks", "STSB")
     assert "model1" in said
     assert "95 % intervals of the difference, of all tasks together" in said
 

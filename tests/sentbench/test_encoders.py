@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import sentbench
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 TEXTS = ["a man runs", "the dog sleeps", "a man runs"]
@@ -98,41 +98,3 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
     assert vectors.shape == (3, sentbench.load(folder).dim)
     assert np.array_equal(vectors[0], vectors[2])
     assert np.array_equal(sentbench.encode(letters, iter(TEXTS)), letters(TEXTS))
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (7, "7 is not a model"),
-        (Counting, "is not a model"),
-        ("nowhere", "nowhere: no such folder"),
-        (lambda texts: letters(texts)[1:], "expected"),
-        (lambda texts: letters(texts) * np.nan, "finite"),
-        (lambda texts: [[1.0]] + [[1.0, 2.0]] * (len(texts) - 1), "vectors of one width"),
-        (lambda texts: "text", "not one array of numbers"),
-        (lambda texts: None, "not one array of numbers"),
-        (lambda texts: [{"a": 1}] * len(texts), "not one array of numbers"),
-    ],
-)
-def test_what_is_no_model_or_gives_no_vectors_is_one_line(folder: Path, model: Any, message: str) -> None:
-    for call in (
-        lambda: sentbench.evaluate(model, "STSB", text="raw"),
-        lambda: sentbench.encode(model, TEXTS),
-    ):
-        with pytest.raises(sentbench.InputError, match=message) as told:
-            call()
-        assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("tasks", "text", "message"),
-    [
-        ("STSBB", "raw", "did you mean STSB"),
-        ("", "raw", "no task is named"),
-        ([], "raw", "no task is named"),
-        ("STSB", "plain", "plain"),
-    ],
-)
-def test_wrong_tasks_and_texts_are_one_line(folder: Path, tasks: Any, text: str, message: str) -> None:
-    with pytest.raises(sentbench.InputError, match=message):
-        sentbench.evaluate(letters, tasks, text=text)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("harness", "methods", "sentbench", "leaderboards", "recipes")

@@ -14,7 +14,7 @@ import scipy.sparse
 import torch
 
 import sentbench
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.sentbench.test_encoders import TEXTS, letters
 from tests.support import tiny
 

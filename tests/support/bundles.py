@@ -20,6 +20,7 @@ from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import ScoreName, ranges_of, values_of
 from harness.results.schema import ResultFile
 from harness.results.store import write_result
+from tests.support.results import raw_result
 
 TASKS = tuple(f"T{number}" for number in range(6))
 SUBSETS = ("a", "b", "c")
@@ -74,26 +75,14 @@ def drawn_scores(seed: int) -> dict[tuple[str, str, str], float]:
 
 def a_result(seed: int = 7, *, scores: list[dict[str, Any]] | None = None, **changes: Any) -> ResultFile:
     """Returns the result of a seed; `changes` are of its record or its provenance, by name."""
-    raw: dict[str, Any] = {
-        "schema": 1,
-        "run": {
-            "key": key_of(seed),
-            "id": "simcse", "method": "simcse", "variant": "released", "backbone": "tiny",
-            "seed": seed,
-            "recipe": sha("recipe"), "identity": sha(f"identity {seed}"),
-        },
-        "scores": with_means(drawn_scores(seed)) if scores is None else scores,
-        "selection": {
-            "best_step": 2, "best_dev": 0.5, "last_step": 4, "last_dev": 0.4, "initial_dev": 0.3
-        },
-        "provenance": {
-            "git_commit": "a" * 40, "git_dirty": False, "encoder_sha256": sha(f"encoder {seed}"),
-            "data_sha256": {"sets": sha("sets")}, "versions": {"torch": "2"}, "device": "cuda",
-            "arithmetic": "native, products of training by torch", "precision": "fp32", "text": "senteval",
-        },
+    stated: dict[str, Any] = {
+        "seed": seed, "recipe": sha("recipe"), "identity": sha(f"identity {seed}"), "git_commit": "a" * 40,
+        "encoder_sha256": sha(f"encoder {seed}"), "data_sha256": {"sets": sha("sets")},
+        "versions": {"torch": "2"}, "device": "cuda",
+        "arithmetic": "native, products of training by torch",
     }  # fmt: skip
-    for name, value in changes.items():
-        raw["run" if name in raw["run"] else "provenance"][name] = value
+    made = with_means(drawn_scores(seed)) if scores is None else scores
+    raw = raw_result(**{"key": key_of(seed), "scores": made, **stated, **changes})
     return ResultFile.model_validate(raw, by_alias=True)
 
 
@@ -127,15 +116,11 @@ OURS = [a_result(seed) for seed in range(3)]
 CHECKOUT = Checkout(
     expected=expected,
     identity=identity,
-    code={"simcse": {CODE}},
+    code={"simcse": CODE},
     ranges=partial(ranges_of, ours=OURS, bands={}, reported={}),
     rescore=rescore,
     present=OURS,
 )
-
-
-def unsigned(_manifest: Path, _signature: Path | None) -> str:
-    return ""
 
 
 def files(folder: Path, result: ResultFile, *, vectors: bool = True) -> RunFiles:

@@ -16,7 +16,7 @@ from harness.plan.entries import Params, Run, read_params
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[3]
 PICKED = "STS12-part-hard-length:positive=4:negative=2:longer=5:closer=2"

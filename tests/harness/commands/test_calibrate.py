@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,34 +11,29 @@ import pytest
 import harness.commands.calibrate as command
 from harness.cli import main
 from harness.commands import calibrate_steps
-from harness.commands.calibrate_steps import LONGEST, SHORTEST, Sizes, seconds_of_a_step, sentences
+from harness.commands.calibrate_steps import LONGEST, SHORTEST, Sized, seconds_of_a_step, sentences
 from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
 from harness.plan.packing import cores_here
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import read_step_times
+from harness.plan.step_times import Shape, read_step_times
 from harness.stages.train import choose_kernels
 from methods.core.fast import choices
 
-ROOT = Path(__file__).parents[3]
 
-
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes a minute is not measured, and no choice outlives a test."""
     monkeypatch.setattr(command, "need_checkout", lambda what: None)
     monkeypatch.setattr(command, "compute_with", lambda arithmetic: None)
     monkeypatch.setattr(products, "training_rates", lambda: {"onednn": 90.0, "torch": 120.0})
     monkeypatch.setattr(
         calibrate_steps, "seconds_of_steps", lambda run, sizes, cores: dict.fromkeys(sizes, 2.0)
     )
-    for name in ("recipes", "leaderboards"):
-        (tmp_path / name).symlink_to(ROOT / name)
     for name in ("_library", "_gpu_layers"):
         monkeypatch.setattr(choices, name, getattr(choices, name))
-    return tmp_path
 
 
 def kept() -> dict[str, object]:
@@ -88,11 +84,10 @@ def test_a_damaged_file_is_refused_in_one_line_and_replaced_by_again(
 
 
 def test_the_steps_of_this_machine_take_the_place_of_those_of_another(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path, printed: Callable[..., str]
 ) -> None:
     """SimCSE's step of BERT-tiny at batch 64 takes 2 s here: 3 x 2 x 64 rows of 32 word pieces."""
-    assert main(["calibrate"]) == 0
-    assert "a step of SimCSE with every core at work: bert-tiny 2 s (batch 64)" in capsys.readouterr().out
+    assert "a step of SimCSE with every core at work: bert-tiny 2 s (batch 64)" in printed("calibrate")
     times = read_step_times()
     shape = times.shapes["bert-tiny"]
     operations = 3 * shape.forward(2 * 64, 32)
@@ -104,34 +99,30 @@ def test_the_steps_of_this_machine_take_the_place_of_those_of_another(
 
 
 def test_a_plan_says_whose_hours_it_estimates_and_how_long_all_cores_take(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path, printed: Callable[..., str]
 ) -> None:
     """A SimCSE of BERT-tiny at another batch takes 2 s for each 64 sentences."""
     asked = ["plan", "sct/sct-simcse", "--backbone", "bert-tiny", "--seeds", "1", "--dry-run"]
-    assert main(asked) == 0
-    assert "core hours: as measured on this machine" not in capsys.readouterr().out
+    assert "core hours: as measured on this machine" not in printed(*asked)
     assert main(["calibrate"]) == 0
-    assert main(asked) == 0
-    told = capsys.readouterr().out
+    told = printed(*asked)
     assert "core hours: as measured on this machine" in told
     hours = 15625 * 2.0 / 3600
     shown = float(told.split("still to run on this machine, ")[1].split("about ")[1].split()[0])
     assert hours <= shown <= 1.4 * hours
 
 
-def test_steps_that_are_no_steps_are_refused_in_one_line(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_steps_that_are_no_steps_are_refused_in_one_line(checkout: Path, refused: Callable[..., str]) -> None:
     command.write_record(CALIBRATION, {"training_products": "torch", "steps": [{"device": "cpu"}]})
-    assert main(["plan", "sct/sct-simcse", "--dry-run"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "calibration.json: steps" in line
+    assert "calibration.json: steps" in refused("plan", "sct/sct-simcse", "--dry-run")
 
 
 def test_a_step_of_a_larger_model_takes_longer() -> None:
     (run,) = resolve(load_recipes(), ["baselines/simcse"], seeds=1).runs.values()
-    small = seconds_of_a_step(run, Sizes(1, 64, 128, 100, 4), seconds=0.05)
-    large = seconds_of_a_step(run, Sizes(4, 256, 1024, 100, 16), seconds=0.05)
+    tiny = Shape(layers=1, width=64, inner=128, vocabulary=100, positions=64)
+    small = seconds_of_a_step(run, Sized(tiny, 4), seconds=0.05)
+    wide = tiny.model_copy(update={"layers": 4, "width": 256, "inner": 1024})
+    large = seconds_of_a_step(run, Sized(wide, 16), seconds=0.05)
     assert 0 < 4 * small < large
 
 

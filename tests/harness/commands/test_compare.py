@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,45 +42,39 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_two_revisions_are_compared_as_markdown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "HEAD~1", "HEAD"]) == 0
-    reported = capsys.readouterr().out
+def test_two_revisions_are_compared_as_markdown(project: Path, printed: Callable[..., str]) -> None:
+    reported = printed("compare", "HEAD~1", "HEAD")
     assert "down beyond noise" in reported.splitlines()[0]
     assert "-20.00" in reported
 
 
 def test_another_arithmetic_is_named_with_the_number_of_runs(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, printed: Callable[..., str]
 ) -> None:
     """The recorded results are from before arithmetic was recorded, which was native then."""
     for path in sorted(Path("reports/scores").glob("simcse-*.json"))[:2]:
         result = json.loads(path.read_text())
         result["provenance"]["arithmetic"] = "portable"
         path.write_text(json.dumps(result))
-    assert main(["compare", "HEAD", "reports/scores"]) == 0
-    assert "The arithmetic of 2 runs: native before, portable after." in capsys.readouterr().out
-    assert main(["compare", "HEAD", "HEAD"]) == 0
-    assert "arithmetic" not in capsys.readouterr().out
+    told = printed("compare", "HEAD", "reports/scores")
+    assert "The arithmetic of 2 runs: native before, portable after." in told
+    assert "arithmetic" not in printed("compare", "HEAD", "HEAD")
 
 
-def test_results_are_compared_by_device(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_are_compared_by_device(project: Path, printed: Callable[..., str]) -> None:
     path = min(Path("reports/scores").glob("simcse-*.json"))
     result = json.loads(path.read_text())
     result["provenance"]["device"] = "cuda"
     path.write_text(json.dumps(result))
-    assert main(["compare", "HEAD", "reports/scores"]) == 0
-    assert "The device of 1 runs: cpu before, cuda after." in capsys.readouterr().out
-    assert main(["compare", "reports/scores", "reports/scores", "--device", "cuda", "--json"]) == 0
-    moves = json.loads(capsys.readouterr().out)["moves"]
+    assert "The device of 1 runs: cpu before, cuda after." in printed("compare", "HEAD", "reports/scores")
+    same = ["compare", "reports/scores", "reports/scores"]
+    moves = json.loads(printed(*same, "--device", "cuda", "--json"))["moves"]
     assert len(moves) > 0
     assert {move["system"] for move in moves} == {result["run"]["id"]}
 
 
-def test_a_revision_is_compared_with_a_folder_as_json(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", "HEAD", "reports/scores", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+def test_a_revision_is_compared_with_a_folder_as_json(project: Path, printed: Callable[..., str]) -> None:
+    told = json.loads(printed("compare", "HEAD", "reports/scores", "--json"))
     assert told["moves"]
     assert {move["outcome"] for move in told["moves"]} == {"unchanged"}
 
@@ -120,9 +115,6 @@ def test_scores_that_went_up_or_stayed_fail_no_check_for_lower_ones(
     ],
 )
 def test_a_wrong_name_is_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str], names: list[str], message: str
+    project: Path, refused: Callable[..., str], names: list[str], message: str
 ) -> None:
-    assert main(["compare", *names]) == 2
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1
-    assert message in lines[0]
+    assert message in refused("compare", *names)

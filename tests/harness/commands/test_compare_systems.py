@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.cli import main
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"
@@ -36,11 +35,9 @@ def random_vectors(seed: int, texts: Sequence[str]) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(len(texts), 8))
 
 
-def test_two_systems_are_compared_task_by_task(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare-systems", "simcse", "whitening"]) == 0
-    shown = capsys.readouterr().out
-    assert main(["compare-systems", "simcse", "whitening", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[..., str]) -> None:
+    shown = printed("compare-systems", "simcse", "whitening")
+    told = json.loads(printed("compare-systems", "simcse", "whitening", "--json"))
     assert told["tasks"]
     assert told["won"] + told["lost"] + told["inconclusive"] + told["equal"] == len(told["tasks"])
     assert all(task["paired_seeds"] == 1 and task["over_pairs"] is None for task in told["tasks"])
@@ -48,9 +45,7 @@ def test_two_systems_are_compared_task_by_task(project: Path, capsys: pytest.Cap
         assert f"{100 * task['difference']:+.2f}" in shown
 
 
-def test_stored_vectors_give_the_interval_over_pairs(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stored_vectors_give_the_interval_over_pairs(project: Path, printed: Callable[..., str]) -> None:
     """Every run gets vectors of its own of STS-B's eight pairs."""
     write_stsb(project / "data/stsb")
     keys = [json.loads(path.read_text())["run"]["key"] for path in Path("reports/scores").glob("*.json")]
@@ -59,13 +54,12 @@ def test_stored_vectors_give_the_interval_over_pairs(
     for number, key in enumerate(sorted(keys)):
         store = EmbeddingStore.open_or_create(Path("embeddings") / key, encoder=key, precision="float32")
         store.complete(texts, partial(random_vectors, number))
-    assert main(["compare-systems", "simcse", "whitening", "--json", "--tasks", "STSB"]) == 0
-    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    command = ["compare-systems", "simcse", "whitening", "--json", "--tasks", "STSB"]
+    (task,) = json.loads(printed(*command))["tasks"]
     low, high = task["over_pairs"]
     assert low < high
     assert -2 <= low <= high <= 2
-    assert main(["compare-systems", "simcse", "whitening", "--json", "--tasks", "STSB", "--no-pairs"]) == 0
-    (bare,) = json.loads(capsys.readouterr().out)["tasks"]
+    (bare,) = json.loads(printed(*command, "--no-pairs"))["tasks"]
     assert bare["over_pairs"] is None
     assert bare["difference"] == task["difference"]
 
@@ -83,9 +77,6 @@ def test_stored_vectors_give_the_interval_over_pairs(
     ],
 )
 def test_wrong_names_are_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+    project: Path, refused: Callable[..., str], words: list[str], message: str
 ) -> None:
-    assert main(["compare-systems", *words]) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    assert message in refused("compare-systems", *words)

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
+from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
 OWN, KEY = "simcse-small__words-50d__s0", "simcse-small__words-50d__s7"
@@ -73,17 +75,10 @@ def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) 
          "value": round(mean + drawn.gauss(0, 0.01), 10)}
         for task, mean in means.items() for metric in ("spearman", "pearson")
     ]  # fmt: skip
-    raw = {
-        "schema": 1,
-        "run": {**(record or {}), "identity": sha(f"identity {seed}")},
-        "scores": scores,
-        "selection": {"best_step": 2, "best_dev": 0.5, "last_step": 4, "last_dev": 0.4, "initial_dev": 0.3},
-        "provenance": {
-            "code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "git_dirty": False,
-            "encoder_sha256": sha(f"encoder {seed}"), "data_sha256": {"stsb": sha("stsb")}, "versions": {},
-            "device": "cpu", "arithmetic": "portable", "precision": "fp32", "text": "senteval",
-        },
-    }  # fmt: skip
+    made_by = {"code_sha256": run_code("simcse", tasks), "git_commit": "a" * 40, "arithmetic": "portable"}
+    hashes = {"identity": sha(f"identity {seed}"), "encoder_sha256": sha(f"encoder {seed}")}
+    data = {"data_sha256": {"stsb": sha("stsb")}, "versions": {}}
+    raw = raw_result(scores=scores, **(record or {}), **hashes, **made_by, **data)
     write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))
     return folder
 
@@ -106,35 +101,31 @@ def shown() -> Cell:
 
 
 def test_a_bundle_of_one_project_is_shown_by_another_and_leaves_its_own_numbers_as_they_are(
-    there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+    there: Path, here: Path, printed: Callable[..., str]
 ) -> None:
-    assert main(CONTRIBUTE) == 0
-    assert "1 runs, 1 files, by Anna's lab" in capsys.readouterr().out
+    assert "1 runs, 1 files, by Anna's lab" in printed(*CONTRIBUTE)
     os.chdir(here)
     before = shown()
-    assert main(["accept", str(there / "bundle.zip")]) == 0
-    assert "scores only: shown, never in a verdict, identity not computed here" in capsys.readouterr().out
+    said = printed("accept", str(there / "bundle.zip"))
+    assert "scores only: shown, never in a verdict, identity not computed here" in said
     after = shown()
     assert replace(after, contributed=()) == before
     (group,) = after.contributed
     assert (group.level, group.runs, group.by) == ("scores only", (KEY,), ("Anna's lab",))
     assert group.judgement is None
-    assert main(["accept", str(there / "bundle.zip"), "--recheck"]) == 0
-    assert "1 results checked again, 0 problems" in capsys.readouterr().out
+    assert "1 results checked again, 0 problems" in printed("accept", str(there / "bundle.zip"), "--recheck")
 
 
 def test_without_a_run_the_evaluated_runs_of_the_plan_are_packed(
-    there: Path, capsys: pytest.CaptureFixture[str]
+    there: Path, refused: Callable[..., str], printed: Callable[..., str]
 ) -> None:
     """The plan has three seeds of SimCSE, of which none is evaluated, then this one."""
     every = ("contribute", *CONTRIBUTE[2:])
     assert main(["plan", "small/simcse-small"]) == 0
-    assert main(every) == 2
-    assert "no scores of a run of the plan" in capsys.readouterr().err
+    assert "no scores of a run of the plan" in refused(*every)
     assert not Path("bundle.zip").exists()
     assert main(["plan", "small/simcse-small", "--seeds", "8"]) == 0
-    assert main(every) == 0
-    assert "1 runs, 1 files, by Anna's lab" in capsys.readouterr().out
+    assert "1 runs, 1 files, by Anna's lab" in printed(*every)
     with zipfile.ZipFile("bundle.zip") as packed:
         assert f"scores/{KEY}.json" in packed.namelist()
 
@@ -186,7 +177,7 @@ def test_contributions_of_other_runs_than_their_key_stop_no_command(
 
 
 def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
-    there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+    there: Path, here: Path, printed: Callable[..., str]
 ) -> None:
     """A table of the papers at full scale whose row is filled by an invented result, rescored and not."""
     os.chdir(here)
@@ -212,25 +203,22 @@ def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
         (found,) = verifications("pcl/table2", "simcse@bert-base-uncased", "Avg")
         assert replace(found, contributed=()) == replace(before, contributed=())
         assert (found.contributed[0].judgement is None) == (rescored != names)
-        assert main(["verify", "pcl/table2", "simcse@bert-base-uncased", "Avg"]) == 0
-        shown = capsys.readouterr().out
+        shown = printed("verify", "pcl/table2", "simcse@bert-base-uncased", "Avg")
         assert "our seeds  none\n" in shown
         assert f"contributed (by Anna; {said}) 75.00 (1)" in shown
 
 
 def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
-    there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+    there: Path, here: Path, refused: Callable[..., str]
 ) -> None:
     assert main(CONTRIBUTE) == 0
     change_recipe(Path(f"reports/scores/{KEY}.json"))
     assert main([*CONTRIBUTE[:3], "other.zip", *CONTRIBUTE[4:]]) == 0
     os.chdir(here)
-    assert main(["accept", str(there / "other.zip")]) == 2
-    assert "another recipe than here" in capsys.readouterr().err
+    assert "another recipe than here" in refused("accept", str(there / "other.zip"))
     assert not Path("leaderboards/contributed").exists()
     assert main(["accept", str(there / "bundle.zip")]) == 0
-    assert main(["accept", str(there / "bundle.zip")]) == 2
-    assert "which is here" in capsys.readouterr().err
+    assert "which is here" in refused("accept", str(there / "bundle.zip"))
 
 
 @pytest.mark.parametrize(
@@ -244,18 +232,15 @@ def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
-    words: tuple[str, ...], fault: str, there: Path, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], fault: str, there: Path, refused: Callable[..., str]
 ) -> None:
     before = sorted(there.rglob("*"))
-    assert main(words) == 2
-    error = capsys.readouterr().err
-    assert fault in error
-    assert error.count("\n") == 1
+    assert fault in refused(*words)
     assert sorted(there.rglob("*")) == before
 
 
 def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_is_refused(
-    there: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    there: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     path = Path(f"reports/scores/{KEY}.json")
     result = read_result(path)
@@ -268,8 +253,7 @@ def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_i
 
     monkeypatch.setattr("harness.commands.contribute.git_state", lambda: ("b" * 40, False))
     made_by("0" * 64)
-    assert main(CONTRIBUTE) == 2
-    assert "made by other code; check out" in capsys.readouterr().err
+    assert "made by other code; check out" in refused(*CONTRIBUTE)
     made_by(code)
     assert main(CONTRIBUTE) == 0
     with zipfile.ZipFile("bundle.zip") as bundle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from harness.cli import main
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
-from tests.harness.test_cli import write_stsb
+from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
 
@@ -25,10 +26,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("encoder")
 
 
-def test_cost_prints_what_was_measured_and_on_what(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cost_prints_what_was_measured_and_on_what(folder: Path, printed: Callable[..., str]) -> None:
     command = ["cost", str(folder), "--rounds", "3", "--device", "cpu", "--out", "cost.json"]
-    assert main(command) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(printed(*command))
     assert json.loads(Path("cost.json").read_text()) == found
     encoder = load_encoder(folder)
     texts = unique_texts(build_tasks(["STSB"], text="senteval"))
@@ -60,8 +60,6 @@ def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.
     ],
 )
 def test_nothing_to_measure_is_one_line(
-    options: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], said: str, folder: Path, refused: Callable[..., str]
 ) -> None:
-    assert main(["cost", str(folder), *options]) == 2
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert said in lines[-1]
+    assert said in refused("cost", str(folder), *options)

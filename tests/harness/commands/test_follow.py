@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +39,12 @@ def write(path: Path, entries: list[dict[str, Any]]) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(checkout: Path) -> Path:
     """The committed plan, with a finished training of one run."""
-    for name in ("recipes", "leaderboards"):
-        (tmp_path / name).symlink_to(ROOT / name)
     for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
-    write(tmp_path / "artefacts" / KEY / RUN_LOG, ENTRIES)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        shutil.copy(ROOT / name, checkout)
+    write(checkout / "artefacts" / KEY / RUN_LOG, ENTRIES)
+    return checkout
 
 
 def test_every_entry_of_a_finished_training_is_shown_once(project: Path) -> None:
@@ -109,11 +107,7 @@ def test_dvclive_writes_its_files_and_leaves_the_pipeline_alone(project: Path) -
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
-    project: Path,
-    words: list[str],
-    said: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    project: Path, words: list[str], said: str, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / KEY).mkdir()
 
@@ -121,10 +115,7 @@ def test_bad_input_is_one_line_and_writes_nothing(
         raise ModuleNotFoundError(name=name)
 
     monkeypatch.setattr(follow, "import_module", lacking)
-    assert main(["follow", *words]) == 2
-    told = capsys.readouterr().err
-    assert said in told
-    assert told.count("\n") == 1
+    assert said in refused("follow", *words)
     assert not (project / "o").exists()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,10 +38,9 @@ def model(name: str, *scores: KeptScore) -> KeptModel:
 
 
 def test_a_kept_model_has_its_name_its_text_form_and_the_printed_scores(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project: Path, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main([*EVALUATE, "--keep", "--name", "My model", "--interval"]) == 0
-    told = capsys.readouterr().out
+    told = printed(*EVALUATE, "--keep", "--name", "My model", "--interval")
     assert "own/models/my-model.raw.json; `sentbench --include own report` shows it" in told
     monkeypatch.setattr(own, "FOLDERS", [Path("own").resolve()])
     (kept,) = kept_models()
@@ -70,31 +70,28 @@ def test_the_same_name_replaces_the_file_and_another_text_form_does_not(project:
     ],
 )
 def test_a_name_or_place_that_does_not_fit_is_refused_before_the_work(
-    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    project: Path, refused: Callable[..., str], words: list[str], said: str
 ) -> None:
     shutil.rmtree("encoder")  # nobody looks for it
-    assert main([*EVALUATE, *words]) == 2
-    assert said in capsys.readouterr().err
+    assert said in refused(*EVALUATE, *words)
     assert not Path("own").exists()
 
 
 def test_a_model_whose_name_differs_in_signs_alone_is_not_replaced(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, refused: Callable[..., str]
 ) -> None:
     assert main([*EVALUATE, "--keep", "--name", "My model"]) == 0
-    before = kept_file().read_bytes()
-    assert main([*EVALUATE, "--keep", "--name", "my-model"]) == 2
-    assert "keeps the model 'My model'; give another --name" in capsys.readouterr().err
+    before, same = kept_file().read_bytes(), [*EVALUATE, "--keep", "--name", "my-model"]
+    assert "keeps the model 'My model'; give another --name" in refused(*same)
     assert kept_file().read_bytes() == before
 
 
 def test_something_else_in_the_place_of_the_file_is_not_replaced(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, refused: Callable[..., str]
 ) -> None:
     Path("own/models").mkdir(parents=True)
     Path("own/models/encoder.raw.json").write_text('{"mine": 1}')
-    assert main([*EVALUATE, "--keep"]) == 2
-    assert "holds something else already" in capsys.readouterr().err
+    assert "holds something else already" in refused(*EVALUATE, "--keep")
     assert Path("own/models/encoder.raw.json").read_text() == '{"mine": 1}'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-from harness.cli import main
 from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
 from harness.tasks.mteb_adapter import LOCAL_STS
@@ -135,17 +135,13 @@ def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path
     assert result.get_score() == pytest.approx(score.value, abs=1e-6)
 
 
-def test_the_command_prints_one_object(
-    copies: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Callable[..., str]) -> None:
     folder = encoder_folder(tmp_path / "model")
     command = ["mteb", str(folder), "--tasks", "STS12", "--out", str(tmp_path / "out"), "--device", "cpu"]
-    assert main([*command, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(printed(*command, "--json"))
     assert set(found) == {"name", "revision", "experiment", "scores"}
     assert [(score["task"], score["metric"]) for score in found["scores"]] == [("STS12", "cosine_spearman")]
-    assert main(command) == 0
-    assert found["revision"] in capsys.readouterr().out
+    assert found["revision"] in printed(*command)
 
 
 def unreachable(*arguments: object, **settings: object) -> None:

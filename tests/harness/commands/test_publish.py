@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from harness.report.formats.card import median_seed, score_lines
 from harness.results.store import read_result
 from harness.stages.evaluate import encoder_hash
 from tests.support import hub_server, tiny
+from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
 KEYS = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -31,26 +33,9 @@ def write_scores(key: str, seed: int, folder: Path, *, text: str = "raw") -> Non
         for task, value in (("STSB", 0.5 + seed / 100), ("STS12", 0.3), ("STS12-part", 0.2))
         for metric in ("spearman", "pearson")
     ]
-    run = {
-        "key": key,
-        "id": "simcse-small",
-        "method": "simcse",
-        "variant": "released",
-        "backbone": "words-50d",
-    }
-    result = {
-        "schema": 1,
-        "run": {**run, "seed": seed, "recipe": "r", "identity": "i"},
-        "scores": scores,
-        "selection": {
-            "best_step": 20, "best_dev": DEV[seed], "last_step": 40, "last_dev": 0.5, "initial_dev": 0.4
-        },
-        "provenance": {
-            "git_commit": "c0ffee", "git_dirty": False, "encoder_sha256": encoder_hash(folder),
-            "data_sha256": {"stsb-raw": "d" * 64}, "versions": {"torch": "2"}, "device": "cpu",
-            "precision": "fp32", "text": text,
-        },
-    }  # fmt: skip
+    about = {"encoder_sha256": encoder_hash(folder), "data_sha256": {"stsb-raw": "d" * 64}, "text": text}
+    result = raw_result(key, scores, id="simcse-small", backbone="words-50d", seed=seed, **about)
+    result["selection"] |= {"best_step": 20, "best_dev": DEV[seed], "last_step": 40}
     path = Path("reports/scores") / f"{key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result))
@@ -70,12 +55,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "artefacts" / key / "run.json").write_text(json.dumps({"key": key, "selection": {}}))
         write_scores(key, seed, tmp_path / "artefacts" / key)
     return tmp_path
-
-
-def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
-    assert main(["publish", *command]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    return line
 
 
 def test_the_folder_loads_with_sentence_transformers_and_holds_the_seed_of_median_dev(project: Path) -> None:
@@ -148,16 +127,16 @@ def test_scores_on_sentevals_text_give_no_mteb_file_and_the_card_says_why(projec
     assert not Path("card/.eval_results").exists()
 
 
-def test_wrong_requests_are_one_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean simcse-small" in refused(capsys, "simcse-smal", "--out", "card")
-    assert "2 systems" in refused(capsys, "simcse-small", "moco-small", "--out", "card")
-    assert "no scores" in refused(capsys, "moco-small", "--out", "card")
+def test_wrong_requests_are_one_line(project: Path, refused: Callable[..., str]) -> None:
+    assert "did you mean simcse-small" in refused("publish", "simcse-smal", "--out", "card")
+    assert "2 systems" in refused("publish", "simcse-small", "moco-small", "--out", "card")
+    assert "no scores" in refused("publish", "moco-small", "--out", "card")
     Path("taken").mkdir()
     Path("taken/README.md").write_text("mine")
-    assert "something else" in refused(capsys, KEYS[0], "--out", "taken")
+    assert "something else" in refused("publish", KEYS[0], "--out", "taken")
     assert Path("taken/README.md").read_text() == "mine"
     (project / "artefacts" / KEYS[0] / "modules.json").unlink()
-    assert "no modules.json" in refused(capsys, KEYS[0], "--out", "card")
+    assert "no modules.json" in refused("publish", KEYS[0], "--out", "card")
     assert not Path("card").exists()
 
 
@@ -285,15 +264,16 @@ def test_an_upload_brings_every_file_to_the_hub(
         assert {".eval_results/STSBenchmark.yaml", "README.md", "mteb/model_meta.py"} <= sent.keys()
         assert hub.repositories["someone/simcse"].files == sent
         hub.fail("/api/models/someone/simcse/commit/main", hub_server.Fault("status", 9, 403, method="POST"))
-        assert "someone/simcse:" in refused(capsys, KEYS[0], "--to", "someone/simcse", "--out", "card")
+        assert main(["publish", KEYS[0], "--to", "someone/simcse", "--out", "card"]) == 2
+        assert "someone/simcse:" in capsys.readouterr().err
         assert hub.repositories["someone/simcse"].files == sent
 
 
 def test_an_upload_without_a_name_or_a_token_is_refused_before_the_work(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    assert "expected NAME/REPO" in refused(capsys, "simcse-small", "--to", "simcse")
-    assert "--to a/b/c" in refused(capsys, "simcse-small", "--to", "a/b/c")
-    assert "hf auth login" in refused(capsys, "simcse-small", "--to", "someone/simcse")
+    assert "expected NAME/REPO" in refused("publish", "simcse-small", "--to", "simcse")
+    assert "--to a/b/c" in refused("publish", "simcse-small", "--to", "a/b/c")
+    assert "hf auth login" in refused("publish", "simcse-small", "--to", "someone/simcse")
     assert not Path("published").exists()

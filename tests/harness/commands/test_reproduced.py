@@ -15,10 +15,9 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.results.agreement import reasons
 from harness.results.schema import ResultFile
 from harness.results.store import write_result
-from tests.harness.results.test_store import raw
+from tests.support.results import SCORE, raw_result
 
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -31,13 +30,10 @@ EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs
 def content(key: str) -> dict[str, Any]:
     """Returns a result: seeds 0, 1 and 2 of the trained system score 50, 51 and 52 points."""
     system, backbone, seed = key.split("__s")[0].split("__")[0], key.split("__")[1], int(key[-1])
-    made = raw(key)
-    made["run"] |= {"id": system, "backbone": backbone, "seed": seed}
-    score = made["scores"][0]
-    made["scores"] = [
-        {**score, "metric": name, "value": (50 + seed) / 100} for name in ("spearman", "pearson")
-    ]
-    made["provenance"]["encoder_sha256"] = f"weights of {key}"
+    weights = {"encoder_sha256": f"weights of {key}", "arithmetic": "portable"}
+    points = {"value": (50 + seed) / 100}
+    scores = [{**SCORE, "metric": name, **points} for name in ("spearman", "pearson")]
+    made = raw_result(key, scores, id=system, backbone=backbone, seed=seed, **weights)
     made["selection"] |= {"best_step": 0, "last_step": 0} if key == UNTRAINED else {}
     return made
 
@@ -254,6 +250,8 @@ def test_runs_without_a_committed_result_are_counted(
     [
         (provenance(device="cuda"), "device is cuda here, cpu in the committed results"),
         (provenance(versions={"torch": "2"}), "torch is 2 here, 1 committed"),
+        (provenance(arithmetic="native"), "arithmetic is native here, portable in the committed results"),
+        (provenance(arithmetic=None), "not recorded: code, data and packages are equal"),
         (provenance(versions={}), "torch is missing here, 1 committed"),
         (provenance(data_sha256={"stsb": "x"}), "the data differ from the committed ones"),
         (provenance(code_sha256="x"), "the code differs from the committed one"),
@@ -272,25 +270,7 @@ def test_the_reason_is_what_the_provenance_says(
     capsys: pytest.CaptureFixture[str], change: Change, reason: str
 ) -> None:
     evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, change)
-    assert f"  reason: {reason}\n" in shown(capsys)
-
-
-@pytest.mark.parametrize(
-    ("committed", "here", "reason"),
-    [
-        ("portable", "native", "arithmetic is native here, portable in the committed results"),
-        (None, "native", "not recorded"),
-        ("portable", "portable", "not recorded"),
-    ],
-)
-def test_arithmetic_is_the_reason_where_both_sides_record_it(
-    committed: str | None, here: str, reason: str
-) -> None:
-    pair = ResultFile.model_validate(content(UNTRAINED)), ResultFile.model_validate(content(UNTRAINED))
-    for result, value in zip(pair, (committed, here), strict=True):
-        object.__setattr__(result.provenance, "arithmetic", value)
-    (found,) = reasons([pair], "x86_64")
-    assert found.startswith(reason)
+    assert f"  reason: {reason}" in shown(capsys)
 
 
 @pytest.mark.usefixtures("project")
@@ -355,20 +335,13 @@ def test_without_git_there_is_nothing_to_compare_with(
 )
 @pytest.mark.usefixtures("project")
 def test_a_revision_that_is_not_there_is_refused(
-    capsys: pytest.CaptureFixture[str], words: list[str], problem: str
+    refused: Callable[..., str], words: list[str], problem: str
 ) -> None:
-    assert main(["reproduced", *words]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert problem in told.err
-    assert told.err.count("\n") == 1
+    assert problem in refused("reproduced", *words)
 
 
 def test_outside_a_checkout_one_line_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["reproduced"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("sentbench: the comparison with committed results needs a checkout")
+    assert "the comparison with committed results needs a checkout" in refused("reproduced")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from harness.cli import main
 from harness.commands.schema import KINDS, SCHEMAS, text_of
 
 ROOT = Path(__file__).parents[3]
@@ -22,11 +22,10 @@ OTHERS = {"backbones.yaml", "blocks.yaml", "corpora.yaml", "scope.yaml"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_committed_schemas_are_those_of_the_models(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema", kind]) == 0
-    printed = capsys.readouterr().out
-    assert (ROOT / SCHEMAS / f"{kind}.json").read_text() == printed, "run `sentbench schema recipe --write`"
-    schema = json.loads(printed)
+def test_the_committed_schemas_are_those_of_the_models(kind: str, printed: Callable[..., str]) -> None:
+    said = printed("schema", kind)
+    assert (ROOT / SCHEMAS / f"{kind}.json").read_text() == said, "run `sentbench schema recipe --write`"
+    schema = json.loads(said)
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
 
@@ -44,15 +43,13 @@ def test_every_file_of_a_kind_names_its_schema_and_has_its_keys(kind: str) -> No
         assert set(schema.get("required", ())) <= keys <= set(schema["properties"])
 
 
-def test_an_unknown_kind_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema", "tabels"]) == 2
-    assert "did you mean table?" in capsys.readouterr().err
+def test_an_unknown_kind_is_one_line(refused: Callable[..., str]) -> None:
+    assert "did you mean table?" in refused("schema", "tabels")
 
 
 def test_writing_needs_a_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["schema", "table", "--write"]) == 2
-    assert "needs a checkout" in capsys.readouterr().err
+    assert "needs a checkout" in refused("schema", "table", "--write")
     assert not list(tmp_path.iterdir())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -129,12 +129,9 @@ def scores(system: str, seed: int) -> list[dict[str, object]]:
     return found
 
 
-def test_simcse_under_another_name_equals_it_bit_for_bit(
-    empty: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_simcse_under_another_name_equals_it_bit_for_bit(empty: Path, printed: Callable[..., str]) -> None:
     Path("mycse.py").write_text(SAME)
-    assert main(["try", "mycse.py", "--fresh", "--seeds", "2"]) == 0
-    said = capsys.readouterr().out
+    said = printed("try", "mycse.py", "--fresh", "--seeds", "2")
     assert said.count("holds  ") == len(LAWS)
     for seed in (0, 1):
         assert scores("mycse", seed) == scores("simcse-small", seed)
@@ -232,28 +229,24 @@ def test_a_method_that_keeps_the_laws_has_no_fault(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_trains_nothing(
-    empty: Path, capsys: pytest.CaptureFixture[str], source: str, words: list[str], said: str
+    empty: Path, refused: Callable[..., str], source: str, words: list[str], said: str
 ) -> None:
     Path("mycse.py").write_text(source)
-    assert main(["try", "mycse.py", *words]) == 2
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert said in lines[-1]
+    assert said in refused("try", "mycse.py", *words)
     assert not list(empty.glob("try/*/artefacts"))
 
 
 def test_results_on_other_data_are_not_reused(
-    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    empty: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.commands.try_method.load_recipes", load_recipes)
     Path("mycse.py").write_text(SAME)
-    assert main(["try", "mycse.py"]) == 2
-    assert "cannot be reused, the data of stsb differ; add --fresh" in capsys.readouterr().err
+    assert "cannot be reused, the data of stsb differ; add --fresh" in refused("try", "mycse.py")
 
 
-def test_the_name_of_a_method_that_exists_is_refused(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_name_of_a_method_that_exists_is_refused(empty: Path, refused: Callable[..., str]) -> None:
     Path("simcse.py").write_text(SAME)
-    assert main(["try", "simcse.py"]) == 2
-    assert "method 'simcse' exists already; rename it" in capsys.readouterr().err
+    assert "method 'simcse' exists already; rename it" in refused("try", "simcse.py")
 
 
 def test_a_method_that_breaks_a_law_is_not_trained(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -263,11 +256,10 @@ def test_a_method_that_breaks_a_law_is_not_trained(empty: Path, capsys: pytest.C
     assert not Path("try/mycse/artefacts").exists()
 
 
-def test_a_sweep_evaluates_what_dev_chose_alone(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_evaluates_what_dev_chose_alone(empty: Path, printed: Callable[..., str]) -> None:
     Path("mycse.py").write_text(SAME)
     sweep = ["--seeds", "1", "--sweep", "temperature=0.05,0.5,5"]
-    assert main(["try", "mycse.py", "--fresh", *sweep]) == 0
-    said = capsys.readouterr().out
+    said = printed("try", "mycse.py", "--fresh", *sweep)
     kept = sorted(path.name for path in Path("try/mycse/reports/scores").glob("mycse*"))
     assert len(kept) == 1
     (row,) = [line for line in said.splitlines() if line.endswith("chosen on dev")]
@@ -277,17 +269,14 @@ def test_a_sweep_evaluates_what_dev_chose_alone(empty: Path, capsys: pytest.Capt
     assert "selection in all" in said
 
 
-def test_full_scale_writes_a_recipe_that_a_plan_reads(
-    empty: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Callable[..., str]) -> None:
     Path("mycse.py").write_text(SAME)
-    assert main(["try", "mycse.py", "--scale", "full", "--seeds", "5"]) == 0
-    said = capsys.readouterr().out
+    said = printed("try", "mycse.py", "--scale", "full", "--seeds", "5")
     assert "mycse-full                   bert-base-uncased       5    0  15,625 of 64" in said
     assert "0.84 in a public study of 50 seeds" in said
     del METHODS["mycse"]
-    assert main(["--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2"]) == 0
-    assert "10 runs" not in (planned := capsys.readouterr().out)
+    planned = printed("--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2")
+    assert "10 runs" not in planned
     assert "mycse-full                   bert-base-uncased       2    0  15,625 of 64" in planned
 
 
@@ -307,7 +296,7 @@ def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_do
     ends: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    printed: Callable[..., str],
 ) -> None:
     """A minute each on one core; needs the data of the small plan, which the package registry has.
 
@@ -315,8 +304,7 @@ def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_do
     """
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.py").write_text(source)
-    assert main(["try", f"{name}.py"]) == 0
-    assert f"{name}@words-50d: {ends} of 6 test sets" in capsys.readouterr().out
+    assert f"{name}@words-50d: {ends} of 6 test sets" in printed("try", f"{name}.py")
 
 
 def test_on_an_encoder_of_the_plan_a_trial_has_the_rate_and_length_that_the_plan_has_there() -> None:

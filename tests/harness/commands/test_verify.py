@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from harness.cli import main
 from harness.disk.files import write_record
 from harness.paths import CALIBRATION
 
-ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.usefixtures("checkout")
 STEP = {
     "device": "cpu",
     "machine": "this machine",
@@ -27,19 +26,8 @@ STEP = {
 """A step as `sentbench calibrate` keeps it, without its seconds."""
 
 
-@pytest.fixture(autouse=True)
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with the declarations, without a plan and without scores."""
-    for name in ("recipes", "leaderboards"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    monkeypatch.chdir(tmp_path)
-
-
-def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["verify", "pcl/table2", "SimCSE", "Avg"]) == 0
-    first, *others = capsys.readouterr().out.split("\n\n")
+def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(printed: Callable[..., str]) -> None:
+    first, *others = printed("verify", "pcl/table2", "SimCSE", "Avg").split("\n\n")
     assert len(others) == 2  # RoBERTa-base and RoBERTa-large
     for part in (
         "pcl/table2  simcse@bert-base-uncased  Avg",
@@ -52,10 +40,9 @@ def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(
 
 
 def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it_rests_on(
-    capsys: pytest.CaptureFixture[str],
+    printed: Callable[..., str],
 ) -> None:
-    assert main(["verify", "una/table1", "una@bert-base-uncased", "avg", "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)
+    (found,) = json.loads(printed("verify", "una/table1", "una@bert-base-uncased", "avg", "--json"))
     assert (found["reported"]["value"], found["verdict"]) == (76.14, "authors only")
     plan = found["plan"]
     assert plan["more"] == plan["seeds"] > 2
@@ -64,11 +51,10 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
     assert plan["command"] == (f"sentbench plan una/una --seeds {plan['seeds']} && dvc repro")
 
 
-def test_the_command_of_a_plan_is_one_that_plans(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", "una/table1", "BERT-base UNA", "Avg", "--json"]) == 0
-    words = json.loads(capsys.readouterr().out)[0]["plan"]["command"].split(" && ")[0].split()[1:]
-    assert main([*words, "--dry-run"]) == 0
-    assert f"{words[-1]} runs (0 done)" in capsys.readouterr().out
+def test_the_command_of_a_plan_is_one_that_plans(printed: Callable[..., str]) -> None:
+    (found,) = json.loads(printed("verify", "una/table1", "BERT-base UNA", "Avg", "--json"))
+    words = found["plan"]["command"].split(" && ")[0].split()[1:]
+    assert f"{words[-1]} runs (0 done)" in printed(*words, "--dry-run")
 
 
 @pytest.mark.parametrize(
@@ -80,27 +66,22 @@ def test_the_command_of_a_plan_is_one_that_plans(capsys: pytest.CaptureFixture[s
         (["small-sts", "SimCSE", "STS12"], "prints no score in column STS12"),
     ],
 )
-def test_a_wrong_name_is_one_line(words: list[str], fault: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", *words]) == 2
-    error = capsys.readouterr().err
-    assert fault in error
-    assert error.count("\n") == 1
+def test_a_wrong_name_is_one_line(words: list[str], fault: str, refused: Callable[..., str]) -> None:
+    assert fault in refused("verify", *words)
 
 
 def test_a_machine_that_was_measured_says_how_long_the_advised_seeds_take_on_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
     """Half the seconds of a step make half of its hours, and two cores half of one's."""
     asked = ["verify", "una/table-d8", "mirror-bert@roberta-base", "Avg"]
-    assert main(asked) == 0
-    assert "\nhere " not in capsys.readouterr().out
+    assert "\nhere " not in printed(*asked)
     hours = []
     for seconds, cores in ((20.0, 1), (10.0, 1), (10.0, 2)):
         row = {**STEP, "seconds": seconds}
         write_record(CALIBRATION, {"steps": [row]})
         monkeypatch.setattr("harness.plan.packing.cores_here", lambda cores=cores: cores)
-        assert main(asked) == 0
-        (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("here "))
+        (line,) = (line for line in printed(*asked).splitlines() if line.startswith("here "))
         assert line.endswith(f" h on its {cores} cores, by `sentbench calibrate`")
         hours.append(float(line.split()[1].replace(",", "")))
     assert hours[0] == pytest.approx(2 * hours[1], rel=0.01)

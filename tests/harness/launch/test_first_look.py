@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,12 +76,11 @@ def test_all_first_seeds_are_evaluated_before_other_seeds_and_dvc_lock_is_that_o
 
 
 def test_a_first_look_that_fails_is_one_line_and_the_launch_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(toy(tmp_path / "toy", 0.2))
     shows(monkeypatch, "echo no such table >&2; exit 3")
-    assert main(["launch", "--jobs", "2"]) == 0
-    assert capsys.readouterr().out == "no first results: no such table\n"
+    assert printed("launch", "--jobs", "2") == "no first results: no such table\n"
     assert runs(Path())[-1] == "report"
 
 
@@ -147,7 +147,7 @@ def test_stages_of_the_small_plan_have_typical_times_until_a_record_says_better(
 
 
 def test_the_first_leaderboard_is_marked_as_partial_and_leaves_reports_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in (
@@ -163,8 +163,7 @@ def test_the_first_leaderboard_is_marked_as_partial_and_leaves_reports_as_they_a
         (tmp_path / name).symlink_to(ROOT / name)
     before = {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")}
     keys = [key for key in yaml.safe_load(Path("params.yaml").read_text())["runs"] if key.endswith("__s0")]
-    assert main(["report", "--first", *keys]) == 0
-    told = capsys.readouterr().out
+    told = printed("report", "--first", *keys)
     assert told.startswith("Small plan: regression table")
     page = tmp_path / ".cache/first/index.html"
     assert told.endswith(f"first results: 1 of 3 seeds, 29 of 67 runs; page: {page}\n")

@@ -13,7 +13,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.launch.extras import imported
+from harness.launch.job import imported
 from harness.launch.on_ray import gpus_of
 from tests.harness.launch.toy_pipeline import (
     repro,

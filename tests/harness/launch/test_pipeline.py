@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import dvc
 import pytest
 
-from harness.cli import main
 from harness.errors import InputError
 from harness.launch import pipeline, scheduler
+from harness.launch.lock_files import check_rwlock
 from harness.launch.pipeline import CHANGED, check_release, open_pipeline
-from harness.launch.rwlock import check_rwlock
 from harness.launch.scheduler import priorities
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
 
@@ -39,24 +39,20 @@ def test_another_release_of_dvc_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 def test_bad_input_is_one_line_and_runs_nothing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refused: Callable[..., str],
     words: list[str],
     message: str,
 ) -> None:
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", {"a": stage("a")}))
-    assert main(words) == 2
-    shown = capsys.readouterr().err
-    assert message in shown
-    assert shown.count("\n") == 1
+    assert message in refused(*words)
     assert not Path("a.txt").exists()
 
 
 def test_a_folder_without_dvc_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["launch"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert refused("launch")
 
 
 def rwlock(folder: Path, process: int) -> Path:

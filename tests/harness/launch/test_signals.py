@@ -43,7 +43,7 @@ if "TOY" in os.environ:
     harness.launch.worker.run_in_process = slow
 """
 """A command of this project that holds what Python has to give back to the system; run at Python's start."""
-SLOW = "echo $$ > process; sleep 60; true"
+SLOW = "sleep 60 & echo $! > child; echo $$ > process; wait; true"
 STAGES = {
     "a command": {"slow": stage("slow", command=SLOW)},
     "after a failed stage": {
@@ -101,7 +101,9 @@ def test_a_signal_ends_what_runs(
     assert process.returncode == 128 + number
     assert "sentbench launch: interrupted; 1 stages were not run" in err
     assert ("failed: bad: exit code 3" in err) is ("bad" in STAGES[moment])
-    wait_until_gone(int((folder / "process").read_text()))
+    started = [int(path.read_text()) for path in (folder / "process", folder / "child") if path.exists()]
+    assert len(started) == 1 + (moment != "a command of this project")
+    wait_until_gone(*started)
     lock = (folder / "dvc.lock").read_text() if (folder / "dvc.lock").exists() else ""
     assert ("quick:" in lock) is ("quick" in STAGES[moment])
 

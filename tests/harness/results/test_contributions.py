@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.accept import signer
 from harness.errors import InputError
 from harness.results.bundles import MOST_MEMBERS
 from harness.results.contributions import (
@@ -25,7 +24,7 @@ from harness.results.contributions import (
     read_contributions,
 )
 from harness.results.schema import ResultFile
-from harness.results.signatures import sign
+from harness.results.signatures import sign, signer_of
 from harness.results.store import read_result
 from tests.support.bundles import (
     ANNA,
@@ -38,7 +37,6 @@ from tests.support.bundles import (
     expected,
     files,
     key_of,
-    unsigned,
 )
 
 KEY = key_of(7)
@@ -53,7 +51,7 @@ def bundle(tmp_path: Path) -> Path:
 def test_a_bundle_made_there_is_accepted_here_with_its_contributor_and_its_level(
     bundle: Path, tmp_path: Path
 ) -> None:
-    place, found = accept(bundle, tmp_path / "contributed", CHECKOUT, unsigned)
+    place, found = accept(bundle, tmp_path / "contributed", CHECKOUT)
     assert place.name.startswith("anna-s-lab-")
     assert found.runs[KEY] == Checked(identity=True, rescored=list(TASKS[:5]), weights="best-dev")
     (one,), faults = read_contributions(tmp_path / "contributed")
@@ -70,7 +68,7 @@ def test_without_vectors_or_without_the_data_to_score_them_it_is_scores_only(
     no_data = replace(CHECKOUT, rescore=lambda result, folder: {})
     plain = bundle_of(tmp_path / "plain.zip", HONEST, vectors=False)
     for path, checkout in ((bundle, no_data), (plain, CHECKOUT)):
-        _, found = accept(path, tmp_path / path.stem, checkout, unsigned)
+        _, found = accept(path, tmp_path / path.stem, checkout)
         assert found.runs[KEY] == Checked(identity=True)
         assert found.runs[KEY].level("T0", "best-dev") == "scores only"
 
@@ -96,10 +94,10 @@ def test_a_result_states_the_arithmetic_that_its_recipe_asks_for(
     assert declared is not None
     checkout = replace(CHECKOUT, expected=lambda key: replace(declared, arithmetic=planned))
     if fits:
-        accept(bundle, tmp_path / "c", checkout, unsigned)
+        accept(bundle, tmp_path / "c", checkout)
     else:
         with pytest.raises(InputError, match=rf"states .* arithmetic, expected {planned}"):
-            accept(bundle, tmp_path / "c", checkout, unsigned)
+            accept(bundle, tmp_path / "c", checkout)
 
 
 def trained(**changes: object) -> Callable[[ResultFile], ResultFile]:
@@ -118,7 +116,7 @@ def test_a_run_that_is_trained_again_is_reproduced_by_its_bytes_or_by_its_scores
         ),
     ):
         checkout = replace(CHECKOUT, reproduce=(KEY, train))
-        _, found = accept(bundle, tmp_path / name, checkout, unsigned)
+        _, found = accept(bundle, tmp_path / name, checkout)
         assert found.runs[KEY].reproduced == outcome
         assert found.runs[KEY].level("T5", "best-dev") == "reproduced here"
 
@@ -129,21 +127,21 @@ def test_a_run_whose_training_gives_other_scores_here_is_refused(bundle: Path, t
     for encoder in ("5" * 64, HONEST.provenance.encoder_sha256):
         again = trained(scores=low, encoder_sha256=encoder)
         with pytest.raises(InputError, match="its training here gives"):
-            accept(bundle, tmp_path / "x", replace(CHECKOUT, reproduce=(KEY, again)), unsigned)
+            accept(bundle, tmp_path / "x", replace(CHECKOUT, reproduce=(KEY, again)))
     with pytest.raises(InputError, match="has no run 'other'"):
-        accept(bundle, tmp_path / "x", replace(CHECKOUT, reproduce=("other", trained())), unsigned)
+        accept(bundle, tmp_path / "x", replace(CHECKOUT, reproduce=("other", trained())))
     assert not (tmp_path / "x").exists()
 
 
 def test_a_level_that_was_written_by_hand_is_found_by_checking_again(bundle: Path, tmp_path: Path) -> None:
-    place, found = accept(bundle, tmp_path / "c", CHECKOUT, unsigned)
-    assert check_again(bundle, tmp_path / "c", CHECKOUT, unsigned) == (found, found)
+    place, found = accept(bundle, tmp_path / "c", CHECKOUT)
+    assert check_again(bundle, tmp_path / "c", CHECKOUT) == (found, found)
     forged = {**found.model_dump(), "runs": {KEY: Checked(identity=True, rescored=[*TASKS]).model_dump()}}
     (place / ACCEPTANCE).write_text(json.dumps(forged))
-    written, now = check_again(bundle, tmp_path / "c", CHECKOUT, unsigned)
+    written, now = check_again(bundle, tmp_path / "c", CHECKOUT)
     assert (written.runs[KEY].rescored, now.runs[KEY].rescored) == ([*TASKS], [*TASKS[:5]])
     with pytest.raises(InputError, match=r"acceptance\.json: no such file"):
-        check_again(bundle, tmp_path / "other", CHECKOUT, unsigned)
+        check_again(bundle, tmp_path / "other", CHECKOUT)
 
 
 def test_a_bundle_cannot_bring_its_level_with_it(bundle: Path, tmp_path: Path) -> None:
@@ -152,7 +150,7 @@ def test_a_bundle_cannot_bring_its_level_with_it(bundle: Path, tmp_path: Path) -
     with zipfile.ZipFile(bundle, "a") as archive:
         archive.writestr(ACCEPTANCE, "{}")
     with pytest.raises(InputError, match="has no place in a bundle"):
-        accept(bundle, tmp_path / "c", CHECKOUT, unsigned)
+        accept(bundle, tmp_path / "c", CHECKOUT)
 
 
 def test_no_folder_is_no_contribution(tmp_path: Path) -> None:
@@ -169,12 +167,12 @@ def test_equal_content_makes_equal_bytes_and_names_only_the_methods_of_its_runs(
 
 def test_honest_seeds_are_accepted_together_and_each_once(tmp_path: Path) -> None:
     many = bundle_of(tmp_path / "many.zip", *(a_result(seed) for seed in range(3, 10)))
-    _, found = accept(many, tmp_path / "c", CHECKOUT, unsigned)
+    _, found = accept(many, tmp_path / "c", CHECKOUT)
     assert len(found.runs) == 7
     here = [one.result for one in read_contributions(tmp_path / "c")[0]]
     for path in (many, bundle_of(tmp_path / "one.zip", a_result(5))):
         with pytest.raises(InputError, match="which is here"):
-            accept(path, tmp_path / "c", replace(CHECKOUT, present=[*OURS, *here]), unsigned)
+            accept(path, tmp_path / "c", replace(CHECKOUT, present=[*OURS, *here]))
 
 
 @pytest.mark.parametrize("damage", ["deep", "other run", "cut", "pipe", "no record", "manifest", "a file"])
@@ -182,8 +180,8 @@ def test_a_damaged_contribution_is_set_aside_with_one_line_and_the_others_are_re
     damage: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "c"
-    accept(bundle_of(tmp_path / "good.zip", a_result(8)), folder, CHECKOUT, unsigned)
-    place, _ = accept(bundle_of(tmp_path / "bad.zip", HONEST), folder, CHECKOUT, unsigned)
+    accept(bundle_of(tmp_path / "good.zip", a_result(8)), folder, CHECKOUT)
+    place, _ = accept(bundle_of(tmp_path / "bad.zip", HONEST), folder, CHECKOUT)
     path = place / "scores" / f"{KEY}.json"
     if damage == "deep":
         path.write_text("[" * 200_000)
@@ -247,21 +245,21 @@ def keys(tmp_path: Path) -> Path:
 
 @needs_ssh
 def test_a_bundle_that_an_allowed_key_signed_shows_its_signer(keys: Path) -> None:
-    run, named = files(keys / "run", HONEST, vectors=False), partial(signer, allowed_signers=keys / "allowed")
+    run, allowed = files(keys / "run", HONEST, vectors=False), keys / "allowed"
     for name in ("anna", "eve"):
         signed = partial(sign, key=keys / name)
         pack(keys / f"{name}.zip", [run], contributor=ANNA, code=CODES, sign=signed)
-    place, found = accept(keys / "anna.zip", keys / "c", CHECKOUT, named)
+    place, found = accept(keys / "anna.zip", keys / "c", CHECKOUT, allowed)
     assert found.signer == "anna@example.org"
     assert read_contributions(keys / "c")[0][0].by.endswith(", signed by anna@example.org")
-    assert named(place / "manifest.json", place / "manifest.json.sig") == "anna@example.org"
+    assert signer_of(place / "manifest.json", place / "manifest.json.sig", allowed) == "anna@example.org"
     with pytest.raises(InputError, match="not by a key of"):
-        accept(keys / "eve.zip", keys / "d", CHECKOUT, named)
-    _, found = accept(keys / "eve.zip", keys / "d", CHECKOUT, partial(signer, allowed_signers=None))
+        accept(keys / "eve.zip", keys / "d", CHECKOUT, allowed)
+    _, found = accept(keys / "eve.zip", keys / "d", CHECKOUT)
     assert found.signer == ""
     plain = bundle_of(keys / "plain.zip", HONEST, vectors=False)
     with pytest.raises(InputError, match="not signed"):
-        accept(plain, keys / "e", CHECKOUT, named)
+        accept(plain, keys / "e", CHECKOUT, allowed)
 
 
 @needs_ssh
@@ -270,11 +268,11 @@ def test_a_signature_holds_for_its_bytes_and_its_purpose_alone(keys: Path) -> No
     signature = sign(keys / "text", keys / "anna")
     (keys / "text").write_text("two")
     with pytest.raises(InputError, match="not by a key of"):
-        signer(keys / "text", signature, allowed_signers=keys / "allowed")
+        signer_of(keys / "text", signature, keys / "allowed")
     command = ["ssh-keygen", "-q", "-Y", "sign", "-n", "git", "-f", str(keys / "anna"), str(keys / "eve.pub")]
     subprocess.run(command, check=True, capture_output=True)
     with pytest.raises(InputError, match="not by a key of"):
-        signer(keys / "eve.pub", keys / "eve.pub.sig", allowed_signers=keys / "allowed")
+        signer_of(keys / "eve.pub", keys / "eve.pub.sig", keys / "allowed")
 
 
 def test_without_ssh_keygen_signing_is_one_clear_line(

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.commands.accept import signer
 from harness.errors import InputError
 from harness.results.bundles import MANIFEST
 from harness.results.contributions import accept
@@ -42,7 +41,6 @@ from tests.support.bundles import (
     drawn_scores,
     key_of,
     sha,
-    unsigned,
     with_means,
 )
 
@@ -112,12 +110,7 @@ def invented() -> Iterator[tuple[str, Change]]:
         yield f"all + {shift}", of_scores(with_means(moved))
     good = with_means(drawn_scores(7))
     for at in (0, 1, 2, 9):
-        for name, value in {
-            "value": 0.99,
-            "n": 12,
-            "task": "STS99",
-            "selection": "last",
-        }.items():
+        for name, value in {"value": 0.99, "n": 12, "task": "STS99", "selection": "last"}.items():
             changed = [{**score, name: value} if index == at else score for index, score in enumerate(good)]
             yield f"score {at} with {name} {value}", of_scores(changed)
     yield "a score twice", of_scores([*good, good[0]])
@@ -312,7 +305,7 @@ def sampled(names: Mapping[str, object]) -> list[Any]:
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An honest bundle: what every manipulated one is made of."""
     path = bundle_of(tmp_path_factory.mktemp("campaign") / "good.zip", a_result())
-    accept(path, path.parent / "accepted", CHECKOUT, unsigned)
+    accept(path, path.parent / "accepted", CHECKOUT)
     return path
 
 
@@ -320,7 +313,7 @@ def refused(path: Path, folder: Path) -> str:
     """Returns the line that a bundle is refused with; nothing is left in `folder`."""
     before = sorted(folder.rglob("*"))
     with pytest.raises(InputError) as caught:
-        accept(path, folder / "contributed", CHECKOUT, unsigned)
+        accept(path, folder / "contributed", CHECKOUT)
     assert sorted(folder.rglob("*")) == before
     text = str(caught.value)
     assert text.startswith(str(path))
@@ -393,9 +386,8 @@ def test_pipes_devices_and_folders_are_refused_at_once(good: Path, tmp_path: Pat
             with pytest.raises(InputError, match=r"not a regular file|no such file"):
                 read(path)
         if path.name != "nothing":
-            named = partial(signer, allowed_signers=path)
             with pytest.raises(InputError, match=r"not (a regular file|signed)"):
-                accept(good, tmp_path / "c", CHECKOUT, named)
+                accept(good, tmp_path / "c", CHECKOUT, path)
 
 
 def test_more_members_than_allowed_are_refused_before_one_is_unpacked(

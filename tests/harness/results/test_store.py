@@ -12,50 +12,11 @@ from harness.errors import InputError
 from harness.results.frame import COLUMNS, read_scores
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, write_result
+from tests.support.results import SCORE, raw_result
 
 
-def raw(key: str = "simcse__tiny__s0", **changes: Any) -> dict[str, Any]:
-    score = {
-        "task": "STSB",
-        "metric": "spearman",
-        "setting": "all",
-        "selection": "best-dev",
-        "value": 0.75,
-        "n": 9,
-    }
-    run = {
-        "key": key,
-        "id": "simcse",
-        "method": "simcse",
-        "variant": "released",
-        "backbone": "tiny",
-        "seed": 0,
-        "recipe": "r",
-        "identity": "i",
-    }
-    return {
-        "schema": 1,
-        "run": run,
-        "scores": [score],
-        "selection": {
-            "best_step": 2,
-            "best_dev": 0.5,
-            "last_step": 4,
-            "last_dev": 0.4,
-            "initial_dev": 0.3,
-        },
-        "provenance": {
-            "git_commit": "c",
-            "git_dirty": False,
-            "encoder_sha256": "e",
-            "data_sha256": {"stsb": "d"},
-            "versions": {"torch": "1"},
-            "device": "cpu",
-            "precision": "fp32",
-            "text": "senteval",
-        },
-        **changes,
-    }
+def raw(key: str = "simcse__tiny__s0", **parts: Any) -> dict[str, Any]:
+    return {**raw_result(key), **parts}
 
 
 def save(folder: Path, content: Any, name: str = "a.json") -> Path:
@@ -86,9 +47,6 @@ def test_an_empty_folder_is_an_empty_frame(tmp_path: Path) -> None:
     frame = read_scores(tmp_path)
     assert list(frame.columns) == COLUMNS
     assert len(frame) == 0
-
-
-SCORE = raw()["scores"][0]
 
 
 @pytest.mark.parametrize(

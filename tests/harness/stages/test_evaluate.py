@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.cli import main
 from harness.compute.encoders import TRIAL
 from harness.paths import VECTORS
 from harness.results import embeddings
@@ -21,8 +20,8 @@ from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_tex
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
+from tests.faults.small_project import write_stsb
 from tests.harness.tasks.layouts import LAYOUTS
-from tests.harness.test_cli import write_stsb
 from tests.support import tiny
 
 
@@ -38,15 +37,14 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def printed(capsys: pytest.CaptureFixture[str], *command: str) -> dict[tuple[str, str], float]:
-    assert main([*command, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    return {(score["metric"], score["setting"]): score["value"] for score in found["scores"]}
+def values(said: str) -> dict[tuple[str, str], float]:
+    """Returns the scores that a command printed as JSON."""
+    return {(score["metric"], score["setting"]): score["value"] for score in json.loads(said)["scores"]}
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_a_folder_of_sentence_transformers_scores_what_its_own_library_gives(
-    pooling: str, workplace: Path, capsys: pytest.CaptureFixture[str]
+    pooling: str, workplace: Path, printed: Callable[..., str]
 ) -> None:
     """Written by that library, read by ours, and compared with its own `encode` under our task."""
     from sentence_transformers import SentenceTransformer
@@ -57,7 +55,7 @@ def test_a_folder_of_sentence_transformers_scores_what_its_own_library_gives(
         modules=[backbone, Pooling(16, pooling_mode=pooling), Normalize()], trust_remote_code=False
     )
     model.save(str(workplace / "st"))
-    scores = printed(capsys, "evaluate", "st", "--tasks", "STSB", "--device", "cpu")
+    scores = values(printed("evaluate", "st", "--tasks", "STSB", "--device", "cpu", "--json"))
     (task,) = build_tasks(["STSB"], text="senteval")
     expected = {
         (s.metric, s.setting): s.value for s in task.evaluate(lambda texts: model.encode(list(texts)))
@@ -67,22 +65,22 @@ def test_a_folder_of_sentence_transformers_scores_what_its_own_library_gives(
 
 
 def test_a_model_that_says_nothing_of_pooling_is_refused(
-    workplace: Path, capsys: pytest.CaptureFixture[str]
+    workplace: Path, refused: Callable[..., str]
 ) -> None:
     folder = tiny.write_backbone(workplace / "bert")
     shutil.rmtree(folder / "1_Pooling", ignore_errors=True)
-    assert main(["evaluate", str(folder), "--tasks", "STSB", "--device", "cpu"]) == 2
-    assert "give --pooling" in capsys.readouterr().err
+    assert "give --pooling" in refused("evaluate", str(folder), "--tasks", "STSB", "--device", "cpu")
 
 
-def test_bm25_is_a_row_without_a_model(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bm25_is_a_row_without_a_model(
+    workplace: Path, refused: Callable[..., str], printed: Callable[..., str]
+) -> None:
     """Queries share their number with all their candidates alike: every ranking is chance between 0 and 1."""
     pytest.importorskip("bm25s")
-    scores = printed(capsys, "bm25", "--tasks", "TRECQA")
+    scores = values(printed("bm25", "--tasks", "TRECQA", "--json"))
     assert set(scores) == {("map", "all"), ("p@1", "all"), ("p@5", "all"), ("mrr", "all")}
     assert 0 < scores["map", "all"] < 1
-    assert main(["bm25", "--tasks", "STSB"]) == 2
-    assert "ranks nothing" in capsys.readouterr().err
+    assert "ranks nothing" in refused("bm25", "--tasks", "STSB")
 
 
 @pytest.fixture
@@ -218,7 +216,7 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
 
 
 def test_a_run_is_evaluated_again_from_its_vectors_to_the_same_bytes(
-    workplace: Path, encoded: list[str], capsys: pytest.CaptureFixture[str]
+    workplace: Path, encoded: list[str], printed: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = checkpoint(workplace / "made-up")
     plan = run_of(folder)
@@ -237,7 +235,6 @@ def test_a_run_is_evaluated_again_from_its_vectors_to_the_same_bytes(
     assert evaluated() == once
     assert encoded == []
     assert damages(capsys) == [f"{shard}: damaged, expected whole vectors; they were made again"]
-    assert main(["evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"]) == 0
-    stored = json.loads(capsys.readouterr().out)["scores"]
+    stored = json.loads(printed("evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"))["scores"]
     kept = json.loads(once[0])["scores"]
     assert [score["value"] for score in stored] == pytest.approx([score["value"] for score in kept], rel=1e-9)

@@ -81,9 +81,7 @@ def test_a_runs_identity_has_the_data_of_its_own_selection_and_no_other(project:
     assert run_identity(params, run, "portable") != before
 
 
-def test_a_contributed_identity_is_computed_in_the_arithmetic_that_the_result_states(
-    project: Params,
-) -> None:
+def test_a_contributed_identity_is_computed_in_the_arithmetic_that_the_result_states(project: Params) -> None:
     """This process is portable; the run may have been trained on a GPU, and a calibration may be here."""
     reads = {"selection-senteval": Read(source="data/stsb", after="data/stsb")}
     params, run = project.model_copy(update={"reads": reads}), project.runs[RUN]
@@ -133,14 +131,8 @@ def test_every_stage_that_makes_numbers_depends_on_its_code_and_data() -> None:
         "backbone": [".fingerprints/backbone.txt"],
         "corpus": [".fingerprints/corpus.txt"],
         "teacher": [".fingerprints/teacher.txt"],
-        "train": [
-            ".fingerprints/train/${item.method}.txt",
-            ".fingerprints/data/selection-${item.text}.txt",
-        ],
-        "evaluate": [
-            ".fingerprints/evaluate/${key}.txt",
-            ".fingerprints/data/evaluation-${item.text}.txt",
-        ],
+        "train": [".fingerprints/train/${item.method}.txt", ".fingerprints/data/selection-${item.text}.txt"],
+        "evaluate": [".fingerprints/evaluate/${key}.txt", ".fingerprints/data/evaluation-${item.text}.txt"],
         "report": [".fingerprints/report.txt"],
     }
 

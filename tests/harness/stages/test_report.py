@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
 
@@ -142,15 +142,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def refused(capsys: pytest.CaptureFixture[str], *, arguments: tuple[str, ...] = ("report",)) -> str:
-    capsys.readouterr()
-    assert main(arguments) == 2
-    output = capsys.readouterr()
-    lines = output.err.strip().splitlines()
-    assert (output.out, len(lines)) == ("", 1)
-    return lines[0]
-
-
 @pytest.mark.parametrize(
     ("place", "content", "said"),
     [
@@ -159,11 +150,11 @@ def refused(capsys: pytest.CaptureFixture[str], *, arguments: tuple[str, ...] = 
     ],
 )
 def test_a_damaged_file_is_one_line_and_the_former_report_stays(
-    project: Path, capsys: pytest.CaptureFixture[str], place: str, content: bytes, said: str
+    project: Path, refused: Callable[..., str], place: str, content: bytes, said: str
 ) -> None:
     next(project.glob(place), project / place).write_bytes(content)
     before = files_of(project)
-    assert said in refused(capsys)
+    assert said in refused("report")
     assert files_of(project) == before
 
 

@@ -43,12 +43,7 @@ def report_of(project: Path, *names: str) -> tuple[str, str]:
     years = [small.scores[0].model_copy(update={"task": task}) for task in YEARS]
     for key, run in read_params().runs.items():
         if run.backbone_name == "bert-base-uncased":
-            made = {
-                "key": key,
-                "backbone": run.backbone_name,
-                "recipe": run.recipe_hash(),
-                "seed": run.seed,
-            }
+            made = {"key": key, "backbone": run.backbone_name, "recipe": run.recipe_hash(), "seed": run.seed}
             named = small.run.model_copy(update={**made, "id": run.id, "identity": "made"})
             result = small.model_copy(update={"run": named, "scores": [*small.scores, *years]})
             write_result(project / f"reports/scores/{key}.json", result)
