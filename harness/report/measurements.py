@@ -35,13 +35,15 @@ class MedianRange(Declaration):
 class PeerCost(Declaration):
     """What a user would otherwise run: its cost, and how many times ours it is within each round.
 
-    target: the least ratio; None where the peer only gives scale. before: the median ratio that was replaced.
+    target: the least ratio; None where the peer only gives scale. software: its packages, where they are not
+    those of the benchmark. before: the median ratio that was replaced.
     """
 
     name: str
     cost: MedianRange
     ratio: MedianRange
     target: float | None
+    software: str = ""
     before: float | None = None
 
     @property
