@@ -1,4 +1,4 @@
-"""sentence-transformers with ONNX Runtime and OpenVINO in a Python of its own; `benchmarks/backends.py` runs it.
+"""sentence-transformers with ONNX Runtime and OpenVINO, in a Python of its own, for `benchmarks.backends`.
 
 Their exporters do not import with our version of transformers. This file imports nothing of the project. It
 reads JSON lines and answers each with one: first the sets, [first texts, second texts] each, then the name
