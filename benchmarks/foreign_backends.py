@@ -41,7 +41,8 @@ def load(folder: str, backend: str, settings: dict[str, Any]) -> Any:
 
     transformer = Transformer(folder, backend=backend, model_kwargs=settings)
     pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
-    return SentenceTransformer(modules=[transformer, pooling], device="cpu", backend=backend)
+    modules = [transformer, pooling]
+    return SentenceTransformer(modules=modules, device="cpu", backend=backend, trust_remote_code=False)
 
 
 def cosines(model: Any, sets: list[Any], batch: int) -> list[list[float]]:
