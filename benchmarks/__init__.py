@@ -15,6 +15,7 @@ BENCHMARKS = {
     "start": "commands:start",
     "full_scale": "full_scale:measure",
     "launch": "commands:launch",
+    "tests": "commands:tests",
 }
 """Name -> module of this package and function, in the order in which `python -m benchmarks` runs them."""
 

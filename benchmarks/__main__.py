@@ -46,7 +46,7 @@ def main() -> int:
         for name in arguments.names or BENCHMARKS:
             results = run_benchmark(name, rounds, arguments.short, arguments.device)
             if out is not None and results:
-                keep(out, arguments.device, measured(name, rounds, results), again=arguments.again)
+                keep(out, arguments.device, measured(name, rounds, results))
     except (Disagreement, InputError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
@@ -63,11 +63,6 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help=f"JSON to write or update (default {MEASUREMENTS}; with --short none)",
-    )
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="drop the figures that are replaced, and show those before them next to the new ones",
     )
     parser.add_argument("--threads", type=int, help="default: those of torch; with --short one")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")

@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, fresh, run
+from benchmarks.runner import Disagreement, Taken, fresh, run
 from harness.process import in_effect, set_native, set_portable
 from harness.report.measurements import BenchmarkResult
 from harness.stages.train import choose_kernels
@@ -25,13 +24,6 @@ from harness.stages.train import choose_kernels
 PORTABLE, NATIVE = "portable", "native"
 TOLERANCE = 1e-3
 """Largest difference allowed between the losses, or the correlations, of the two."""
-
-
-class Taken(NamedTuple):
-    """Seconds of a work, and the numbers that it computed."""
-
-    seconds: float
-    numbers: list[float]
 
 
 def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
@@ -44,18 +36,14 @@ def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
 
 def compared(name: str, unit: str, work: Callable[[], Taken], rounds: int) -> BenchmarkResult:
     """Returns a work's time in portable arithmetic, next to native. Errors: Disagreement of their numbers."""
-    numbers: dict[str, list[float]] = {}
 
-    def side(arithmetic: str) -> float:
+    def side(arithmetic: str) -> Taken:
         with arithmetic_of_children(arithmetic):
             found: Taken = fresh(in_arithmetic, arithmetic, work)
-        numbers[arithmetic] = found.numbers
-        return found.seconds
+        return found
 
-    runs = run(
-        {name: partial(side, name) for name in (PORTABLE, NATIVE)}, rounds=rounds, clock=None, warm=False
-    )
-    apart = float(np.abs(np.subtract(numbers[PORTABLE], numbers[NATIVE])).max())
+    runs = run({name: partial(side, name) for name in (PORTABLE, NATIVE)}, rounds=rounds, warm=False)
+    apart = float(np.abs(np.subtract(runs.values[PORTABLE], runs.values[NATIVE])).max())
     if not apart <= TOLERANCE:
         raise Disagreement(
             f"{name}: portable and native differ by {apart:.2g}, expected at most {TOLERANCE:g}"
@@ -94,8 +82,8 @@ def a_step(short: bool) -> Taken:
 
     losses: list[float] = []
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
-    seconds = trainer_side(backbone(short), texts, "cpu", "fp32", losses)()
-    return Taken(seconds, losses)
+    taken: Taken = trainer_side(backbone(short), texts, "cpu", "fp32", losses)()
+    return taken._replace(value=losses)
 
 
 def an_evaluation(short: bool) -> Taken:

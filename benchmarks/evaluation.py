@@ -1,7 +1,8 @@
-"""STS evaluation: ours, sentence-transformers' encode, mteb's evaluation, and a loop of pairs as in SentEval.
+"""STS evaluation: ours, sentence-transformers by each backend, mteb, and a loop of pairs as in SentEval.
 
 A round is one evaluation of the whole collection, and all sides get the same texts; with a mirror it is the
-papers' seven sets, without one STS-B and the parts of the others that it holds.
+papers' seven sets, without one STS-B and the parts of the others that it holds. ONNX Runtime and OpenVINO
+compute in a process of their own, with as many threads; what it takes to send texts and cosines is left out.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.backends import Backends, backends
 from benchmarks.inputs import backbone, encoder
-from benchmarks.runner import Disagreement, run
+from benchmarks.runner import Disagreement, Taken, profiled, run
 from harness.data.providers import mirror_folder
 from harness.data.sts import ScoredPair
 from harness.report.measurements import BenchmarkResult
@@ -35,39 +37,50 @@ MADE_UP_PAIRS, SENTEVAL_BATCH, PEER_BATCH = 60, 128, 64
 TOLERANCE = 1e-4
 """Largest difference allowed between the correlations of two sides in fp32: 0.01 points."""
 TARGETS = {"SentEval's loop": 2.6, "sentence-transformers": 2.3, "mteb": 2.3}
+BACKEND_TARGETS = {"ONNX Runtime": 1.0, "OpenVINO": 1.0}
 HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.7, "mteb": 3.7}
 """For processors on which oneDNN's product in fp32 is no faster than MKL's, which the peers use."""
-OURS, HALF = "ours", "ours, bf16"
-Scorer = Callable[[Sequence[StsTask]], list[float]]
+OURS, HALF, HALF_BACKEND = "ours", "ours, bf16", "OpenVINO, its default precision"
+Scorer = Callable[[Sequence[StsTask]], Any]
 """Encodes and scores the pairs of some sets; returns Spearman's correlation over all of each, in [-1, 1]."""
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
     """Returns our time in fp32 and in bf16, each against the peers in fp32."""
-    ours, sides = _sides(short, device)
     tasks = [made_up()] if short else test_sets()
-    for score in sides.values():
-        score([made_up()])
-    counts = _counts(ours, tasks)  # reads the sets before anything is timed
-    forms = {name: partial(score, tasks) for name, score in sides.items()}
-    runs = run(forms, rounds=rounds, device=device, warm=False)
+    with backends(backbone(short), PEER_BATCH) as foreign:
+        ours, sides = _sides(short, device, foreign)
+        for score in sides.values():
+            score([made_up()])
+        counts = _counts(ours, tasks)  # reads the sets before anything is timed
+        forms = {name: partial(score, tasks) for name, score in sides.items()}
+        runs = run(forms, rounds=rounds, device=device, warm=False)
+    software = foreign.software if foreign else {}
+    extra = BACKEND_TARGETS if foreign else {}
+    default = {HALF_BACKEND: None} if foreign else {}
+    about: dict[str, Any] = {"unit": "s", "software": software}
     apart = max(abs(one - half) for one, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
     return [
         runs.result(
-            "STS evaluation, fp32", OURS, TARGETS, unit="s", agreement=agreement(runs.values), note=counts
+            "STS evaluation, fp32",
+            OURS,
+            {**TARGETS, **extra},
+            agreement=agreement(runs.values),
+            note=f"{counts}; {profiled(forms[OURS])}",
+            **about,
         ),
         runs.result(
             "STS evaluation, bf16 against fp32",
             HALF,
-            HALF_TARGETS,
-            unit="s",
+            {**HALF_TARGETS, **extra, **default},
             agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's",
-            note="no result is recorded in bf16",
+            note=f"no result is recorded in bf16; {profiled(forms[HALF])}",
+            **about,
         ),
     ]
 
 
-def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]]:
+def _sides(short: bool, device: str, foreign: Backends | None) -> tuple[SentenceEncoder, dict[str, Scorer]]:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
@@ -81,7 +94,17 @@ def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]
         "SentEval's loop": pair_loop(ours),
         "sentence-transformers": sentence_transformers_loop(peer),
         "mteb": mteb_evaluation(peer),
+        **({name: partial(backend_scores, foreign, name) for name in foreign.software} if foreign else {}),
     }
+
+
+def backend_scores(foreign: Backends, side: str, tasks: Sequence[StsTask]) -> Taken:
+    """`SentenceTransformer.encode` on both sides by another backend; Spearman's correlation is not timed."""
+    texts = [([pair.first for pair in task.pairs], [pair.second for pair in task.pairs]) for task in tasks]
+    taken = foreign.cosines(side, texts)
+    found = zip(tasks, taken.value, strict=True)
+    scores = [spearman(np.array([p.score for p in task.pairs]), np.array(cosines)) for task, cosines in found]
+    return taken._replace(value=scores)
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
@@ -170,7 +193,7 @@ def made_up() -> StsTask:
 
 def agreement(scores: Mapping[str, list[float]]) -> str:
     """Returns how closely the sides in fp32 agree. Errors: Disagreement above TOLERANCE."""
-    single = {name: found for name, found in scores.items() if name != HALF}
+    single = {name: found for name, found in scores.items() if name not in (HALF, HALF_BACKEND)}
     apart = max(np.ptp(found) for found in zip(*single.values(), strict=True))
     if not apart <= TOLERANCE:
         raise Disagreement(

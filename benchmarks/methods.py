@@ -27,8 +27,9 @@ from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, against, figure, run
+from benchmarks.runner import Disagreement, Side, against, figure, profiled, run
 from benchmarks.steps import build, chosen_runs, fitting, stepper
+from benchmarks.training import SMALLER, resized
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -39,6 +40,8 @@ from methods.core.types import Row
 
 LIMIT = 1.05
 """The most that a step may cost, in what its products of matrices cost at the rate of SimCSE's step."""
+SMALLER_LIMIT = 1.3
+"""The most for SimCSE's step on a small encoder."""
 LENGTH, BATCH, SMALL_BATCH = 32, 64, 4
 BATCHES = {"pcl": 16}
 """Methods whose step is too long at BATCH: 640 rows in each of two networks for PCL."""
@@ -90,12 +93,15 @@ PASSES = {
 
 
 def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
-    """Returns for every method its step next to SimCSE's times its products."""
+    """Returns for every method its step next to SimCSE's times its products; SimCSE's on small encoders."""
     recipes = load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
     simcse, *others = chosen_runs(params, [system for system in PASSES if system != BASELINE])
     rows = corpus(short)
-    return [step_result(other, simcse, rows, rounds, short) for other in others]
+    return [
+        *(step_result(other, simcse, rows, rounds, short) for other in others),
+        *(small_encoder(name, simcse, rows, rounds, short) for name in SMALLER),
+    ]
 
 
 def corpus(short: bool) -> list[Row]:
@@ -114,20 +120,56 @@ def step_result(chosen: Run, simcse: Run, rows: Sequence[Row], rounds: int, shor
     baseline = simcse.model_copy(update={"pooling": chosen.pooling})
     with TemporaryDirectory() as place:
         ours, theirs = (
-            step_on(fitted(fitting(side, size), short), Path(place) / side.id, rows, size, short)
+            step_on(fitted(fitting(side, size), short), Path(place) / side.id, rows, size, backbone(short))
             for side in (chosen, baseline)
         )
         count, unit = counted(ours, passes.cycle), counted(theirs, 1)
         check_passes(simcse.id, PASSES[simcse.id], unit, sentences=size)
         agreement = check_passes(chosen.id, passes, count, sentences=size * passes.cycle)
-        sides = {"ours": partial(cycle, ours, passes.cycle), "theirs": partial(theirs, 0)}
-        runs = run(sides, rounds=rounds, clock=time.process_time, warm=False)
-    products = count.operations / passes.cycle / unit.operations
-    taken = [seconds / passes.cycle for seconds in runs.times["ours"]]
+        sides = partial(cycle, ours, passes.cycle), partial(theirs, 0)
+        products = count.operations / passes.cycle / unit.operations
+        name = f"{chosen.id}: a step of {size} sentences"
+        return against_products(name, sides, passes.cycle, products, LIMIT, rounds, agreement)
+
+
+def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> BenchmarkResult:
+    """Returns SimCSE's step on random weights of a small encoder's sizes."""
+    size, chosen = SMALL_BATCH if short else BATCH, fitted(simcse, short)
+    with TemporaryDirectory() as place:
+        small = resized(backbone(short), Path(place) / "small", *SMALLER[name])
+        ours, theirs = (
+            step_on(chosen, Path(place) / folder.name[:2], rows, size, folder)
+            for folder in (small, backbone(short))
+        )
+        products = counted(ours, 1).operations / counted(theirs, 1).operations
+        sides, title = (
+            (partial(ours, 0), partial(theirs, 0)),
+            f"simcse at the size of {name}: a step of {size} sentences",
+        )
+        return against_products(title, sides, 1, products, SMALLER_LIMIT, rounds)
+
+
+def against_products(
+    name: str,
+    sides: tuple[Side, Side],
+    steps: int,
+    products: float,
+    limit: float,
+    rounds: int,
+    agreement: str = "",
+) -> BenchmarkResult:
+    """Returns the time of a side's steps, next to that of SimCSE's step on MiniLM times `products`.
+
+    sides: ours, which takes `steps` of them, and SimCSE's step. limit: the most times that ours may cost.
+    """
+    runs = run(
+        dict(zip(("ours", "theirs"), sides, strict=True)), rounds=rounds, clock=time.process_time, warm=False
+    )
+    taken = [seconds / steps for seconds in runs.times["ours"]]
     allowed = [products * seconds for seconds in runs.times["theirs"]]
-    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1e3, 1 / LIMIT)
-    costs = [1e3 * seconds for seconds in taken]
-    return figure(f"{chosen.id}: a step of {size} sentences", "ms", costs, (peer,), agreement=agreement)
+    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1e3, 1 / limit)
+    note = f"{profiled(sides[0])}; SimCSE's: {profiled(sides[1])}"
+    return figure(name, "ms", [1e3 * one for one in taken], (peer,), agreement=agreement, note=note)
 
 
 def fitted(chosen: Run, short: bool) -> Run:
@@ -147,10 +189,10 @@ def fitted(chosen: Run, short: bool) -> Run:
     return chosen.model_copy(update={"config": config})
 
 
-def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, short: bool) -> Step:
-    """Returns the training step of a run on one batch of the corpus."""
+def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, encoder: Path) -> Step:
+    """Returns the training step of a run on one batch of the corpus; `folder` gets what it needs to start."""
     folder.mkdir()
-    method = build(chosen, backbone(short), folder, rows, TEACHER_WIDTH)
+    method = build(chosen, encoder, folder, rows, TEACHER_WIDTH)
     batch = method.prepare(rows)[:size]
     return partial(stepper(method.train(), chosen.train, device="cpu", precision="fp32"), batch)
 

@@ -1,4 +1,4 @@
-"""reports/benchmarks.json: what every machine measured last, and which figures that replaced."""
+"""reports/benchmarks.json: what every machine measured last."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from harness.report.measurements import (
 )
 
 
-def keep(path: Path, device: str, new: Benchmark | ProductRates, *, again: bool = False) -> None:
+def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
     """Writes figures or rates of products of this machine; those of other machines and benchmarks stay.
 
-    Benchmarks that are no more leave this machine. again: replaced figures are dropped, and those before them
-    stay. Errors: InputError, and nothing is written, if the file is damaged.
+    Benchmarks that are no more leave this machine. Errors: InputError, and nothing is written, if the file is
+    damaged.
     """
     known = load_measurements(path)
     machines = {one.id: one for one in known.machines} if known else {}
@@ -34,22 +34,11 @@ def keep(path: Path, device: str, new: Benchmark | ProductRates, *, again: bool 
         own = own.model_copy(update={"products": new})
     else:
         benchmarks = {one.name: one for one in own.benchmarks}
-        former = benchmarks.get(new.name)
-        benchmarks[new.name] = replacing(new, former, again=again) if former else new
+        benchmarks[new.name] = new
         kept = tuple(benchmarks[name] for name in (*BENCHMARKS, GPU_CHECK) if name in benchmarks)
         own = own.model_copy(update={"benchmarks": kept})
     found = Measurements(machines=tuple({**machines, own.id: own}.values()))
     write_record(path, found.model_dump(mode="json", exclude={"digest"}))
-
-
-def replacing(new: Benchmark, former: Benchmark, *, again: bool) -> Benchmark:
-    """Returns the new figures with those that they replace."""
-    known = {result.name: result for result in former.results}
-    results = tuple(
-        result.replacing(known[result.name], again=again) if result.name in known else result
-        for result in new.results
-    )
-    return new.model_copy(update={"results": results})
 
 
 def measured(name: str, rounds: int, results: Iterable[BenchmarkResult]) -> Benchmark:

@@ -10,20 +10,43 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import profiler
+from torch.profiler import record_function
 
 from harness.report.measurements import BenchmarkResult, MedianRange, PeerCost, ProductRates
 from methods.core.fast.linear import linear
 
 Side = Callable[[], Any]
-"""One whole run of one side of a comparison."""
+"""One whole run of one side of a comparison; where it returns Taken, its own seconds count."""
 
 Clock = Callable[[], float]
 SCALES = {"s": 1.0, "ms": 1e3}
 GEMM_SIZE, PRODUCTS = 1024, 8
+
+
+KINDS = {
+    "products": ("mm", "linear", "_Linear"),
+    "attention": ("softmax", "scaled_dot_product", "_Attention"),
+    "dropout": ("dropout", "_Dropped", "bernoulli", "random_"),
+    "GELU": ("gelu",),
+    "layer norm": ("layer_norm",),
+    "rows selected and copied": ("index", "copy_", "cat", "gather", "scatter", "embedding"),
+    "optimiser": ("adam", "norm"),
+}
+"""Kind of work -> what the names of its operators contain; an operator is of the first kind that fits."""
+OUTSIDE, REST = "outside of operators", "others"
+
+
+class Taken(NamedTuple):
+    """Seconds of a run, and what it computed."""
+
+    seconds: float
+    value: Any = None
 
 
 class Disagreement(Exception):
@@ -38,16 +61,24 @@ class Runs:
     values: dict[str, Any]
 
     def result(
-        self, name: str, ours: str, peers: Mapping[str, float | None], *, unit: str = "ms", **about: Any
+        self,
+        name: str,
+        ours: str,
+        peers: Mapping[str, float | None],
+        *,
+        unit: str = "ms",
+        software: Mapping[str, str] = MappingProxyType({}),
+        **about: Any,
     ) -> BenchmarkResult:
         """Returns the result of one side next to its peers.
 
-        peers: name -> the least ratio of its time to ours, None where it only gives scale.
-        about: limit, agreement and note of the result.
+        peers: name -> the least ratio of its time to ours, None where it only gives scale. software: packages
+        of a peer that has its own. about: limit, agreement and note of the result.
         """
         scale = SCALES[unit]
         costs = tuple(
-            against(peer, self.times[peer], self.times[ours], scale, target) for peer, target in peers.items()
+            against(peer, self.times[peer], self.times[ours], scale, target, software.get(peer, ""))
+            for peer, target in peers.items()
         )
         return figure(name, unit, [scale * taken for taken in self.times[ours]], costs, **about)
 
@@ -60,12 +91,17 @@ def figure(
 
 
 def against(
-    name: str, theirs: Sequence[float], ours: Sequence[float], scale: float, target: float | None = None
+    name: str,
+    theirs: Sequence[float],
+    ours: Sequence[float],
+    scale: float,
+    target: float | None = None,
+    software: str = "",
 ) -> PeerCost:
     """Returns a peer's cost, and how many times ours it is within each round."""
     ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
     cost = MedianRange.of([scale * taken for taken in theirs])
-    return PeerCost(name=name, cost=cost, ratio=MedianRange.of(ratios), target=target)
+    return PeerCost(name=name, cost=cost, ratio=MedianRange.of(ratios), target=target, software=software)
 
 
 def run(
@@ -73,13 +109,13 @@ def run(
     *,
     rounds: int,
     device: str = "cpu",
-    clock: Clock | None = time.perf_counter,
+    clock: Clock = time.perf_counter,
     warm: bool = True,
 ) -> Runs:
     """Runs the sides in turn, every second round in reverse, so that a drift favours none.
 
-    clock: `time.process_time` where other work on the machine must not count, None where a side returns its
-    seconds. warm: each side runs once before it is timed.
+    clock: `time.process_time` where other work on the machine must not count. warm: each side runs once
+    before it is timed.
     """
     runs = Runs({name: [] for name in sides}, {})
     if warm:
@@ -87,8 +123,9 @@ def run(
             side()
     for turn in range(rounds):
         for name in list(sides)[:: 1 if turn % 2 == 0 else -1]:
-            taken, runs.values[name] = timed(sides[name], device, clock or time.perf_counter)
-            runs.times[name].append(taken if clock else runs.values[name])
+            taken, value = timed(sides[name], device, clock)
+            taken, runs.values[name] = value if isinstance(value, Taken) else (taken, value)
+            runs.times[name].append(taken)
     return runs
 
 
@@ -100,6 +137,23 @@ def timed(side: Side, device: str = "cpu", clock: Clock = time.perf_counter) -> 
     value = side()
     wait()
     return clock() - started, value
+
+
+def profiled(side: Side) -> str:
+    """Returns which kinds of operators one run spends its time in, on one thread, in words; from 1 % on."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with profiler.profile(use_kineto=False) as found, record_function(OUTSIDE):
+        side()
+    torch.set_num_threads(threads)
+    shares: dict[str, float] = {}
+    for event in found.key_averages():
+        kinds = (kind for kind, parts in KINDS.items() if any(part in event.key for part in parts))
+        kind = OUTSIDE if event.key == OUTSIDE else next(kinds, REST)
+        shares[kind] = shares.get(kind, 0.0) + event.self_cpu_time_total
+    parts = {kind: 100 * taken / sum(shares.values()) for kind, taken in shares.items()}
+    shown = sorted((kind for kind in parts if parts[kind] >= 1), key=lambda kind: -parts[kind])
+    return ", ".join(f"{kind} {parts[kind]:.0f} %" for kind in shown)
 
 
 def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:
@@ -129,13 +183,14 @@ def product_rates(device: str, rounds: int) -> ProductRates:
     layer = nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
     rows = torch.ones(GEMM_SIZE, GEMM_SIZE, device=device)
     with torch.no_grad():
-        sides: dict[str, Clock] = {
-            "onednn": lambda: _rate(lambda: [linear(layer, rows) for _ in range(PRODUCTS)], device),
-            "torch": lambda: gemm_rate(device),
-        }
-        times = run(sides, rounds=rounds, device=device, clock=None).times
-    onednn, own = map(MedianRange.of, times.values())
-    return ProductRates(threads=torch.get_num_threads(), onednn=onednn, torch=own)
+        gemm_rate(device)
+        onednn = [
+            _rate(lambda: [linear(layer, rows) for _ in range(PRODUCTS)], device) for _ in range(1 + rounds)
+        ]
+        own = [gemm_rate(device) for _ in range(rounds)]
+    return ProductRates(
+        threads=torch.get_num_threads(), onednn=MedianRange.of(onednn[1:]), torch=MedianRange.of(own)
+    )
 
 
 def _rate(side: Side, device: str) -> float:

@@ -1,6 +1,6 @@
 """SimCSE's training step at batch 64 and length 32: ours, sentence-transformers' trainer, a padded loop.
 
-The backbones are MiniLM-L6, and random weights of the sizes of BERT-mini and BERT-tiny with its tokenizer.
+The backbones are MiniLM-L6, and random weights of smaller sizes with its tokenizer.
 
 All sides see equal batches in one order; a figure is the time between the ends of two steps, so collating,
 tokenising (where a side does that in its loop), clipping, optimiser and logging are part of it.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -21,7 +22,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.inputs import backbone, sentences
-from benchmarks.runner import Runs, Side, agree, run
+from benchmarks.runner import Runs, Side, Taken, agree, profiled, run
+from benchmarks.steps import stepper
 from harness.paths import RUN_LOG
 from harness.report.measurements import BenchmarkResult
 from methods.core import streams
@@ -45,7 +47,7 @@ TARGETS, HALF_TARGETS, OPEN_TARGETS = (
 TOLERANCE, UNTRAINED_TOLERANCE = 2e-5, 1e-3
 """Largest relative difference of losses and gradients. Vectors of random weights are nearly equal, so their
 rounding is a larger share of the gradient."""
-SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512)}
+SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512), "the small plan": (1, 50, 200)}
 """Layers, width and inner width; their words are those of MiniLM, 30,522 as BERT's."""
 
 
@@ -62,13 +64,17 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
     largest, name = backbone(short), f"SimCSE step, batch {BATCH}"
     halves = {HALF: trainer_side(largest, texts, device, "bf16")}
     runs, agreement = _measured(largest, texts, rounds, device, halves, TOLERANCE)
+    notes = {
+        precision: profile_of_a_step(largest, texts, device, precision) for precision in ("fp32", "bf16")
+    }
     found = [
-        runs.result(f"{name}, fp32", OURS, TARGETS, agreement=agreement),
+        runs.result(f"{name}, fp32", OURS, TARGETS, agreement=agreement, note=notes["fp32"]),
         runs.result(
             f"{name}, bf16 against fp32",
             HALF,
             HALF_TARGETS,
             agreement="other numerics by choice; the precision is part of a run's identity",
+            note=notes["bf16"],
         ),
     ]
     with TemporaryDirectory() as place:
@@ -92,9 +98,8 @@ def _measured(
         PEER: peer_side(folder, texts, device),
     }
     agreement = _agreement(folder, texts[:BATCH], tolerance)
-    return run(
-        sides, rounds=rounds, device=device, clock=None, warm=len(texts) > SHORT_STEPS * BATCH
-    ), agreement
+    runs = run(sides, rounds=rounds, device=device, warm=len(texts) > SHORT_STEPS * BATCH)
+    return runs, agreement
 
 
 def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> Path:
@@ -106,7 +111,7 @@ def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> 
         num_hidden_layers=layers,
         hidden_size=width,
         intermediate_size=inner,
-        num_attention_heads=width // 64,
+        num_attention_heads=max(1, width // 64),
         trust_remote_code=False,
     )
     torch.manual_seed(SEED)
@@ -115,9 +120,9 @@ def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> 
     return folder
 
 
-def seconds_of_a_step(marks: list[float]) -> float:
+def taken_by_a_step(marks: list[float]) -> Taken:
     """Returns the median time between the ends of two steps."""
-    return median(later - sooner for sooner, later in pairwise(marks))
+    return Taken(median(later - sooner for sooner, later in pairwise(marks)))
 
 
 def simcse(folder: Path, texts: list[str], dropout: float | None = None) -> Marked:
@@ -149,7 +154,7 @@ def trainer_side(
     changes = {"steps": steps, "batch_size": BATCH, "learning_rate": 3.0e-5, "precision": precision}
     config = TrainConfig.model_validate({**TRAIN, **changes, "eval_every": steps, "save_every": steps})
 
-    def side() -> float:
+    def side() -> Taken:
         method.marks = []
         with TemporaryDirectory() as place:
             scores: Callable[[Any], dict[str, float]] = lambda encoder: {"score": 0.0}  # noqa: E731
@@ -157,9 +162,18 @@ def trainer_side(
             if losses is not None:
                 log = (Path(place) / RUN_LOG).read_text(encoding="utf-8").splitlines()
                 losses[:] = [line["loss"] for line in map(json.loads, log) if "loss" in line]
-        return seconds_of_a_step(method.marks)
+        return taken_by_a_step(method.marks)
 
     return side
+
+
+def profile_of_a_step(folder: Path, texts: list[str], device: str, precision: str) -> str:
+    """Returns the shares of a step's time in words; the step before it is not in them."""
+    method = simcse(folder, texts).to(device).train()
+    step = stepper(method, TRAIN, device=device, precision=precision)
+    rows = rows_of(texts[:BATCH])
+    step(rows, 0)
+    return profiled(partial(step, rows, 1))
 
 
 def padded_side(folder: Path, texts: list[str], device: str) -> Side:
@@ -168,7 +182,7 @@ def padded_side(folder: Path, texts: list[str], device: str) -> Side:
     optimizer = torch.optim.AdamW(method.parameters(), lr=3.0e-5, weight_decay=0.0)
     order = streams.row_order(SEED, 0, len(texts))
 
-    def side() -> float:
+    def side() -> Taken:
         marks = []
         for start in range(0, len(texts), BATCH):
             chosen = [texts[place] for place in order[start : start + BATCH]]
@@ -181,7 +195,7 @@ def padded_side(folder: Path, texts: list[str], device: str) -> Side:
             optimizer.step()
             loss.item()
             marks.append(time.perf_counter())
-        return seconds_of_a_step(marks)
+        return taken_by_a_step(marks)
 
     return side
 
@@ -226,7 +240,7 @@ def peer_side(folder: Path, texts: list[str], device: str) -> Side:
     def in_order(rows: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
         return BatchSampler(SequentialSampler(rows), batch_size, drop_last)
 
-    def side() -> float:
+    def side() -> Taken:
         marks.clear()
         with TemporaryDirectory() as place:
             arguments = SentenceTransformerTrainingArguments(
@@ -245,7 +259,7 @@ def peer_side(folder: Path, texts: list[str], device: str) -> Side:
             SentenceTransformerTrainer(
                 model, arguments, train_dataset=pairs, loss=loss, callbacks=[Clock()]
             ).train()
-        return seconds_of_a_step(marks)
+        return taken_by_a_step(marks)
 
     return side
 

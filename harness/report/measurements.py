@@ -1,9 +1,10 @@
-"""What `python -m benchmarks` recorded, as typed values: machines, figures and what they replaced."""
+"""What `python -m benchmarks` recorded, as typed values: machines, figures, and the goals among them."""
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,17 @@ from harness.errors import InputError
 
 AGAIN = "measure again by `python -m benchmarks`"
 
-HEADLINES = ("evaluation", "training")
-"""Benchmarks whose ratios are told above all others."""
+COUNT = re.compile(r" x [\d.]+")
+"""A count in the name of a peer, which differs between machines."""
+WITHOUT_BOUND = ("arithmetic",)
+"""Benchmarks whose ratios are shown with the goals and have no bound: what portable arithmetic costs."""
+
+
+def plain(number: float) -> str:
+    """Returns a number to three digits, without an exponent."""
+    if number == 0:
+        return "0"
+    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 class MedianRange(Declaration):
@@ -35,27 +45,22 @@ class MedianRange(Declaration):
 class PeerCost(Declaration):
     """What a user would otherwise run: its cost, and how many times ours it is within each round.
 
-    target: the least ratio; None where the peer only gives scale. before: the median ratio that was replaced.
+    target: the least ratio; None where the peer only gives scale. software: its packages, where they are not
+    those of the benchmark.
     """
 
     name: str
     cost: MedianRange
     ratio: MedianRange
     target: float | None
-    before: float | None = None
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the ratio reaches its target; None where the peer only gives scale."""
-        return None if self.target is None else self.ratio.median >= self.target
+    software: str = ""
 
 
 class BenchmarkResult(Declaration):
     """One line of a benchmark.
 
     ours: cost in `unit`, lower is better. limit: the most that ours may cost. agreement: what was compared
-    before a time counted. note: counts, and what explains a missed target. before: the median that was
-    replaced.
+    before a time counted. note: counts, and a profile that explains a missed target.
     """
 
     name: str
@@ -65,26 +70,13 @@ class BenchmarkResult(Declaration):
     limit: float | None = None
     agreement: str = ""
     note: str = ""
-    before: float | None = None
 
     @property
     def met(self) -> bool | None:
         """Whether every target and the limit are met; None without either."""
-        checks = [peer.met for peer in self.peers if peer.met is not None]
+        checks = [peer.ratio.median >= peer.target for peer in self.peers if peer.target is not None]
         checks += [] if self.limit is None else [self.ours.median <= self.limit]
         return all(checks) if checks else None
-
-    def replacing(self, former: BenchmarkResult, *, again: bool) -> BenchmarkResult:
-        """Returns the result with a former one's medians as `before`; `again`: with what that replaced."""
-        ratios = {peer.name: peer.before if again else peer.ratio.median for peer in former.peers}
-        peers = tuple(peer.model_copy(update={"before": ratios.get(peer.name)}) for peer in self.peers)
-        before = former.before if again else former.ours.median
-        return self.model_copy(update={"peers": peers, "before": before})
-
-    @property
-    def has_remark(self) -> bool:
-        """Whether there is something to say next to the figures."""
-        return bool(self.agreement or self.note or self.met is False)
 
     def lines(self) -> list[str]:
         """Returns the result as text for a terminal."""
@@ -146,16 +138,6 @@ class Machine(Declaration):
         device = "" if self.device == "cpu" else f", device {self.device}"
         return f"{self.processor}{model}, {self.cores} cores{device}"
 
-    def results(self, names: Collection[str] | None = None) -> Iterator[BenchmarkResult]:
-        """Yields the results, benchmark after benchmark; of all, or of those named."""
-        for benchmark in self.benchmarks:
-            if names is None or benchmark.name in names:
-                yield from benchmark.results
-
-    def count(self, met: bool) -> int:
-        """Returns how many results with a target met it, or did not."""
-        return sum(result.met is met for result in self.results())
-
 
 class Measurements(Declaration):
     """The file that `python -m benchmarks` writes; digest: of all the rest, where it has one."""
@@ -174,28 +156,71 @@ class Measurements(Declaration):
 
 
 @dataclass(frozen=True)
-class Headline:
-    """How many times our cost a peer's is, on each machine that measured it, by the machine's title."""
+class Outcome:
+    """What a machine measured for a goal. met: None without a bound; reason: the note of its figure."""
 
-    result: str
-    peer: str
-    ratios: dict[str, float]
+    value: float
+    met: bool | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
+
+    unit: empty for a ratio to a peer, which is the peer's cost over ours where the bound is the least, else
+    ours over the peer's. bound: None for a figure that is shown with the goals and has none.
+    """
+
+    name: str
+    unit: str
+    least: bool
+    bound: float | None
+    outcomes: dict[str, Outcome]
 
     @property
-    def lowest(self) -> float:
-        """The ratio that holds on every machine that measured."""
-        return min(self.ratios.values())
+    def asked(self) -> str:
+        """What it asks for, in words."""
+        if self.bound is None:
+            return "none"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{'at least' if self.least else 'at most'} {plain(self.bound)}{unit}"
 
 
-def headlines(measured: Measurements) -> list[Headline]:
-    """Returns a headline for every peer with a target of the benchmarks `HEADLINES`."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+def goals(measured: Measurements) -> list[Goal]:
+    """Returns all goals, and what portable arithmetic costs, in the order in which they were recorded."""
+    found: dict[tuple[str, str, bool], list[tuple[float | None, float, str, str]]] = {}
     for machine in measured.machines:
-        for result in machine.results(HEADLINES):
-            for peer in result.peers:
-                if peer.target is not None:
-                    found.setdefault((result.name, peer.name), {})[machine.title] = peer.ratio.median
-    return [Headline(result, peer, ratios) for (result, peer), ratios in found.items()]
+        for benchmark in machine.benchmarks:
+            for result in benchmark.results:
+                for name, unit, least, bound, value in _bounded(result, benchmark.name in WITHOUT_BOUND):
+                    entries = found.setdefault((name, unit, least), [])
+                    entries.append((bound, value, machine.title, result.note))
+    return [_goal(*key, entries) for key, entries in found.items()]
+
+
+def _goal(name: str, unit: str, least: bool, entries: Sequence[tuple[float | None, float, str, str]]) -> Goal:
+    bounds = [bound for bound, *_ in entries if bound is not None]
+    bound = (max if least else min)(bounds) if bounds else None
+    outcomes = {}
+    for _, value, title, note in entries:
+        met = None if bound is None else value >= bound if least else value <= bound
+        outcomes[title] = Outcome(value, met, note)
+    return Goal(name, unit, least, bound, outcomes)
+
+
+def _bounded(
+    result: BenchmarkResult, unbounded: bool
+) -> Iterator[tuple[str, str, bool, float | None, float]]:
+    """Yields name, unit, whether the bound is the least, bound and value of each goal of a result."""
+    if result.limit is not None:
+        yield result.name, result.unit, False, result.limit, result.ours.median
+    for peer in result.peers:
+        name = f"{result.name}: {COUNT.sub('', peer.name)}"
+        if peer.target is not None and peer.target >= 1:
+            yield name, "", True, peer.target, peer.ratio.median
+        elif peer.target is not None or unbounded:
+            yield name, "", False, peer.target and 1 / peer.target, 1 / peer.ratio.median
 
 
 def load_measurements(path: Path) -> Measurements | None:

@@ -15,10 +15,11 @@ Reduction = Literal["mean", "sum"]
 
 
 class Decorrelation(NamedTuple):
-    """The two sums over a cross-correlation matrix C: of (C_ii - 1)^2, and of C_ij^2 off the diagonal."""
+    """Of a cross-correlation matrix C: sums of (C_ii - 1)^2 and of C_ij^2 off the diagonal, mean of C_ii."""
 
     diagonal: Tensor
     off_diagonal: Tensor
+    diagonal_mean: Tensor
 
 
 def self_contrast(first: Tensor, second: Tensor, *, scale: float, reduction: Reduction = "mean") -> Tensor:
@@ -32,24 +33,18 @@ def self_contrast(first: Tensor, second: Tensor, *, scale: float, reduction: Red
     return scale * (cosines.mean() if reduction == "mean" else cosines.sum())
 
 
-def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
-    """Returns the correlations of the columns of two views that have mean 0 and variance 1 over the batch.
+def decorrelation(first: Tensor, second: Tensor) -> Decorrelation:
+    """Returns how far the correlations C of the columns of two views are from the identity.
 
-    Source: SCD eq. 2 (Barlow Twins). Shapes: [B, D] twice to [D, D], in fp32 or wider.
+    Source: SCD eq. 2 (Barlow Twins), C = P^T Q / B. Shapes: [B, D] twice, every column of mean 0 and variance
+    1 over the batch; three scalars, in fp32 or wider. C is not formed: the sum of all its C_ij^2 is that of
+    (P P^T)_mn (Q Q^T)_mn / B^2, and the diagonal is taken off it, so the rest may be below 0 by rounding.
     """
     with torch.autocast(first.device.type, enabled=False):
         one, other = (part if part.dtype == torch.float64 else part.float() for part in (first, second))
-        return one.T @ other / len(one)
-
-
-def decorrelation(correlation: Tensor) -> Decorrelation:
-    """Returns how far the matrix is from the identity, on its diagonal and off it; both triangles count.
-
-    Shapes: [D, D]; returns two scalars.
-    """
-    diagonal = correlation.diagonal()
-    others = correlation - torch.diag(diagonal)
-    return Decorrelation((diagonal - 1).square().sum(), others.square().sum())
+        own = (one * other).mean(dim=0)
+        every = (one @ one.T * (other @ other.T)).sum() / len(one) ** 2
+    return Decorrelation((own - 1).square().sum(), every - own.square().sum(), own.mean())
 
 
 def scd_loss(
@@ -70,15 +65,14 @@ def scd_loss(
     Gradients: flow to all four.
     """
     apart = self_contrast(first, second, scale=self_contrast_scale, reduction=self_contrast_reduction)
-    correlation = cross_correlation(projected_first, projected_second)
-    terms = decorrelation(correlation)
+    terms = decorrelation(projected_first, projected_second)
     alike = terms.diagonal + off_diagonal_weight * terms.off_diagonal
-    width = len(correlation)
+    width = projected_first.shape[1]
     parts = {
         "self_contrast": apart,
         "decorrelation": alike,
-        "diagonal_mean": correlation.diagonal().mean(),
-        "off_diagonal_rms": (terms.off_diagonal / max(1, width * (width - 1))).sqrt(),
+        "diagonal_mean": terms.diagonal_mean,
+        "off_diagonal_rms": (terms.off_diagonal.clamp_min(0) / max(1, width * (width - 1))).sqrt(),
     }
     total = self_contrast_weight * apart + decorrelation_weight * alike
     return Loss(total, {name: part.detach() for name, part in parts.items()})

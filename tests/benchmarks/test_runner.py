@@ -17,11 +17,13 @@ from benchmarks.record import keep
 from benchmarks.runner import (
     Disagreement,
     Runs,
+    Taken,
     agree,
     figure,
     fresh,
     output_of,
     product_rates,
+    profiled,
     run,
 )
 from harness.errors import InputError
@@ -60,9 +62,8 @@ def machines_of(path: Path) -> dict[str, Machine]:
     return {machine.id: machine for machine in found.machines}
 
 
-def figures(benchmark: Benchmark) -> list[tuple[float, float | None, float | None]]:
-    """Cost, the cost that it replaced, and the ratio that its ratio replaced."""
-    return [(result.ours.median, result.before, result.peers[0].before) for result in benchmark.results]
+def figures(benchmark: Benchmark) -> list[float]:
+    return [result.ours.median for result in benchmark.results]
 
 
 def spread(median: float, low: float, high: float) -> MedianRange:
@@ -95,9 +96,19 @@ def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -
     assert runs.values == {"a": None, "b": 8}
 
 
-def test_without_a_clock_a_side_returns_its_own_seconds() -> None:
-    taken = iter([1.0, 2.5])
-    assert run({"a": lambda: next(taken)}, rounds=2, clock=None, warm=False).times == {"a": [1.0, 2.5]}
+def test_a_side_that_says_what_it_took_is_believed() -> None:
+    given = iter([Taken(1.0, "a"), Taken(2.5, "b")])
+    runs = run({"a": lambda: next(given)}, rounds=2, warm=False)
+    assert (runs.times, runs.values) == ({"a": [1.0, 2.5]}, {"a": "b"})
+
+
+def test_a_profile_names_the_kinds_of_work_by_their_shares() -> None:
+    rows = torch.ones(400, 400)
+    said = profiled(lambda: [rows @ rows for _ in range(20)])
+    assert said.startswith("products ")
+    shares = [int(part.split()[-2]) for part in said.split(", ")]
+    assert shares == sorted(shares, reverse=True)
+    assert 95 <= sum(shares) <= 102
 
 
 def test_sides_that_differ_stop_the_benchmark() -> None:
@@ -148,8 +159,7 @@ def path(tmp_path: Path, on: partial[None]) -> Path:
 def test_benchmarks_stand_in_their_order_whichever_was_measured_first(path: Path) -> None:
     (here,) = machines_of(path).values()
     assert [(entry.name, entry.rounds) for entry in here.benchmarks] == [(FIRST, 5), (SECOND, 3)]
-    assert [figures(entry) for entry in here.benchmarks] == [[(3.0, None, None)], [(1.0, None, None)]]
-    assert (here.count(met=True), here.count(met=False)) == (1, 1)
+    assert [figures(entry) for entry in here.benchmarks] == [[3.0], [1.0]]
 
 
 def test_another_machine_is_added_and_changes_nothing_of_the_first(path: Path, on: partial[None]) -> None:
@@ -158,23 +168,12 @@ def test_another_machine_is_added_and_changes_nothing_of_the_first(path: Path, o
     keep(path, "cpu", measured(FIRST, 0.5))
     assert list(machines_of(path)) == ["here", "there"]
     assert machines_of(path)["here"] == before
-    assert figures(machines_of(path)["there"].benchmarks[0]) == [(0.5, None, None)]
+    assert figures(machines_of(path)["there"].benchmarks[0]) == [0.5]
 
 
-def test_replaced_figures_of_a_machine_stay_next_to_the_new_ones(path: Path) -> None:
+def test_new_figures_replace_those_of_their_benchmark_alone(path: Path) -> None:
     keep(path, "cpu", measured(SECOND, 0.8))
-    one, two = machines_of(path)["here"].benchmarks
-    assert figures(two) == [(0.8, 1.0, 1.0)]
-    assert figures(one) == [(3.0, None, None)]
-
-
-def test_figures_measured_again_are_dropped_and_leave_what_was_before_them(path: Path) -> None:
-    keep(path, "cpu", measured(SECOND, 9.0))
-    keep(path, "cpu", measured(SECOND, 0.7), again=True)
-    keep(path, "cpu", measured(FIRST, 2.0), again=True)
-    one, two = machines_of(path)["here"].benchmarks
-    assert figures(two) == [(0.7, 1.0, 1.0)]
-    assert figures(one) == [(2.0, None, None)]
+    assert list(map(figures, machines_of(path)["here"].benchmarks)) == [[3.0], [0.8]]
 
 
 def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(

@@ -1,4 +1,4 @@
-"""The page of speed: a row a result, a column a machine that measured, what a figure replaced under it."""
+"""The page of speed: a row a result, a column a machine that measured, and above them the goals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from harness.report.measurements import (
     Machine,
     Measurements,
     PeerCost,
-    headlines,
+    goals,
     load_measurements,
+    plain,
 )
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
@@ -31,13 +32,6 @@ class BenchmarkTable:
     title: str
     effort: tuple[str, ...]
     results: Rows[BenchmarkResult]
-
-
-def plain(number: float) -> str:
-    """Returns a number to three digits, without an exponent."""
-    if number == 0:
-        return "0"
-    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def by_name(machines: Sequence[Iterable[Named]]) -> Rows[Named]:
@@ -88,7 +82,7 @@ def speed_values(measured: Measurements) -> dict[str, Any]:
     """Returns what the page shows."""
     return {
         "machines": measured.machines,
-        "headlines": headlines(measured),
+        "goals": goals(measured),
         "tables": benchmark_tables(measured.machines),
         "peers_of": peers_of,
         "software_of": software_of,
