@@ -53,6 +53,12 @@ def test_prose_is_kept_and_everything_else_goes() -> None:
     ]
 
 
+def test_a_table_ends_a_line_and_a_reference_does_not() -> None:
+    text = "A sentence <ref>of a book</ref>goes on after a reference. "
+    assert list(sentences_of_wikitext(text)) == ["A sentence goes on after a reference."]
+    assert list(sentences_of_wikitext("A sentence ends before\n{|\n| a cell\n|} the table of it. ")) == []
+
+
 @pytest.mark.parametrize(
     "sentence",
     [

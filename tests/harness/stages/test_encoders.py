@@ -1,0 +1,29 @@
+"""An encoder's folder is read with the pooling that is asked for, and refused if its parts do not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.compute.encoders import read_encoder
+from harness.errors import InputError
+from methods.core.folders import load_encoder
+from tests.support import tiny
+
+
+def test_an_encoder_pools_as_asked(tmp_path: Path) -> None:
+    """The first token's vector and the mean of all differ."""
+    folder, texts = tiny.write_backbone(tmp_path / "model"), ["the man reads", "a dog"]
+    vectors = {pooling: read_encoder(folder, pooling=pooling).encode(texts) for pooling in ("cls", "mean")}
+    for pooling, found in vectors.items():
+        assert np.array_equal(found, load_encoder(folder, pooling=pooling).encode(texts))
+    assert not np.allclose(vectors["cls"], vectors["mean"])
+
+
+def test_a_token_without_a_vector_is_refused_by_its_number(tmp_path: Path) -> None:
+    """The words of the trial are the first of the vocabulary, so they alone would encode."""
+    folder = tiny.write_backbone(tmp_path / "model", vocab_size=30)
+    with pytest.raises(InputError, match=r"word piece \d+ of a model with 30, expected less"):
+        read_encoder(folder, pooling="mean")
