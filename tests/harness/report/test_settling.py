@@ -71,8 +71,9 @@ def test_the_probability_is_that_of_runs_drawn_one_by_one() -> None:
     centre = 0.1 + sigma * rng.normal(size=draws) / np.sqrt(3)
     new = centre[:, None] + sigma[:, None] * rng.normal(size=(draws, 2))
     runs = np.concatenate([np.broadcast_to([-0.1, 0.1, 0.3], (draws, 3)), new], axis=1)
-    found = p_values(runs.mean(axis=1), runs.std(axis=1, ddof=1), 5, origin=Origin(), known=None, rounding=0.0)
-    settled = float((verdicts_at_a_look(found, runs.mean(axis=1)) != OPEN).mean())
+    means, sds = runs.mean(axis=1), runs.std(axis=1, ddof=1)
+    found = p_values(means, sds, 5, origin=Origin(), known=None, rounding=0.0)
+    settled = float((verdicts_at_a_look(found, means) != OPEN).mean())
     assert 0.2 < settled < 0.8
     assert abs(chance(0.1, 0.2, 3, 5) - settled) < 4 * np.sqrt(0.25 / draws + 0.25 / DRAWS)
 
