@@ -53,6 +53,8 @@ FOLDERS = {
     "harness/tasks/declared": "harness/tasks",
 }
 """Packages whose tests have another folder than theirs."""
+LAWS = ["tests/conformance/test_settings.py", "tests/conformance/test_laws.py"]
+"""What every method has to pass, by its name and not by an import."""
 REFERENCE = "tests/regression/test_reference_runs.py"
 """Trains every configuration; part of the tests of whatever a training imports."""
 OTHER = re.compile("tests/(faults|guides|docs|benchmarks|sentbench|harness/(launch|report/browser))/")
@@ -167,8 +169,9 @@ def chosen_tests(module: Path, root: Path) -> list[str]:
         away = not path.is_relative_to(folder)
         if not OTHER.search(path.as_posix()) and not (away and far):
             found.append((path.stem != f"test_{module.stem}", away, far, str(path.relative_to(root))))
-    trained = not package.startswith(("harness/facts", "harness/data"))
-    return [*(path for *_, path in sorted(found)), *([REFERENCE] if trained else [])]
+    laws = [] if package == "methods/core" or not package.startswith("methods/") else LAWS
+    trained = [] if package.startswith(("harness/facts", "harness/data")) else [REFERENCE]
+    return list(dict.fromkeys([*(path for *_, path in sorted(found)), *laws, *trained]))
 
 
 def kept_coverage() -> dict[str, Path]:
@@ -256,7 +259,8 @@ class Failures:
         """Notes a test that fails."""
         if report.failed:
             message = getattr(getattr(report.longrepr, "reprcrash", None), "message", "")
-            said = TEMPORARY.sub("", f"{report.nodeid.split('/')[-1]}: {message}")
+            folder = Path(report.fspath).parent
+            said = TEMPORARY.sub("", f"{report.nodeid.removeprefix(f'{folder}/')}: {message}")
             self.lines.append(" ".join(said.split())[:160])
 
 
