@@ -58,6 +58,7 @@ def test_suites_expand_in_order_and_once() -> None:
     assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
     assert set(SUITES) >= {"sts", "sts-part", "transfer", "nli", "reranking", "geometry"}
     assert SUITES["geometry"] == ("geometry-dev", "geometry-test")
+    assert TASKS["geometry-whole"].suite is None
     assert SUITES["sts"] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
 
 

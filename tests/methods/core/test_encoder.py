@@ -237,3 +237,16 @@ def test_a_folder_with_word_pieces_as_vocabulary_and_merges_is_read(tmp_path: Pa
     ids = encoder.token_ids(["the man runs"])[0]
     assert (ids[0], ids[-1]) == (0, 2)
     assert ids[1:-1] == pieces.encode("the man runs").ids
+
+
+def test_a_roberta_has_no_position_for_its_padding_and_those_before_it(backbone: Path) -> None:
+    """With the padding's id 1 positions start at 2, so 20 positions take 18 tokens."""
+    from transformers import RobertaConfig, RobertaModel
+
+    config = RobertaConfig(
+        vocab_size=200, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=20, pad_token_id=1,
+    )  # fmt: skip
+    encoder = SentenceEncoder(RobertaModel(config), load(backbone, pooling="mean").tokenizer, pooling="mean")
+    assert len(encoder.token_ids(["the cat " * 20])[0]) == 18
+    assert np.isfinite(encoder.encode(["the cat " * 20])).all()
