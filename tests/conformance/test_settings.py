@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from methods.core import streams
 from methods.registry import METHODS, load_method
-from tests.support.samples import samples_of
+from tests.support import tiny
+from tests.support.samples import Ground, make, samples_of
+from tests.support.tiny import Sample
 
 MEANINGLESS = {
     "": (-1, math.inf, math.nan),
@@ -63,3 +67,14 @@ def test_a_number_that_means_nothing_is_refused(method: str) -> None:
             for pattern, numbers in MEANINGLESS.items():
                 for number in numbers if re.search(pattern, name) else ():
                     assert name in refused(model, {**settings, name: number}), (name, number)
+
+
+@every_method
+def test_a_corpus_of_the_augmentations_that_are_stated_is_enough(
+    method: str, ground: Callable[[Sample], Ground]
+) -> None:
+    for sample in samples_of(method):
+        if sample.trained and sample.parent != "teacher":
+            made = make(sample, ground(sample))
+            rows = made.prepare(tiny.rows(augmentations=made.config.augmentations))
+            assert made.collate(rows[:7], step=0, rng=streams.generator(3, streams.COLLATE, 0))

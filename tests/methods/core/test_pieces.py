@@ -13,6 +13,7 @@ import torch
 
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
+from methods.core.networks import Networks
 from methods.core.pieces import CHUNK, Pieces, pieces_of
 from methods.registry import METHODS
 from tests.support import tiny
@@ -32,6 +33,12 @@ def encoder(backbone: Path, tmp_path: Path) -> SentenceEncoder:
     made = tiny.sentence_encoder(backbone)
     made.piece_folder = tmp_path / "pieces"
     return made
+
+
+def test_every_encoder_of_a_run_keeps_its_pieces_in_the_runs_folder(backbone: Path, tmp_path: Path) -> None:
+    networks = Networks(backbone, pooling="mean", parent=backbone, pieces=tmp_path)
+    made = [networks.new_encoder(), networks.parent_encoder("a test", pooling="mean")]
+    assert [encoder.piece_folder for encoder in made] == [tmp_path, tmp_path]
 
 
 def kept(encoder: SentenceEncoder) -> list[Path]:
