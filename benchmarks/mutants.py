@@ -53,7 +53,7 @@ FOLDERS = {
     "harness/tasks/declared": "harness/tasks",
 }
 """Packages whose tests have another folder than theirs."""
-LAWS = ["tests/conformance/test_settings.py", "tests/conformance/test_laws.py"]
+LAWS = [f"tests/conformance/test_{name}.py" for name in ("settings", "laws", "device")]
 """What every method has to pass, by its name and not by an import."""
 REFERENCE = "tests/regression/test_reference_runs.py"
 """Trains every configuration; part of the tests of whatever a training imports."""
