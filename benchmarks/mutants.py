@@ -69,7 +69,10 @@ PROCESSES, COMPUTING, WAITING, MEMORY = 2, 60, 600, 8 << 30
 
 
 class Change(NamedTuple):
-    """One change that can be made: its hash, the lines of its statement, what is shown, the new text."""
+    """One change that can be made: its hash and file, what is shown of it, the new text.
+
+    lines: of its statement; none if it runs when the module is imported, once for all tests.
+    """
 
     name: str
     file: Path
@@ -131,9 +134,10 @@ def changes_of(path: Path) -> Iterator[Change]:
     places, module, met = wrapper.resolve(PositionProvider), wrapper.module, Counter[str]()
     nothing = cst.Raise | cst.Annotation | cst.FormattedString | cst.Import | cst.ImportFrom
 
-    def visit(node: Any, first: int) -> Iterator[Change]:
+    def visit(node: Any, first: int | None = None) -> Iterator[Change]:
         place = places[node]
-        first = place.start.line if isinstance(node, cst.BaseStatement | cst.SimpleStatementLine) else first
+        if first is not None and isinstance(node, cst.BaseStatement | cst.SimpleStatementLine):
+            first = place.start.line
         for kind, operator in mutation_operators:
             made = list(operator(node)) if isinstance(node, kind) else []
             for changed in made[:1] if operator is operator_string else made:  # others change its case
@@ -143,13 +147,15 @@ def changes_of(path: Path) -> Iterator[Change]:
                 name = hashlib.sha256(f"{named} {met[named]}".encode()).hexdigest()[:16]
                 text = partial(lambda *nodes: module.deep_replace(*nodes).code, node, changed)
                 shown = {"file": str(path), "line": place.start.line, **difference(before, after)}
-                yield Change(name, path, range(first, place.end.line + 1), shown, text)
+                lines = range(0) if first is None else range(first, place.end.line + 1)
+                yield Change(name, path, lines, shown, text)
         for child in node.children:
             described = isinstance(child, cst.Arg) and getattr(child.keyword, "value", "") == "description"
             if not described and not isinstance(child, nothing):
-                yield from visit(child, first)
+                body = isinstance(node, cst.FunctionDef) and child is node.body
+                yield from visit(child, place.start.line if body and first is None else first)
 
-    yield from visit(module, 1)
+    yield from visit(module)
 
 
 def difference(before: str, after: str) -> dict[str, str]:
@@ -205,7 +211,7 @@ def failure_of(file: Path, lines: range, text: str, whole: Path, kept: Mapping[s
 
 
 def tests_that_run(file: Path, lines: range, test: str, whole: Path, kept: Path) -> list[str]:
-    """Returns the tests of a file that run some lines of a module; all of them if it runs them on import."""
+    """Returns the tests of a file that run some lines of a module, or may: where they are shared, or none."""
     from coverage import CoverageData
 
     durations = kept.with_suffix(".json")
@@ -218,14 +224,16 @@ def tests_that_run(file: Path, lines: range, test: str, whole: Path, kept: Path)
     found = data.contexts_by_lineno(str(file))
     in_lines = {name for line in lines for name in found.get(line, ())}
     in_module = {name for names in found.values() for name in names}
+    shared = bool(found) and (not lines or SHARED in in_lines)
     seconds = json.loads(durations.read_text(encoding="utf-8"))
-    chosen = [name for name in seconds if name in in_lines or SHARED in in_lines]
+    chosen = [name for name in seconds if shared or name in in_lines]
     return sorted(chosen, key=lambda name: (name not in in_lines, name not in in_module, seconds[name]))
 
 
 def _measure(copy: Path, test: str, kept: Path) -> list[str]:
     from coverage import Coverage
 
+    signal.alarm(0)
     os.chdir(copy)
     kept.unlink(missing_ok=True)
     coverage = Coverage(str(kept), source=PACKAGES, config_file=False)
