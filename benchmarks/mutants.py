@@ -174,7 +174,7 @@ def chosen_tests(module: Path, root: Path) -> list[str]:
         far = not imports.search(path.read_text(encoding="utf-8"))
         away = not path.is_relative_to(folder)
         if not OTHER.search(path.as_posix()) and not (away and far):
-            found.append((path.stem != f"test_{module.stem}", away, far, str(path.relative_to(root))))
+            found.append((path.stem != f"test_{module.stem}", far, away, str(path.relative_to(root))))
     laws = [] if package == "methods/core" or not package.startswith("methods/") else LAWS
     trained = [] if package.startswith(("harness/facts", "harness/data")) else [REFERENCE]
     return list(dict.fromkeys([*(path for *_, path in sorted(found)), *laws, *trained]))
