@@ -58,12 +58,13 @@ def test_mean_and_wmean_over_subsets_worked_by_hand() -> None:
 
     mean (1 + 0.5) / 2 = 0.75, wmean (2 * 1 + 3 * 0.5) / 5 = 0.7.
     """
-    scores = values(
-        task_of(
-            a=[("east", "east", 4.0), ("east", "west", 2.0)],
-            b=[("east", "east", 5.0), ("east", "north", 1.0), ("east", "west", 3.0)],
-        ).evaluate(by_angle)
+    task = task_of(
+        a=[("east", "east", 4.0), ("east", "west", 2.0)],
+        b=[("east", "east", 5.0), ("east", "north", 1.0), ("east", "west", 3.0)],
     )
+    found = task.evaluate(by_angle)
+    assert {score.task for score in found} == {task.name}
+    scores = values(found)
     assert scores["spearman", "subset:a"] == pytest.approx(1.0)
     assert scores["spearman", "subset:b"] == pytest.approx(0.5)
     assert scores["spearman", "mean"] == pytest.approx(0.75)
