@@ -2,11 +2,11 @@
 
 mutmut's operators change one node of a module: a number, an operator, an argument, a condition. A hash of
 SEED and the change orders all of them, so the sample stays the same while other code changes. The tests of a
-module are the default tests that import it and those of its folder. coverage measures once which of them runs
-which line. With a change made in a copy of git's index, the tests that run its line run until one fails: file
-by file, the shortest first. Outcomes are kept in mutants.json: the command continues where it stopped. What
-nothing notices runs again until there is a reason for it, `why`.
-Needs `pip install --no-deps mutmut==3.8.1 libcst==1.9.0 coverage==7.17.3`.
+module are the default tests that import it and those of its folder; of a method also the laws. coverage
+measures once which of them runs which line, except in processes that they start. With a change made in a copy
+of git's index, the tests that run its line run until one fails: file by file, nearest first. Outcomes are kept
+in mutants.json: the command continues where it stopped. What nothing notices runs again until there is a reason
+for it, `why`. Needs `pip install --no-deps mutmut==3.8.1 libcst==1.9.0 coverage==7.17.3`.
 """
 
 from __future__ import annotations
