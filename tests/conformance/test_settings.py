@@ -70,6 +70,14 @@ def test_a_number_that_means_nothing_is_refused(method: str) -> None:
 
 
 @every_method
+def test_only_a_teachers_vectors_are_asked_for_as_such(method: str) -> None:
+    model, _ = settings_of(method)
+    for sample in samples_of(method):
+        asked = model.model_validate(sample.config).parent_kind  # type: ignore[attr-defined]
+        assert (asked == "teacher") == (sample.parent == "teacher")
+
+
+@every_method
 def test_a_corpus_of_the_augmentations_that_are_stated_is_enough(
     method: str, ground: Callable[[Sample], Ground]
 ) -> None:

@@ -119,6 +119,9 @@ def test_the_jitter_lies_in_the_principal_directions() -> None:
     assert moves[..., 0].std() == pytest.approx(0.4, rel=0.03)
     both = torch.cat([jitter(tokens, mask, magnitude=0.1, directions=2) for _ in range(4000)])
     assert both[..., 1].std() == pytest.approx(0.1, rel=0.03)
+    torch.manual_seed(0)
+    again = jitter(tokens + 10.0, mask, magnitude=0.1, directions=1)
+    torch.testing.assert_close(again, moves[:2], rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", AUGMENTATIONS)
