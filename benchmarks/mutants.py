@@ -4,9 +4,10 @@ mutmut's operators change one node of a module: a number, an operator, an argume
 SEED and the change orders all of them, so the sample stays the same while other code changes. The tests of a
 module are the default tests that import it and those of its folder; of a method also the laws. coverage
 measures once which of them runs which line, except in processes that they start. With a change made in a copy
-of git's index, the tests that run its line run until one fails: file by file, nearest first. Outcomes are kept
-in mutants.json: the command continues where it stopped. What nothing notices runs again until there is a reason
-for it, `why`. Needs `pip install --no-deps mutmut==3.8.1 libcst==1.9.0 coverage==7.17.3`.
+of git's index, the files of tests that run its line run until a test fails, nearest first, and of each file
+first the tests that run the line. Outcomes are kept in mutants.json: the command continues where it stopped.
+What nothing notices runs again until there is a reason for it, `why`.
+Needs `pip install --no-deps mutmut==3.8.1 libcst==1.9.0 coverage==7.17.3`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -62,17 +62,14 @@ OTHER = re.compile("tests/(faults|guides|docs|benchmarks|sentbench|harness/(laun
 TEMPORARY = re.compile(r"\S*/pytest-of-[^/\s]+/pytest-\d+/")
 """The folder in which pytest makes those of its tests; it is of one machine."""
 PYTEST = ("-q", "-n0", "-p", "no:cacheprovider", "-m", "not (slow or mirror or cluster or network)")
-MEASURED, SHARED = Path(".cache/mutants"), ""
-"""Where coverage's data are, and the name there of what no test runs alone: imports and shared fixtures."""
+MEASURED = Path(".cache/mutants")
+"""Where coverage's data are."""
 PROCESSES, COMPUTING, WAITING, MEMORY = 2, 60, 600, 8 << 30
 """How many run at a time; the seconds of computing, the seconds and the bytes that end a test as failed."""
 
 
 class Change(NamedTuple):
-    """One change that can be made: its hash and file, what is shown of it, the new text.
-
-    lines: of its statement; none if it runs when the module is imported, once for all tests.
-    """
+    """One change that can be made: its hash, the lines of its statement, what is shown, the new text."""
 
     name: str
     file: Path
@@ -98,15 +95,15 @@ def main() -> int:
     escaped = [name for name, one in known.items() if not one["noticed"] and "why" not in one]
     names = [*(name for name in sample if name not in known), *escaped][:most]
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        copy, waiting = Path(scratch), {}
-        subprocess.run(["git", "checkout-index", "--all", f"--prefix={copy}/"], check=True)
-        subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=copy, check=True)
-        tests = kept_coverage()
+        whole, waiting = Path(scratch, "whole"), {}
+        subprocess.run(["git", "checkout-index", "--all", f"--prefix={whole}/"], check=True)
+        subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=whole, check=True)
+        kept = kept_coverage()
         gc.freeze()  # processes do not look through what is loaded once
         with ProcessPoolExecutor(PROCESSES, mp_context=get_context("fork")) as pool:
             for name in names:
                 one = sample[name]
-                waiting[pool.submit(failure_of, one.file, one.lines, one.text(), copy, tests)] = name
+                waiting[pool.submit(failure_of, one.file, one.lines, one.text(), whole, kept)] = name
             for job in as_completed(waiting):
                 name, noticed = waiting[job], job.result()
                 known[name] = {**sample[name].shown, "noticed": noticed}
@@ -134,10 +131,9 @@ def changes_of(path: Path) -> Iterator[Change]:
     places, module, met = wrapper.resolve(PositionProvider), wrapper.module, Counter[str]()
     nothing = cst.Raise | cst.Annotation | cst.FormattedString | cst.Import | cst.ImportFrom
 
-    def visit(node: Any, first: int | None = None) -> Iterator[Change]:
+    def visit(node: Any, first: int) -> Iterator[Change]:
         place = places[node]
-        if first is not None and isinstance(node, cst.BaseStatement | cst.SimpleStatementLine):
-            first = place.start.line
+        first = place.start.line if isinstance(node, cst.BaseStatement) else first
         for kind, operator in mutation_operators:
             made = list(operator(node)) if isinstance(node, kind) else []
             for changed in made[:1] if operator is operator_string else made:  # others change its case
@@ -147,15 +143,13 @@ def changes_of(path: Path) -> Iterator[Change]:
                 name = hashlib.sha256(f"{named} {met[named]}".encode()).hexdigest()[:16]
                 text = partial(lambda *nodes: module.deep_replace(*nodes).code, node, changed)
                 shown = {"file": str(path), "line": place.start.line, **difference(before, after)}
-                lines = range(0) if first is None else range(first, place.end.line + 1)
-                yield Change(name, path, lines, shown, text)
+                yield Change(name, path, range(first, place.end.line + 1), shown, text)
         for child in node.children:
             described = isinstance(child, cst.Arg) and getattr(child.keyword, "value", "") == "description"
             if not described and not isinstance(child, nothing):
-                body = isinstance(node, cst.FunctionDef) and child is node.body
-                yield from visit(child, place.start.line if body and first is None else first)
+                yield from visit(child, first)
 
-    yield from visit(module)
+    yield from visit(module, 1)
 
 
 def difference(before: str, after: str) -> dict[str, str]:
@@ -190,119 +184,86 @@ def kept_coverage() -> dict[str, Path]:
     return {path: MEASURED.absolute() / name[:16] for path, name in hashes.items()}
 
 
-@contextmanager
-def copied(whole: Path) -> Iterator[Path]:
-    """Gives a copy of a folder, in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        yield Path(shutil.copytree(whole, Path(scratch, "copy"), copy_function=os.link))
-
-
 def failure_of(file: Path, lines: range, text: str, whole: Path, kept: Mapping[str, Path]) -> str:
     """Returns the first failure of a module's tests if it has another text; empty if nothing fails."""
-    with copied(whole) as copy:
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        copy = Path(shutil.copytree(whole, Path(scratch, "copy"), copy_function=os.link))
         (copy / file).unlink()
         (copy / file).write_text(text, encoding="utf-8")
         for test in chosen_tests(file, whole):
             order = tests_that_run(file, lines, test, whole, kept[test])
-            said = forked(copy, partial(_pytest, copy, test, Failures(order), "-x")).line if order else ""
+            said = forked(copy, partial(_pytest, copy, test, Tests(order), "-x")).line if order else ""
             if said:
                 return said
     return ""
 
 
 def tests_that_run(file: Path, lines: range, test: str, whole: Path, kept: Path) -> list[str]:
-    """Returns the tests of a file that run some lines of a module, or may: where they are shared, or none."""
+    """Returns all tests of a file if one of them runs some lines of a module; those that do are first."""
     from coverage import CoverageData
 
     durations = kept.with_suffix(".json")
-    with FileLock(kept.with_suffix(".lock")), copied(whole) as copy:
+    with FileLock(kept.with_suffix(".lock")):
         if not durations.is_file():
-            said = forked(copy, partial(_measure, copy, test, kept)).line
+            said = forked(whole, partial(_measure, whole, test, kept)).line
             print(f"measured {test} {said}", flush=True)
     data = CoverageData(str(kept))
     data.read()
     found = data.contexts_by_lineno(str(file))
     in_lines = {name for line in lines for name in found.get(line, ())}
-    in_module = {name for names in found.values() for name in names}
-    shared = bool(found) and (not lines or SHARED in in_lines)
-    seconds = json.loads(durations.read_text(encoding="utf-8"))
-    chosen = [name for name in seconds if shared or name in in_lines]
-    return sorted(chosen, key=lambda name: (name not in in_lines, name not in in_module, seconds[name]))
+    seconds = json.loads(durations.read_text(encoding="utf-8")) if in_lines else {}
+    return sorted(seconds, key=lambda name: (name not in in_lines, seconds[name]))
 
 
-def _measure(copy: Path, test: str, kept: Path) -> list[str]:
+def _measure(whole: Path, test: str, kept: Path) -> list[str]:
     from coverage import Coverage
 
-    signal.alarm(0)
-    os.chdir(copy)
+    os.chdir(whole)
     kept.unlink(missing_ok=True)
     coverage = Coverage(str(kept), source=PACKAGES, config_file=False)
     coverage.set_option("run:relative_files", True)
     coverage.start()
-    durations = Durations(coverage.switch_context)
-    said = _pytest(copy, test, durations)
+    tests = Tests(tell=coverage.switch_context)
+    said = _pytest(whole, test, tests)
     coverage.stop()
     coverage.save()
-    write_json(kept.with_suffix(".json"), durations.seconds)
+    write_json(kept.with_suffix(".json"), tests.seconds)
     return said
 
 
-class Failures:
-    """A plugin of pytest that runs tests in an order, within limits, and keeps a line for each failure."""
+class Tests:
+    """A plugin of pytest that keeps a line for each failure, and the seconds of each test that passes.
 
-    def __init__(self, order: Sequence[str]) -> None:
-        self.order, self.lines = order, list[str]()
+    order: the tests to run, else all. tell: receives the name of each, which has limits of its own.
+    """
+
+    def __init__(self, order: Sequence[str] = (), tell: Callable[[str], None] = str) -> None:
+        self.order, self.tell = order, tell
+        self.lines, self.seconds = list[str](), dict[str, float]()
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Leaves out the others."""
-        known = (item for item in items if item.nodeid in self.order)
-        items[:] = sorted(known, key=lambda item: self.order.index(item.nodeid))
-
-    def pytest_runtest_logstart(self) -> None:
-        """Has the process end if a test does not."""
-        signal.setitimer(signal.ITIMER_PROF, COMPUTING)
-        signal.alarm(WAITING)
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Notes a test that fails."""
-        if report.failed:
-            message = getattr(getattr(report.longrepr, "reprcrash", None), "message", "")
-            folder = Path(report.fspath).parent
-            said = TEMPORARY.sub("", f"{report.nodeid.removeprefix(f'{folder}/')}: {message}")
-            self.lines.append(" ".join(said.split())[:160])
-
-
-class Durations:
-    """A plugin that tells which test runs, and keeps the seconds of those that pass."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self.tell, self.running = tell, SHARED
-        self.seconds, self.lines = dict[str, float](), list[str]()
+        """Leaves out tests that are not to run."""
+        if self.order:
+            known = (item for item in items if item.nodeid in self.order)
+            items[:] = sorted(known, key=lambda item: self.order.index(item.nodeid))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Tells of a test."""
-        self.running = nodeid
-        self.seconds[nodeid] = 0
+        """Begins a test."""
+        signal.setitimer(signal.ITIMER_PROF, COMPUTING)
+        signal.alarm(WAITING)
         self.tell(nodeid)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Any:
-        """Tells of a fixture that several tests share."""
-        self.tell(self.running if fixturedef.scope == "function" else SHARED)
-        made = yield
-        self.tell(self.running)
-        return made
-
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Adds the seconds of a test's set-up, call or teardown."""
+        """Notes how a test ends."""
         if report.failed:
-            self.lines.append(report.nodeid)
-            self.seconds.pop(report.nodeid, None)
-        elif report.nodeid in self.seconds:
-            self.seconds[report.nodeid] += report.duration
+            message = getattr(getattr(report.longrepr, "reprcrash", None), "message", "")
+            name = report.nodeid.removeprefix(f"{Path(report.fspath).parent}/")
+            self.lines.append(" ".join(TEMPORARY.sub("", f"{name}: {message}").split())[:160])
+        elif report.when == "call":
+            self.seconds[report.nodeid] = report.duration
 
 
-def _pytest(copy: Path, test: str, plugin: Failures | Durations, *options: str) -> list[str]:
+def _pytest(copy: Path, test: str, plugin: Tests, *options: str) -> list[str]:
     os.chdir(copy)
     os.environ |= {"PYTHONPATH": str(copy), "PYTEST_DEBUG_TEMPROOT": str(copy.parent)}
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
