@@ -250,3 +250,14 @@ def test_a_roberta_has_no_position_for_its_padding_and_those_before_it(backbone:
     encoder = SentenceEncoder(RobertaModel(config), load(backbone, pooling="mean").tokenizer, pooling="mean")
     assert len(encoder.token_ids(["the cat " * 20])[0]) == 18
     assert np.isfinite(encoder.encode(["the cat " * 20])).all()
+
+
+def test_factors_reach_the_states_of_the_backbones_own_pass(backbone: Path) -> None:
+    """Where all layers are read for `states` as where padding is left out for `forward`."""
+    encoder = load(backbone, pooling="mean").eval()
+    tokens = encoder.pad(encoder.token_ids(["the man runs", "a cat"]))
+    factors = (torch.arange(16) % 2.0)[None, None]
+    (states,) = encoder.states(tokens, embedding_factors=factors)
+    found = masked_mean(states, tokens["attention_mask"])
+    torch.testing.assert_close(found, encoder(tokens, embedding_factors=factors))
+    assert not torch.allclose(found, encoder(tokens))
