@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import mutations
+from benchmarks.mutants import REFERENCE, chosen_tests
 from benchmarks.mutants import as_markdown as mutants_as_markdown
-from benchmarks.mutants import chosen_tests
 from benchmarks.mutations import (
     CHOSEN,
     GENERATED,
@@ -81,8 +81,8 @@ def test_the_chosen_tests_a_module_are_those_that_import_it_and_those_of_its_fol
     found = chosen_tests(Path("harness/tasks/sts.py"), Path())
     assert found[0] == "tests/harness/tasks/test_sts.py"
     assert {"tests/harness/assembly/test_pairs.py", "tests/harness/tasks/test_transfer.py"} <= {*found}
-    assert found[-1] == "tests/regression"
+    assert found[-1] == REFERENCE
     found = chosen_tests(Path("harness/facts/bootstrap.py"), Path())
     assert {"tests/harness/report/test_bootstrap.py", "tests/harness/assembly/test_pairs.py"} <= {*found}
-    assert "tests/regression" not in found
+    assert REFERENCE not in found
     assert "tests/harness/stages/test_teacher.py" in chosen_tests(Path("harness/compute/encoders.py"), Path())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.compute.pickled import write_tensors
 from harness.data import download, locks
 from harness.data.convert import convert
 from harness.data.download import fetch, read_record
@@ -198,6 +199,21 @@ def test_pickled_weights_in_a_folder_of_a_repository_are_converted_and_fetched(
     convert("tiny")
     found = load_file(fetch("tiny", Path("data")) / "vectors.safetensors")["vectors"]
     assert found.tolist() == [[1, 0], [0, 1]]
+
+
+def test_tensors_are_written_by_name_and_anything_else_is_refused(tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    (tmp_path / "pickle").write_bytes(pickled({"b": torch.ones(3), "a": torch.zeros(2)}))
+    write_tensors(tmp_path / "pickle", tmp_path / "tensors")
+    assert {name: part.tolist() for name, part in load_file(tmp_path / "tensors").items()} == {
+        "a": [0, 0],
+        "b": [1, 1, 1],
+    }
+    (tmp_path / "pickle").write_bytes(pickled(torch.ones(3)))
+    with pytest.raises(InputError, match="something else than named tensors"):
+        write_tensors(tmp_path / "pickle", tmp_path / "tensors")
 
 
 def test_a_conversion_gives_the_same_bytes_twice(server: Hub, declare: Declare) -> None:

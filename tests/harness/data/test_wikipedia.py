@@ -54,6 +54,23 @@ def test_prose_is_kept_and_everything_else_goes() -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["cite web", "For", "use dmy dates", "toc", "Infobox country", "refimprove", "original research", "vague",
+     "attribution", "reflist"],
+)  # fmt: skip
+def test_a_template_for_editors_leaves_no_gap_in_a_sentence(name: str) -> None:
+    text = f"This one has a template {{{{{name}|what it says}}}}that no reader sees."
+    assert list(sentences_of_wikitext(text)) == ["This one has a template that no reader sees."]
+    assert not list(sentences_of_wikitext(text.replace(name, "convert")))
+
+
+def test_a_table_ends_a_line_and_a_reference_does_not() -> None:
+    text = "A sentence <ref>of a book</ref>goes on after a reference. "
+    assert list(sentences_of_wikitext(text)) == ["A sentence goes on after a reference."]
+    assert list(sentences_of_wikitext("A sentence ends before\n{|\n| a cell\n|} the table of it. ")) == []
+
+
+@pytest.mark.parametrize(
     "sentence",
     [
         "Four words are few.",

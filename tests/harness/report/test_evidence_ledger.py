@@ -75,6 +75,12 @@ def test_averages_are_the_means_of_their_cells_but_for_named_ones(ledger: Ledger
     }
 
 
+def test_what_a_study_does_not_state_is_empty_text(ledger: Ledger) -> None:
+    stated = [(study.file, study.by, study.differs) for study in ledger.studies]
+    assert {type(text) for texts in stated for text in texts} == {str}
+    assert any(not study.differs for study in ledger.studies)
+
+
 def test_every_study_has_a_link_to_its_source(ledger: Ledger) -> None:
     links = {study.link for study in ledger.studies}
     assert all(link.startswith(("https://github.com/", "https://arxiv.org/abs/")) for link in links)

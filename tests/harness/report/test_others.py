@@ -208,6 +208,16 @@ def study(source: str, scores: dict[str, object], **more: object) -> Study:
 EMPTY = Scope(groups={}, same={}, searched=[])
 
 
+def test_a_reported_number_says_from_how_many_runs_it_was_chosen(
+    ledger: Ledger, published: Published, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = published.row("una/table1", "una@bert-base-uncased").model_copy(update={"picked": 8, "seeds": 2})
+    monkeypatch.setattr(Published, "row", lambda *given: line)
+    found = reported_number(published, ledger, table="una/table1", row="una@bert-base-uncased", column="Avg")
+    assert found is not None
+    assert (found.picked, found.seeds) == (8, 2)
+
+
 def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
     """x/y: 70 and 72 and a mean of 75 over four: (142 + 300) / 6 = 73.667. x/z: the middle of its range."""
     studies = [

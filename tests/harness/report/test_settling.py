@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.verdict_studies import calibration
-from harness.facts.settling import chance_of_verdict, look_worth_its_runs
+from harness.facts.settling import DRAWS, OPEN, chance_of_verdict, look_worth_its_runs
 from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import LOOKS, Origin
+from harness.facts.verdicts import LOOKS, Origin, p_values, verdicts_at_a_look
 
 STUDY = KnownSd(0.84, 50)
 
@@ -62,6 +62,20 @@ def test_a_look_that_is_not_ahead_is_refused() -> None:
         chance_of_verdict(0.0, 0.5, 5, 5, origin=Origin())
     with pytest.raises(ValueError, match="expected fewer than 40"):
         look_worth_its_runs(0.0, 0.5, 40, origin=Origin())
+
+
+def test_the_probability_is_that_of_runs_drawn_one_by_one() -> None:
+    """Three runs of mean 0.1 and standard deviation 0.2, two to come; four standard errors of two shares."""
+    draws, rng = 20_000, np.random.default_rng(3)
+    sigma = np.sqrt(2 * 0.2**2 / rng.chisquare(2, draws))
+    centre = 0.1 + sigma * rng.normal(size=draws) / np.sqrt(3)
+    new = centre[:, None] + sigma[:, None] * rng.normal(size=(draws, 2))
+    runs = np.concatenate([np.broadcast_to([-0.1, 0.1, 0.3], (draws, 3)), new], axis=1)
+    means, sds = runs.mean(axis=1), runs.std(axis=1, ddof=1)
+    found = p_values(means, sds, 5, origin=Origin(), known=None, rounding=0.0)
+    settled = float((verdicts_at_a_look(found, means) != OPEN).mean())
+    assert 0.2 < settled < 0.8
+    assert abs(chance(0.1, 0.2, 3, 5) - settled) < 4 * np.sqrt(0.25 / draws + 0.25 / DRAWS)
 
 
 @pytest.mark.parametrize(("seeds", "look"), [(5, 10), (10, 20)])

@@ -57,7 +57,13 @@ def test_suites_expand_in_order_and_once() -> None:
     assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
     assert set(SUITES) >= {"sts", "sts-part", "transfer", "nli", "reranking", "geometry"}
     assert SUITES["geometry"] == ("geometry-dev", "geometry-test")
+    assert TASKS["geometry-whole"].suite is None
     assert SUITES["sts"] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
+
+
+def test_the_suites_of_classifiers_have_the_tasks_of_senteval() -> None:
+    assert SUITES["transfer"] == ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
+    assert SUITES["nli"] == ("SICK-E", "SNLI")
 
 
 def test_sources_follow_text_form_and_providers() -> None:

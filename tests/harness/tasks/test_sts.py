@@ -57,12 +57,13 @@ def test_mean_and_wmean_over_subsets_worked_by_hand() -> None:
 
     mean (1 + 0.5) / 2 = 0.75, wmean (2 * 1 + 3 * 0.5) / 5 = 0.7.
     """
-    scores = values(
-        task_of(
-            a=[("east", "east", 4.0), ("east", "west", 2.0)],
-            b=[("east", "east", 5.0), ("east", "north", 1.0), ("east", "west", 3.0)],
-        ).evaluate(by_angle)
+    task = task_of(
+        a=[("east", "east", 4.0), ("east", "west", 2.0)],
+        b=[("east", "east", 5.0), ("east", "north", 1.0), ("east", "west", 3.0)],
     )
+    found = task.evaluate(by_angle)
+    assert {score.task for score in found} == {task.name}
+    scores = values(found)
     assert scores["spearman", "subset:a"] == pytest.approx(1.0)
     assert scores["spearman", "subset:b"] == pytest.approx(0.5)
     assert scores["spearman", "mean"] == pytest.approx(0.75)
@@ -178,6 +179,11 @@ def test_a_year_is_read_by_subset_without_unscored_pairs(tmp_path: Path) -> None
     assert task.subsets == {"MSRvid": [("a b", "c", 1.0), ("f", "g", 3.5)], "OnWN": [("h", "i", 5.0)]}
     assert list(task.texts()) == ["a b", "c", "f", "g", "h", "i"]
     assert (task.source, declared_task("STS12", "raw").source) == ("sts12", "sts12-raw")
+
+
+@pytest.mark.parametrize("name", ["STS12", "STS12-part", "STSB", "SICKR", "SICKR-mteb"])
+def test_a_task_reads_the_folder_that_it_is_given(name: str, tmp_path: Path) -> None:
+    assert declared_task(name, "raw", folder=tmp_path).folder == tmp_path
 
 
 def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:

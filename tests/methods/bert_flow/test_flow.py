@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ValidationError
 from torch import Tensor
 
 from methods.bert_flow.objective import bits_per_dimension, log_normal
@@ -160,6 +161,14 @@ def test_a_saved_flow_is_the_same_map(tmp_path: Path, permutation: str) -> None:
     again = CouplingFlow.load(tmp_path / "flow")
     assert torch.equal(again(vectors().float()), made(vectors().float()))
     assert json.loads((tmp_path / "flow/config.json").read_text())["permutation"] == permutation
+
+
+def test_a_flow_of_one_level_is_the_smallest_and_its_sizes_are_described() -> None:
+    assert settings(levels=1).levels == 1
+    for change in ({"width": 1}, {"levels": 0}, {"levels": 61}, {"depth": 0}, {"hidden": 0}):
+        with pytest.raises(ValidationError, match=next(iter(change))):
+            settings(**change)
+    assert all(field.description for field in FlowSettings.model_fields.values())
 
 
 def test_a_width_that_cannot_be_halved_is_refused_in_one_line() -> None:

@@ -15,6 +15,7 @@ from methods.core import streams
 from methods.core.corpus import CHUNK, Pieces, TokenizedCorpus, pieces_of, positions_by_index, texts_of
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.networks import Networks
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
 from methods.registry import METHODS
 from tests.support import tiny
@@ -57,6 +58,12 @@ def test_kept_pieces_are_those_of_the_tokenizer_and_are_made_once(
     assert first.flat.dtype == second.flat.dtype == np.int32
     assert not second.flat.flags.writeable  # a map of the file, not a copy
     assert len(kept(encoder)) == 1
+
+
+def test_every_encoder_of_a_run_keeps_its_pieces_in_the_runs_folder(backbone: Path, tmp_path: Path) -> None:
+    networks = Networks(backbone, pooling="mean", parent=backbone, pieces=tmp_path)
+    made = [networks.new_encoder(), networks.parent_encoder("a test", pooling="mean")]
+    assert [encoder.piece_folder for encoder in made] == [tmp_path, tmp_path]
 
 
 def test_nothing_is_kept_without_a_folder(backbone: Path, tmp_path: Path) -> None:

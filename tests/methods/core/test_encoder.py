@@ -218,3 +218,27 @@ def test_a_sentence_transformers_folder_without_a_mode_is_refused(backbone: Path
     (tmp_path / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 16}')
     with pytest.raises(InputError, match="pooling mode None, expected cls or mean"):
         load_encoder(tmp_path)
+
+
+def test_a_roberta_has_no_position_for_its_padding_and_those_before_it(backbone: Path) -> None:
+    """With the padding's id 1 positions start at 2, so 20 positions take 18 tokens."""
+    from transformers import RobertaConfig, RobertaModel
+
+    config = RobertaConfig(
+        vocab_size=200, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=20, pad_token_id=1,
+    )  # fmt: skip
+    encoder = SentenceEncoder(RobertaModel(config), load(backbone, pooling="mean").tokenizer, pooling="mean")
+    assert len(encoder.token_ids(["the cat " * 20])[0]) == 18
+    assert np.isfinite(encoder.encode(["the cat " * 20])).all()
+
+
+def test_factors_reach_the_states_of_the_backbones_own_pass(backbone: Path) -> None:
+    """Where all layers are read for `states` as where padding is left out for `forward`."""
+    encoder = load(backbone, pooling="mean").eval()
+    tokens = encoder.pad(encoder.token_ids(["the man runs", "a cat"]))
+    factors = (torch.arange(16) % 2.0)[None, None]
+    (states,) = encoder.states(tokens, embedding_factors=factors)
+    found = masked_mean(states, tokens["attention_mask"])
+    torch.testing.assert_close(found, encoder(tokens, embedding_factors=factors))
+    assert not torch.allclose(found, encoder(tokens))

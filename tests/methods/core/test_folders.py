@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from methods.core.errors import InputError
-from methods.core.folders import load_encoder, load_tokenizer
+from methods.core.folders import cut_layers, load_encoder, load_tokenizer
 from tests.support import tiny
 
 TEXTS = ["a man runs", "", "the dog sleeps under the old tree near the river and the cat sits", "cat"]
@@ -125,6 +125,12 @@ def test_folders_of_every_kind_give_the_same_vectors(saved: Path, change: Callab
     assert np.array_equal(load_encoder(saved).encode(TEXTS), expected)
 
 
+def test_a_module_that_names_only_its_package_is_refused(saved: Path) -> None:
+    edit(saved / "modules.json", lambda found: [found[0], {**found[1], "type": "sentence_transformers"}])
+    with pytest.raises(InputError, match="modules Transformer, sentence_transformers; exp"):
+        load_encoder(saved)
+
+
 def test_weights_in_half_precision_are_read(plain: Path) -> None:
     expected = load_encoder(plain, pooling="mean").encode(TEXTS)
     halve(plain)
@@ -178,6 +184,12 @@ def test_vectors_without_a_padding_token_do_not_depend_on_neighbours(
     np.testing.assert_allclose(in_one_batch, alone, atol=1e-6)
     encoder.save(tmp_path / "again")
     np.testing.assert_allclose(load_encoder(tmp_path / "again").encode(TEXTS), alone, atol=1e-6)
+
+
+def test_a_network_without_a_stack_of_layers_is_not_cut(plain: Path, tmp_path: Path) -> None:
+    encoder = load_encoder(write_gpt(tmp_path / "gpt", plain), pooling="mean")
+    with pytest.raises(InputError, match="GPT2Model has no layer stack to cut"):
+        cut_layers(encoder, 1)
 
 
 def test_a_stated_padding_token_is_kept_and_its_substitute_gives_the_same_vectors(plain: Path) -> None:

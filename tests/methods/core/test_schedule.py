@@ -85,6 +85,15 @@ def test_drops_go_with_the_piecewise_schedule_and_ascend(schedule: str, drops: l
         TrainConfig.model_validate({**tiny.TRAIN, "schedule": schedule, "rate_drops": drops})
 
 
+def test_a_drop_has_a_step_and_a_share_of_at_most_a_thousand() -> None:
+    settings = {**tiny.TRAIN, "schedule": "piecewise"}
+    found = TrainConfig.model_validate({**settings, "rate_drops": [[0, 0.5], [1, 1000.0]]})
+    assert found.rate_drops == ((0, 0.5), (1, 1000.0))
+    for drop in ([-1, 0.5], [0, 0.0], [0, 1001.0]):
+        with pytest.raises(ValidationError, match="rate_drops"):
+            TrainConfig.model_validate({**settings, "rate_drops": [drop]})
+
+
 def test_streams_differ_by_seed_name_and_step_and_repeat_otherwise() -> None:
     keys = [(0, "collate", 0), (1, "collate", 0), (0, "order", 0), (0, "collate", 1)]
     draws = [generator(*key).integers(2**62) for key in keys]

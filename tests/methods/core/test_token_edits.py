@@ -132,6 +132,11 @@ def test_duplication_puts_copies_beside_their_source() -> None:
         assert (edited == 2).sum() == 1
 
 
+def test_of_two_ids_the_last_is_duplicated_or_hidden() -> None:
+    assert token_edits.duplicate_in_place(sentence(0), rng(), share=0.5).tolist() == [2, 3, 3]
+    assert token_edits.hidden_positions(2, rng(), share=0.5).tolist() == [1, 0]
+
+
 def test_hidden_positions_are_at_most_the_share_and_never_the_first() -> None:
     masks = np.array([token_edits.hidden_positions(30, rng(seed), share=0.1) for seed in range(200)])
     assert masks[:, 0].all()

@@ -67,6 +67,15 @@ def test_the_last_step_is_always_evaluated(backbone: Path, tmp_path: Path) -> No
     assert [line["step"] for line in lines(tmp_path) if "evaluation" in line] == [0, 4, 6]
 
 
+def test_every_evaluation_is_reported_with_its_step_and_the_last(backbone: Path, tmp_path: Path) -> None:
+    told = []
+    config = TrainConfig.model_validate(tiny.TRAIN)
+    trainer = Trainer(simcse(backbone), config, 3, scripted([1.0, 2.0, 3.0]), tmp_path)
+    trainer.report = lambda step, total, entry: told.append((step, total, entry["score"]))
+    trainer.fit(tiny.rows())
+    assert told == [(0, 6, 1.0), (3, 6, 2.0), (6, 6, 3.0)]
+
+
 @pytest.mark.parametrize(
     ("within", "epoch_ends", "expected"),
     [

@@ -189,6 +189,16 @@ def test_a_resume_point_holds_what_was_when_it_was_taken(tmp_path: Path) -> None
     assert (tmp_path / "train.jsonl").read_text() == '{"step": 1}\n'
 
 
+def test_a_training_begins_in_a_folder_whose_parents_do_not_exist(tmp_path: Path) -> None:
+    assert TrainingFolder(tmp_path / "resume/run", {"seed": 3}).restore("cpu") is None
+    assert (tmp_path / "resume/run").is_dir()
+
+
+def test_what_cannot_be_removed_as_an_earlier_best_encoder_stops_no_training(tmp_path: Path) -> None:
+    (tmp_path / "best-7").write_text("a file, no folder")
+    assert TrainingFolder(tmp_path, {"seed": 3}).restore("cpu") is None
+
+
 def test_no_more_best_encoders_are_kept_than_the_best_and_the_one_a_state_names(tmp_path: Path) -> None:
     found = []
     made = toy_trainer(

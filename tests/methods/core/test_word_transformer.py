@@ -30,6 +30,12 @@ def test_tokens_are_lower_cased_words_without_accents_and_rare_words_are_unknown
     assert len(encoder.tokenizer.get_vocab()) == len(SPECIAL) + 4
 
 
+def test_its_tokenizer_cuts_a_text_where_the_encoder_does() -> None:
+    encoder, text = built(), "the " * 600
+    assert len(encoder.tokenizer(text, truncation=True)["input_ids"]) == 512  # type: ignore[operator]
+    assert len(encoder.token_ids([text])[0]) == 512
+
+
 def test_a_layer_starts_as_the_identity_whatever_it_attends_to() -> None:
     """Other queries, keys, values and inner weights change nothing: what they lead to has weight zero."""
     encoder, texts = built(), ["the cat", "sat ."]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from methods.core.errors import InputError
 from methods.core.types import Batch, Row
-from methods.pcl.edits import continuing_pieces
+from methods.pcl.edits import continuing_pieces, edit_words
 from tests.methods.pcl.building import Make, batch_of, views_of
 from tests.methods.pcl.sample import PAPER
 
@@ -147,3 +149,12 @@ def test_edits_of_real_sentences_have_the_papers_statistics(make: Make, mirror: 
             assert len(view) <= 32
             assert (view[0], view[-1]) == (original[0], original[-1])
     assert len(rows) == 500
+
+
+def test_words_that_grow_beyond_the_length_are_cut_in_front_of_the_last_id() -> None:
+    """The word 10 11 twice makes six ids; of five the last stays the last."""
+    ids, continues = np.array([2, 10, 11, 3]), np.arange(12) == 11
+    twice = partial(edit_words, ids, np.random.default_rng(0), edit=lambda words, rng: words[[0, 1, 1, 2]])
+    edit = partial(twice, continues=continues)
+    assert edit(max_length=6).tolist() == [2, 10, 11, 10, 11, 3]
+    assert edit(max_length=5).tolist() == [2, 10, 11, 10, 3]

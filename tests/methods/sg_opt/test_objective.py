@@ -171,3 +171,5 @@ def test_the_distance_is_a_sum_of_squares_with_twice_the_difference_as_gradient(
     still = weight_distance(equal, start)
     assert still.item() == 0.0
     assert not any(bool(value.any()) for value in torch.autograd.grad(still, equal))
+    with pytest.raises(ValueError, match="shorter"):
+        weight_distance(tuned, start[:1])

@@ -41,6 +41,10 @@ def test_padding_may_count_as_tokens_that_nothing_attends_to(masked: bool) -> No
     assert torch.equal(packing.unpack(packing.pack(values)), values)
     assert packing.positions is None
     assert (packing.mask is not None) == masked
+    pairs = torch.arange(12.0).view(6, 2)
+    heads = packing.to_heads(pairs, 2)
+    assert heads.squeeze(2).tolist() == [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]
+    assert torch.equal(packing.from_heads(heads, 2), pairs)
 
 
 def test_rows_of_their_own_lengths_are_where_the_tokens_lie_and_are_copied_once() -> None:

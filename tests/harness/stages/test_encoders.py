@@ -1,0 +1,53 @@
+"""An encoder's folder is read with the pooling that is asked for, and refused if its parts do not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.compute.backbone import write_backbone
+from harness.compute.encoders import read_encoder
+from harness.errors import InputError
+from methods.core.folders import load_encoder
+from tests.support import tiny
+from tests.support.samples import write_words
+
+
+def test_an_encoder_pools_as_asked(tmp_path: Path) -> None:
+    """The first token's vector and the mean of all differ."""
+    folder, texts = tiny.write_backbone(tmp_path / "model"), ["the man reads", "a dog"]
+    vectors = {pooling: read_encoder(folder, pooling=pooling).encode(texts) for pooling in ("cls", "mean")}
+    for pooling, found in vectors.items():
+        assert np.array_equal(found, load_encoder(folder, pooling=pooling).encode(texts))
+    assert not np.allclose(vectors["cls"], vectors["mean"])
+
+
+def test_a_token_without_a_vector_is_refused_by_its_number(tmp_path: Path) -> None:
+    """The words of the trial are the first of the vocabulary, so they alone would encode."""
+    folder = tiny.write_backbone(tmp_path / "model", vocab_size=30)
+    with pytest.raises(InputError, match=r"word piece \d+ of a model with 30, expected less"):
+        read_encoder(folder, pooling="mean")
+
+
+def test_a_backbone_is_made_of_word_vectors_in_the_shape_that_is_stated(tmp_path: Path) -> None:
+    shape = {"vocabulary": 9, "layers": 1, "heads": 2, "inner": 8, "positions": 32, "dropout": 0.1, "seed": 0}
+    write_backbone(write_words(tmp_path / "words"), None, tmp_path / "made", shape=shape)
+    made = read_encoder(tmp_path / "made", pooling="mean")
+    assert len(made.backbone.encoder.layer) == 1
+    assert made.encode(["the man"]).shape == (1, 16)
+
+
+def test_averages_of_word_vectors_are_read_as_they_were_saved(tmp_path: Path) -> None:
+    words, texts = read_encoder(write_words(tmp_path / "words")), ["the man runs", "a dog"]
+    words.save(tmp_path / "saved")
+    assert np.array_equal(read_encoder(tmp_path / "saved").encode(texts), words.encode(texts))
+
+
+def test_a_repeated_word_is_refused_by_its_name(tmp_path: Path) -> None:
+    vocabulary = write_words(tmp_path / "words") / "vocab.txt"
+    words = vocabulary.read_text().split("\n")
+    vocabulary.write_text("\n".join([*words[:5], words[3], *words[6:]]))
+    with pytest.raises(InputError, match=f"'{words[3]}' is repeated, expected each word once"):
+        read_encoder(tmp_path / "words")
