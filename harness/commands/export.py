@@ -96,7 +96,7 @@ def card() -> str:
         "configs": [{"config_name": name, "data_files": f"{name}.parquet"} for name in CONFIGS],
     }
     values = {"head": yaml.safe_dump(head, sort_keys=False), "title": TITLE, "configs": CONFIGS}
-    return fill_plain("numbers.md.j2", values, TEMPLATES)
+    return fill_plain("numbers.md.j2", values, folder=TEMPLATES)
 
 
 def croissant(folder: Path, tables: dict[str, pd.DataFrame], version: str) -> dict[str, Any]:

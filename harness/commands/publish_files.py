@@ -187,7 +187,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "licence": repr(licence),
         "base": repr(hub_repository(str(values["origin"]))),
     }
-    text = fill_plain("model_meta.py.j2", stated, TEMPLATES)
+    text = fill_plain("model_meta.py.j2", stated, folder=TEMPLATES)
     (folder / META).parent.mkdir(exist_ok=True)
     write_text(folder / META, text)
 
