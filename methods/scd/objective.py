@@ -68,11 +68,13 @@ def scd_loss(
     terms = decorrelation(projected_first, projected_second)
     alike = terms.diagonal + off_diagonal_weight * terms.off_diagonal
     width = projected_first.shape[1]
+    # fp32's root differs between vendors in portable arithmetic, float64's after rounding does not
+    mean_square = terms.off_diagonal.clamp_min(0).double() / max(1, width * (width - 1))
     parts = {
         "self_contrast": apart,
         "decorrelation": alike,
         "diagonal_mean": terms.diagonal_mean,
-        "off_diagonal_rms": (terms.off_diagonal.clamp_min(0) / max(1, width * (width - 1))).sqrt(),
+        "off_diagonal_rms": mean_square.sqrt().to(terms.off_diagonal),
     }
     total = self_contrast_weight * apart + decorrelation_weight * alike
     return Loss(total, {name: part.detach() for name, part in parts.items()})
