@@ -59,8 +59,8 @@ REFERENCE = "tests/regression/test_reference_runs.py"
 """Trains every configuration; part of the tests of whatever a training imports."""
 OTHER = re.compile("tests/(faults|guides|docs|benchmarks|sentbench|harness/(launch|report/browser))/")
 """Tests of commands as a whole, which no package owns."""
-TEMPORARY = re.compile(r"\S*/pytest-of-[^/\s]+/pytest-\d+/")
-"""The folder in which pytest makes those of its tests; it is of one machine."""
+TEMPORARY = re.compile(r"/\S*/(pytest-of-[^/\s]+/pytest-\d+|sentbench-\w+/copy)/?")
+"""The folder of the code, and that in which pytest makes those of its tests; they are of one machine."""
 PYTEST = ("-q", "-n0", "-p", "no:cacheprovider", "-m", "not (slow or mirror or cluster or network)")
 MEASURED = Path(".cache/mutants")
 """Where coverage's data are."""
