@@ -66,7 +66,7 @@ class Part(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the report; returns 1 if bits differ, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
-    parser.add_argument("--processors", default=",".join(PROCESSORS), help="as the emulator names them")
+    parser.add_argument("--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none")
     parser.add_argument(
         "--short", action="store_true", help="operators and three reference losses; writes nothing"
     )
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
-    processors = arguments.processors.split(",")
+    processors = [name for name in arguments.processors.split(",") if name]
     named = arguments.processors if arguments.trained_on is None else arguments.trained_on
     trained_on = [name for name in named.split(",") if name]
     if unknown := set(trained_on) - set(processors):
