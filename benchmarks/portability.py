@@ -66,7 +66,9 @@ class Part(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the report; returns 1 if bits differ, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
-    parser.add_argument("--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none")
+    parser.add_argument(
+        "--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none"
+    )
     parser.add_argument(
         "--short", action="store_true", help="operators and three reference losses; writes nothing"
     )
