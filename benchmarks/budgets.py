@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.report.formats.sections import with_section
+from harness.report.formats.readmes import with_section
 
 from harness.assembly.budget import GOALS, cells_of, open_questions
 from harness.assembly.evidence import evidence_without_plan

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from harness.report.formats.sections import with_section
+from harness.report.formats.readmes import with_section
 
 from benchmarks.verdict_studies import (
     Row,

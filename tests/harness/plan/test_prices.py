@@ -13,7 +13,7 @@ from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.report.verification import format_hours, verify
-from tests.harness.report.test_verification import nothing_known
+from tests.harness.report.test_verification import alone
 
 RECIPES = load_recipes()
 PRICES = seed_prices(RECIPES)
@@ -72,8 +72,8 @@ def test_what_all_seeds_share_is_paid_once() -> None:
     taught = PRICES["sct-distill-bert-tiny", "bert-tiny"]
     assert taught.shared is not None
     assert taught.shared > 0
-    first = verify(*nothing_known(1), price=Price(2.0, "x", 5.0)).plan
-    more = verify(*nothing_known(1), values=[75.0], price=Price(2.0, "x", 5.0)).plan
+    first = verify(*alone(1), price=Price(2.0, "x", 5.0)).plan
+    more = verify(*alone(1), values=[75.0], price=Price(2.0, "x", 5.0)).plan
     assert first is not None
     assert more is not None
     assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
@@ -82,6 +82,6 @@ def test_what_all_seeds_share_is_paid_once() -> None:
 def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> None:
     assert PRICES["una-paraphrase", "bert-base-uncased"].corpora == "wiki1m-paraphrased"
     assert PRICES["dclr", "bert-base-uncased"].corpora == ""
-    plan = verify(*nothing_known(1), price=Price(1.0, "x", corpora="texts")).plan
+    plan = verify(*alone(1), price=Price(1.0, "x", corpora="texts")).plan
     assert plan is not None
     assert plan.cost == "5 seeds, 5 GPU hours and the making of texts"
