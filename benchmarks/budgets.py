@@ -13,8 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.report.formats.readmes import with_section
-
 from harness.assembly.budget import GOALS, cells_of, open_questions
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
@@ -22,6 +20,7 @@ from harness.disk.files import write_text
 from harness.plan.budget import Question, Step, Work, choose, steps_after
 from harness.plan.prices import works_of
 from harness.plan.recipes import load_recipes
+from harness.report.formats.readmes import with_section
 
 DOCS = Path("docs/table.md")
 HEADING = "## What the choice is worth"

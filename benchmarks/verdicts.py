@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from harness.report.formats.readmes import with_section
 
 from benchmarks.verdict_studies import (
     Row,
@@ -38,6 +37,7 @@ from harness.facts.verdicts import (
     verdicts_at_a_look,
 )
 from harness.paths import SCORES
+from harness.report.formats.readmes import with_section
 from harness.report.system_pairs import (
     NO_ITEMS,
     OverItems,
