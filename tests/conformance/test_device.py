@@ -75,13 +75,13 @@ RESUMED = [
 """All samples; those that the default run leaves out are marked as slow."""
 
 
-def both(first: Method, second: Method, rows: list[Row], precision: str = "fp32") -> tuple[Steps, Steps, Gpu]:
+def both(first: Method, second: Method, rows: list[Row]) -> tuple[Steps, Steps, Gpu]:
     """Returns the same steps of two equal methods, on the CPU and on a simulated GPU."""
     first_rows, second_rows = list(first.prepare(rows)), list(second.prepare(rows))
     with without_dropout():
-        on_cpu = steps_on("cpu", first, first_rows, precision=precision)
+        on_cpu = steps_on("cpu", first, first_rows)
         with simulated_device() as gpu:
-            on_gpu = steps_on(DEVICE, second, second_rows, gpu.waits.total, precision=precision)
+            on_gpu = steps_on(DEVICE, second, second_rows, gpu.waits.total)
     return on_cpu, on_gpu, gpu
 
 
@@ -121,17 +121,6 @@ def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
     with pytest.raises(InputError, match="is of a run with another device") as caught:
         on_cpu.fit(base.rows)
     assert "\n" not in str(caught.value)
-
-
-def test_vectors_of_an_encoder_on_a_gpu_are_those_of_the_cpu(ground: Callable[[Sample], Ground]) -> None:
-    base = ground(samples_of("simcse")[0])
-    encoder = tiny.sentence_encoder(base.backbone)
-    texts = [row.text for row in base.rows]
-    expected = encoder.encode(texts)
-    with simulated_device() as gpu:
-        found = encoder.to(DEVICE).encode(texts)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert all(reason.startswith("copy") for reason in gpu.waits)
 
 
 def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_vectors(

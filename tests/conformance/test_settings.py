@@ -1,4 +1,4 @@
-"""Every method states its settings without defaults and refuses numbers that mean nothing."""
+"""What every method refuses in one line: settings without meaning, a corpus or run without what it reads."""
 
 from __future__ import annotations
 
@@ -10,27 +10,31 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from methods.core import streams
+from methods.core.errors import InputError
 from methods.registry import METHODS, load_method
-from tests.support import tiny
-from tests.support.samples import Ground, make, samples_of
+from tests.support.samples import Ground, make, refused_by, samples_of
 from tests.support.tiny import Sample
 
 MEANINGLESS = {
     "": (-1, math.inf, math.nan),
     "temperature|scale$": (0,),
-    "dropout|drophead|share$|rate$|momentum$": (1.5,),
+    "dropout|drophead|share$|rate$|momentum$|control_weight": (1.5,),
     "dropout|drophead|rate$|mask_share": (1,),
-    "max_length|width|heads|levels|depth|hidden|radius|directions|dim$|start_sentences": (0,),
+    "max_length|pseudo_length|width|heads|levels|depth|hidden|radius|directions|dim$|start_sentences": (0,),
 }
 """Pattern of a setting's name -> numbers that it cannot take."""
 
+SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
+REFUSED = [(name, *refused) for name in METHODS for refused in refused_by(name)]
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
-def settings_of(method: str) -> tuple[type[BaseModel], list[dict[str, Any]]]:
-    """Returns the class of a method's settings and those of its samples."""
-    return load_method(method).Config, [dict(sample.config) for sample in samples_of(method)]
+def named(samples: list[Sample]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("sample", samples, ids=lambda sample: f"{sample.method}-{sample.label}")
+
+
+def config_of(sample: Sample) -> Any:
+    return load_method(sample.method).Config.model_validate(sample.config)
 
 
 def refused(model: type[BaseModel], settings: dict[str, Any]) -> set[Any]:
@@ -43,46 +47,56 @@ def refused(model: type[BaseModel], settings: dict[str, Any]) -> set[Any]:
 
 
 @every_method
-def test_every_setting_of_a_sample_has_to_be_given(method: str) -> None:
-    model, samples = settings_of(method)
-    for name in samples[0]:
-        given = {key: value for key, value in samples[0].items() if key != name}
-        assert name in refused(model, given), name
+def test_every_setting_is_described_and_must_be_given_and_no_other(method: str) -> None:
+    kind, config = load_method(method).Config, samples_of(method)[0].config
+    assert not [name for name, field in kind.model_fields.items() if not field.description]
+    required = {name for name, field in kind.model_fields.items() if field.is_required()}
+    assert required == set(config)
+    for name in required:
+        with pytest.raises(ValidationError, match=name):
+            kind.model_validate({key: value for key, value in config.items() if key != name})
+    with pytest.raises(ValidationError, match=r"tau.*\n.*Extra inputs are not permitted"):
+        kind.model_validate({**config, "tau": 0.05})
 
 
 @every_method
-def test_every_setting_is_described(method: str) -> None:
-    model, _ = settings_of(method)
-    assert not [name for name, field in model.model_fields.items() if not field.description]
-
-
-@every_method
-def test_a_number_that_means_nothing_is_refused(method: str) -> None:
-    model, samples = settings_of(method)
-    for name in model.model_fields:
-        for settings in samples:
-            if isinstance(settings.get(name), bool) or not isinstance(settings.get(name), int | float):
-                continue
-            assert not refused(model, settings)
-            for pattern, numbers in MEANINGLESS.items():
-                for number in numbers if re.search(pattern, name) else ():
-                    assert name in refused(model, {**settings, name: number}), (name, number)
-
-
-@every_method
-def test_only_a_teachers_vectors_are_asked_for_as_such(method: str) -> None:
-    model, _ = settings_of(method)
+def test_a_number_or_word_that_means_nothing_is_refused(method: str) -> None:
+    model = load_method(method).Config
     for sample in samples_of(method):
-        asked = model.model_validate(sample.config).parent_kind  # type: ignore[attr-defined]
-        assert (asked == "teacher") == (sample.parent == "teacher")
+        settings = dict(sample.config)
+        assert not refused(model, settings)
+        for name, given in settings.items():
+            numeric = isinstance(given, int | float) and not isinstance(given, bool)
+            wrong: list[Any] = ["no such word"] if isinstance(given, str) or numeric else []
+            for pattern, numbers in MEANINGLESS.items() if numeric else ():
+                wrong += numbers if re.search(pattern, name) else ()
+            for value in wrong:
+                assert name in refused(model, {**settings, name: value}), (name, value)
 
 
-@every_method
-def test_a_corpus_of_the_augmentations_that_are_stated_is_enough(
-    method: str, ground: Callable[[Sample], Ground]
+@pytest.mark.parametrize(("method", "changes", "told"), REFUSED)
+def test_settings_without_meaning_are_refused(method: str, changes: dict[str, Any], told: str) -> None:
+    """Changes of the method's first sample, which are no settings together."""
+    with pytest.raises(ValidationError, match=told) as caught:
+        config_of(samples_of(method)[0]._replace(config={**samples_of(method)[0].config, **changes}))
+    assert caught.value.error_count() == 1
+    assert "\n" not in caught.value.errors()[0]["msg"]
+
+
+@named([sample for sample in SAMPLES if config_of(sample).augmentations])
+def test_a_corpus_without_augmentations_is_refused(
+    sample: Sample, ground: Callable[[Sample], Ground]
 ) -> None:
-    for sample in samples_of(method):
-        if sample.trained and sample.parent != "teacher":
-            made = make(sample, ground(sample))
-            rows = made.prepare(tiny.rows(augmentations=made.config.augmentations))
-            assert made.collate(rows[:7], step=0, rng=streams.generator(3, streams.COLLATE, 0))
+    base = ground(sample)
+    with pytest.raises(
+        InputError, match="row 0 of the corpus has no augmentations, expected at least"
+    ) as told:
+        make(sample, base).prepare([row._replace(augmentations=()) for row in base.rows])
+    assert "\n" not in str(told.value)
+
+
+@named([sample for sample in SAMPLES if sample.parent])
+def test_a_run_without_its_parent_is_refused(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+    with pytest.raises(InputError, match="needs a parent and the run has none; set `parent`") as told:
+        make(sample, ground(sample)._replace(parent=None))
+    assert "\n" not in str(told.value)

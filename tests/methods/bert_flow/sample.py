@@ -41,10 +41,3 @@ SAMPLES = [
         export_tolerance=1e-4,
     ),
 ]
-
-REFUSED = [
-    ({"levels": 0}, "levels"),
-    ({"permutation": "shuffle"}, "permutation"),
-    ({"sides": "both"}, "sides"),
-    ({"start_sentences": 1}, "start_sentences"),
-]

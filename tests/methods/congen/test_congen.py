@@ -16,7 +16,7 @@ from methods.core.losses import unit
 from methods.core.teacher_queue import hold_out
 from methods.core.teachers import write_teacher
 from methods.core.types import Row
-from tests.methods.congen.sample import NO_QUEUE, RANDOM_QUEUE, RELEASED
+from tests.methods.congen.sample import RANDOM_QUEUE, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
 
@@ -156,19 +156,6 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
     assert found.item() == pytest.approx(sum(terms).item() / 2, rel=1e-5)  # type: ignore[union-attr]
 
 
-def test_the_tanh_layer_is_exported_and_equal_widths_have_it_too(
-    ground: tuple[Path, Path], tmp_path: Path
-) -> None:
-    vectors = build(ground).exported().encode([row.text for row in ROWS])
-    assert vectors.shape == (30, 24)
-    assert np.abs(vectors).max() < 1
-    same = tiny.write_parent(tmp_path, "teacher", ROWS)
-    assert same is not None
-    method = build((ground[0], same))
-    assert method.encoder.output is not None
-    assert method.encoder.output.weight.shape == (16, 16)
-
-
 def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
     """Ten rows of five texts; holding two rows out removes every row that shares a text with them."""
     texts = [f"text {index // 2}" for index in range(10)]
@@ -190,26 +177,6 @@ def test_a_random_queue_holds_unit_rows_of_the_run_s_seed(ground: tuple[Path, Pa
     assert list(first.prepare(ROWS)) == ROWS
 
 
-def test_without_a_queue_the_batch_alone_is_compared_with(ground: tuple[Path, Path]) -> None:
-    method = build(ground, **NO_QUEUE)
-    loss = method.loss(batch_of(method, list(method.prepare(ROWS))[:6]))
-    assert loss.parts["keys"].item() == 6
-    assert method.queue is None
-
-
-def test_a_queue_below_the_batch_is_refused(ground: tuple[Path, Path]) -> None:
-    method = build(ground, queue_size=5)
-    chosen = list(method.prepare(ROWS))[:6]
-    with pytest.raises(InputError, match="queue of 5 vectors is smaller than the 6 of one step"):
-        method.loss(batch_of(method, chosen))
-
-
 def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) -> None:
     with pytest.raises(InputError, match="starts with 30 sentences of a corpus of 30, expected some left"):
         build(ground, queue_size=30).prepare(ROWS)
-
-
-def test_a_corpus_without_the_second_view_is_refused(ground: tuple[Path, Path]) -> None:
-    single = [row._replace(augmentations=row.augmentations[:1]) for row in ROWS]
-    with pytest.raises(InputError, match="row 0 of the corpus has 1 augmentations, expected at least 2"):
-        build(ground).prepare(single)

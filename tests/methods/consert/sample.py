@@ -31,11 +31,3 @@ SAMPLES = [
     Sample("consert", "cutoffs", {**RELEASED, "first_view": "token-cutoff", "second_view": "dropout"}),
     Sample("consert", "none-none", {**RELEASED, "first_view": "none", "second_view": "none"}),
 ]
-
-REFUSED = [
-    ({"first_view": "span"}, "first_view"),
-    ({"feature_rate": 1.0}, "feature_rate"),
-    ({"element_dropout": "gauss"}, "element_dropout"),
-    ({"training_pooling": "last-two-avg"}, "training_pooling"),
-    ({"contrast_weight": 0.0}, "contrast_weight"),
-]

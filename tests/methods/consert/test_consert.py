@@ -16,7 +16,7 @@ from methods.core import streams
 from methods.core.folders import load_encoder
 from methods.core.losses import nt_xent
 from methods.core.networks import Networks
-from tests.methods.consert.sample import PAPER, RELEASED, SAMPLES
+from tests.methods.consert.sample import PAPER, RELEASED
 from tests.support import tiny
 
 NONE = {**RELEASED, "first_view": "none", "second_view": "none"}
@@ -37,26 +37,6 @@ def test_views_without_edits_and_dropout_are_equal_and_still_train(backbone: Pat
     assert any(bool(value.grad.abs().max() > 1e-6) for value in method.parameters() if value.grad is not None)
 
 
-def test_the_identity_as_order_is_no_edit(backbone: Path) -> None:
-    method, batch = ready(backbone, {**NONE, "second_view": "shuffle"})
-    plain, shuffled = method.vectors(batch)
-    assert not torch.allclose(plain, shuffled, atol=1e-3)
-    columns = batch["positions"].shape[1]
-    batch["positions"] = torch.arange(columns).repeat(12, 1)
-    first, second = method.vectors(batch)
-    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
-    torch.testing.assert_close(first, plain, rtol=0, atol=1e-6)
-
-
-def test_only_the_view_that_asks_for_it_is_shuffled_or_cut(backbone: Path) -> None:
-    _, batch = ready(backbone, RELEASED)
-    order = torch.arange(batch["positions"].shape[1]).expand(6, -1)
-    assert torch.equal(batch["positions"][:6], order)
-    assert not torch.equal(batch["positions"][6:], order)
-    assert bool((batch["factors"][:6] == 0).any())
-    assert bool((batch["factors"][6:] == 1).all())
-
-
 def test_positions_and_factors_of_the_batch_reach_the_encoder(backbone: Path) -> None:
     """The first view is cut and in order, the second whole and shuffled."""
     method, batch = ready(backbone, RELEASED)
@@ -70,20 +50,6 @@ def test_positions_and_factors_of_the_batch_reach_the_encoder(backbone: Path) ->
     plain = method.encoder(tokens)
     assert not torch.allclose(first, plain, atol=1e-3)
     assert not torch.allclose(second, plain, atol=1e-3)
-
-
-def test_a_zeroed_token_is_not_a_masked_one(backbone: Path) -> None:
-    method, batch = ready(backbone, NONE)
-    tokens = batch["pair"]
-    factors = torch.ones(*tokens["input_ids"].shape, 1)
-    factors[:, 1] = 0.0
-    zeroed = method.encoder(tokens, embedding_factors=factors)
-    hidden = tokens["attention_mask"].clone()
-    hidden[:, 1] = 0
-    masked = method.encoder({**tokens, "attention_mask": hidden})
-    plain = method.encoder(tokens)
-    assert not torch.allclose(zeroed, masked, atol=1e-3)
-    assert not torch.allclose(zeroed, plain, atol=1e-3)
 
 
 def test_cutting_below_the_norm_is_another_edit_than_above_it(backbone: Path) -> None:
@@ -151,8 +117,3 @@ def test_weights_are_selected_by_the_mean_and_exported_with_the_runs_pooling(
     exported.save(tmp_path / "folder")
     assert json.loads((tmp_path / "folder/sentbench.json").read_text())["pooling"] == "last-two-avg"
     np.testing.assert_array_equal(load_encoder(tmp_path / "folder").encode(texts), exported.encode(texts))
-
-
-def test_every_view_is_in_the_conformance_kit() -> None:
-    views = {sample.config[side] for sample in SAMPLES for side in ("first_view", "second_view")}
-    assert views == {"none", "shuffle", "token-cutoff", "feature-cutoff", "dropout"}

@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.corpus import CHUNK, Pieces, TokenizedCorpus, pieces_of, positions_by_index, texts_of
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.networks import Networks
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
-from methods.registry import METHODS
 from tests.support import tiny
-from tests.support.samples import Grounds, make, samples_of
 
 TEXTS = ["the man runs", "", "a cat sleeps under the old tree near the river", "the man runs"]
 ROWS = [Row(7, "the man runs", ("a cat", "two dog")), Row(2, "a big river", ("the old tree", "red"))]
@@ -66,12 +63,6 @@ def test_every_encoder_of_a_run_keeps_its_pieces_in_the_runs_folder(backbone: Pa
     assert [encoder.piece_folder for encoder in made] == [tmp_path, tmp_path]
 
 
-def test_nothing_is_kept_without_a_folder(backbone: Path, tmp_path: Path) -> None:
-    encoder = tiny.sentence_encoder(backbone)
-    assert as_lists(pieces_of(encoder, TEXTS, 6)) == encoder.token_ids(TEXTS, max_length=6)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -96,13 +87,6 @@ def other_vocabulary(encoder: SentenceEncoder) -> SentenceEncoder:
     encoder.tokenizer.add_tokens(["zebra"])
     encoder._tokenizers.clear()
     return encoder
-
-
-def test_a_length_beyond_the_positions_is_the_length_of_the_positions(encoder: SentenceEncoder) -> None:
-    """The tiny backbone has 64 positions, so 64 and 512 cut alike and are kept once."""
-    pieces_of(encoder, TEXTS, 64)
-    pieces_of(encoder, TEXTS, 512)
-    assert len(kept(encoder)) == 1
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
@@ -157,29 +141,6 @@ def test_processes_that_want_the_same_pieces_all_get_them(backbone: Path, tmp_pa
         process.join()
     assert [process.exitcode for process in started] == [0, 0, 0, 0]
     assert len(list((tmp_path / "p").glob("*.npy"))) == 1
-
-
-@pytest.fixture(scope="module")
-def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
-    return Grounds(tmp_path_factory.mktemp("grounds"))
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_collates_the_same_batches_from_kept_pieces(
-    name: str, grounds: Grounds, tmp_path: Path
-) -> None:
-    sample = samples_of(name)[0]
-    batches = []
-    for folder in (None, tmp_path, tmp_path):
-        method = make(sample, grounds.of(sample))
-        if isinstance(method.encoder, SentenceEncoder):
-            method.encoder.piece_folder = folder
-        rows = method.prepare(grounds.rows) if sample.trained else grounds.rows
-        rng = streams.generator(3, streams.COLLATE, 0)
-        batches.append(method.collate(rows[:8], step=0, rng=rng) if sample.trained else {})
-    assert list(tmp_path.glob("*.npy")) or not sample.trained
-    for other in batches[1:]:
-        torch.testing.assert_close(other, batches[0], rtol=0, atol=0)
 
 
 def test_each_column_of_a_row_has_the_pieces_of_its_text(encoder: SentenceEncoder) -> None:

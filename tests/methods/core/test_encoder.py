@@ -109,26 +109,11 @@ def test_evaluation_leaves_every_submodule_in_its_mode(backbone: Path) -> None:
     assert not encoder.backbone.embeddings.training  # type: ignore[union-attr]
 
 
-def test_padding_does_not_change_a_vector(backbone: Path) -> None:
-    encoder = load(backbone, pooling="mean").eval()
-    ids = encoder.token_ids(TEXTS)
-    alone = encoder(encoder.pad(ids[1:2]))
-    padded = encoder(encoder.pad(ids))[1:2]
-    torch.testing.assert_close(alone, padded, rtol=0, atol=1e-6)
-
-
 def test_training_truncates_and_keeps_the_special_tokens(backbone: Path) -> None:
     encoder = load(backbone, pooling="cls")
     long, short = encoder.token_ids([TEXTS[2]]), encoder.token_ids([TEXTS[2]], max_length=5)
     assert len(long[0]) == 13
     assert short[0] == [*long[0][:4], long[0][-1]]
-
-
-def test_input_embeddings_give_what_their_ids_give(backbone: Path) -> None:
-    encoder = load(backbone, pooling="mean").eval()
-    tokens = encoder.tokenize(TEXTS)
-    embedded = encoder.backbone.get_input_embeddings()(tokens["input_ids"])  # type: ignore[operator]
-    torch.testing.assert_close(encoder(tokens), encoder(tokens, inputs_embeds=embedded))
 
 
 @pytest.mark.parametrize("pooling", list(LAYERS))
@@ -146,23 +131,6 @@ def test_a_saved_folder_gives_identical_vectors_and_bytes(
     files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
     assert len(files) >= 6
     assert all((tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes() for file in files)
-
-
-def test_an_output_layer_with_tanh_is_written_and_read_by_every_library(
-    backbone: Path, tmp_path: Path
-) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    encoder = load(backbone, pooling="mean")
-    add_mapping(encoder, "linear", teacher_dim=4)
-    linear = encoder.encode(TEXTS)
-    encoder.activation = "tanh"
-    vectors = encoder.encode(TEXTS)
-    np.testing.assert_allclose(vectors, np.tanh(linear), atol=1e-6)
-    encoder.save(tmp_path)
-    np.testing.assert_array_equal(load(tmp_path).encode(TEXTS), vectors)
-    theirs = SentenceTransformer(str(tmp_path), device="cpu", trust_remote_code=False).encode(TEXTS)
-    np.testing.assert_allclose(theirs, vectors, atol=1e-5)
 
 
 def test_an_unknown_activation_of_the_output_layer_is_refused(backbone: Path, tmp_path: Path) -> None:
@@ -231,14 +199,3 @@ def test_a_roberta_has_no_position_for_its_padding_and_those_before_it(backbone:
     encoder = SentenceEncoder(RobertaModel(config), load(backbone, pooling="mean").tokenizer, pooling="mean")
     assert len(encoder.token_ids(["the cat " * 20])[0]) == 18
     assert np.isfinite(encoder.encode(["the cat " * 20])).all()
-
-
-def test_factors_reach_the_states_of_the_backbones_own_pass(backbone: Path) -> None:
-    """Where all layers are read for `states` as where padding is left out for `forward`."""
-    encoder = load(backbone, pooling="mean").eval()
-    tokens = encoder.pad(encoder.token_ids(["the man runs", "a cat"]))
-    factors = (torch.arange(16) % 2.0)[None, None]
-    (states,) = encoder.states(tokens, embedding_factors=factors)
-    found = masked_mean(states, tokens["attention_mask"])
-    torch.testing.assert_close(found, encoder(tokens, embedding_factors=factors))
-    assert not torch.allclose(found, encoder(tokens))

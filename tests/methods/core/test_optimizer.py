@@ -99,19 +99,6 @@ def test_forty_updates_equal_the_textbook_loop(corrected: bool, adam: str, size:
     torch.testing.assert_close(updated(config, weight, gradients, factors), expected, rtol=1e-12, atol=1e-14)
 
 
-def test_the_two_forms_part_only_where_gradients_are_small() -> None:
-    """Step 1 on a gradient g: torch g / (g + eps), transformers g / (g + eps / sqrt(0.001)), in rates."""
-    moved = {
-        (adam, size): -updated(settings(learning_rate=1.0, adam=adam), zero, [zero + size], [1.0]).item()
-        for zero in [torch.zeros(1, 1, dtype=torch.float64)]
-        for adam in ("torch", "transformers")
-        for size in (1.0, 1.0e-7)
-    }
-    assert moved["torch", 1.0] == pytest.approx(moved["transformers", 1.0], abs=1e-6)
-    assert moved["torch", 1.0e-7] == pytest.approx(1 / 1.1)
-    assert moved["transformers", 1.0e-7] == pytest.approx(1 / (1 + 0.1 / math.sqrt(0.001)))
-
-
 @pytest.mark.parametrize("adam", ["torch", "transformers"])
 def test_a_parameter_without_gradient_is_not_decayed(adam: str) -> None:
     module = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False))
@@ -163,15 +150,3 @@ def test_without_a_first_moment_and_correction_it_is_rmsprop() -> None:
         optimizer.step()
         reference.step()
         torch.testing.assert_close(ours[0].data, theirs.data, rtol=0, atol=1e-12)
-
-
-def test_the_first_update_of_rmsprop_has_one_size_for_every_gradient() -> None:
-    """v = 0.1 g^2, so the rate over sqrt(0.1): 3.16 times the rate, whatever g is."""
-    weights = nn.ParameterList([torch.zeros(3, dtype=torch.float64)])
-    config = settings(learning_rate=1.0, betas=[0.0, 0.9], epsilon=1.0e-12, bias_correction=False)
-    optimizer = build_optimizer(weights, config)
-    weights[0].grad = torch.tensor([1e-3, 1.0, -50.0], dtype=torch.float64)
-    set_rate(optimizer, config, step=0, factor=1.0)
-    optimizer.step()
-    expected = torch.tensor([-1.0, -1.0, 1.0], dtype=torch.float64) / math.sqrt(0.1)
-    torch.testing.assert_close(weights[0].data, expected)

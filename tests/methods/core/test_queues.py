@@ -46,14 +46,6 @@ def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
     assert queue.ring.flatten().tolist() == [2, 1, 1, 2, 2]
 
 
-def test_constant_batches_come_out_oldest_first() -> None:
-    """Batches of 2 with values 1 to 7 in a queue of four batches: 4 5 6 7 remain."""
-    queue = VectorQueue(8, 3)
-    for value in range(1, 8):
-        queue.push(constant(value, 2))
-    assert queue.oldest_first()[:, 0].tolist() == [4, 4, 5, 5, 6, 6, 7, 7]
-
-
 def test_newest_takes_from_the_young_end_and_nothing_for_zero() -> None:
     queue = VectorQueue(4, 1)
     queue.push(torch.arange(6.0).unsqueeze(1))
@@ -61,19 +53,6 @@ def test_newest_takes_from_the_young_end_and_nothing_for_zero() -> None:
     assert queue.newest(9).flatten().tolist() == [2, 3, 4, 5]
     assert queue.newest(0).shape == (0, 1)
     assert VectorQueue(4, 1).newest(2).shape == (0, 1)
-
-
-def test_a_reloaded_queue_continues_where_it_stopped() -> None:
-    whole, cut = VectorQueue(6, 3), VectorQueue(6, 3)
-    for value in range(4):
-        whole.push(constant(value, 4))
-        cut.push(constant(value, 4))
-        resumed = VectorQueue(6, 3)
-        resumed.load_state_dict(cut.state_dict())
-        cut = resumed
-        assert torch.equal(cut.oldest_first(), whole.oldest_first())
-        assert torch.equal(cut.ring, whole.ring)
-    assert set(whole.state_dict()) == {"ring", "next", "count"}
 
 
 def test_stored_vectors_have_no_graph_and_do_not_follow_their_source() -> None:
@@ -84,13 +63,6 @@ def test_stored_vectors_have_no_graph_and_do_not_follow_their_source() -> None:
         source.zero_()
     assert not queue.ring.requires_grad
     assert queue.stored().tolist() == [[2, 2, 2], [2, 2, 2]]
-
-
-def test_vectors_in_half_precision_are_stored_in_single() -> None:
-    queue = VectorQueue(2, 1)
-    queue.push(torch.tensor([[0.1]], dtype=torch.bfloat16))
-    assert queue.stored().dtype == torch.float32
-    assert queue.stored().item() == torch.tensor(0.1, dtype=torch.bfloat16).item()
 
 
 @pytest.mark.parametrize("size", [0, -3])

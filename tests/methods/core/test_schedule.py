@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from harness.plan.recipes import load_recipes
-from harness.plan.resolve import resolve
 from methods.core.errors import InputError
 from methods.core.schedule import plan_steps, rate_factor
-from methods.core.streams import generator, row_order, subset, torch_seed
+from methods.core.streams import generator, subset, torch_seed
 from methods.core.train_config import TrainConfig
 from tests.support import tiny
 
@@ -102,31 +100,8 @@ def test_streams_differ_by_seed_name_and_step_and_repeat_otherwise() -> None:
     assert len({torch_seed(*key) for key in keys}) == len(keys)
 
 
-def test_an_epoch_visits_every_row_once_and_each_in_its_own_order() -> None:
-    first, second = row_order(0, 0, 100), row_order(0, 1, 100)
-    assert sorted(first) == sorted(second) == list(range(100))
-    assert first.tolist() != second.tolist()
-
-
 def test_smaller_shares_of_one_seed_are_nested() -> None:
     small, large = subset(0, 1000, 0.03), subset(0, 1000, 0.3)
     assert (len(small), len(large)) == (30, 300)
     assert set(small) <= set(large)
     assert set(small) != set(subset(1, 1000, 0.03))
-
-
-def test_rows_of_scts_tables_are_evaluated_inside_epochs_and_as_often_as_stated() -> None:
-    """Every 64 steps in SCT's text, every 512 in the code of ConGen; Wu et al. count over the run."""
-    plan = resolve(load_recipes(), ["competitors", "sct"])
-    found = {
-        (run.method, run.train["eval_every"], run.train["eval_within"])
-        for run in plan.runs.values()
-        if run.corpus != "data/wiki1m" or run.method == "ckd"
-    }
-    assert found == {
-        ("sct", 64, "epoch"),
-        ("distill", 64, "epoch"),
-        ("ckd", 64, "epoch"),
-        ("congen", 512, "epoch"),
-        ("ckd", 125, "run"),
-    }

@@ -73,12 +73,6 @@ def test_a_corpus_of_equal_size_with_one_other_text_is_refused(folder: Path, col
         read(folder, [*ROWS[:5], changed, *ROWS[6:]])
 
 
-def test_rows_in_another_order_are_refused(folder: Path) -> None:
-    shifted = [row._replace(index=(row.index + 1) % len(ROWS)) for row in ROWS]
-    with pytest.raises(InputError, match="no vector of row 1 "):
-        read(folder, shifted)
-
-
 def test_a_teacher_without_digests_is_made_again(folder: Path, tmp_path: Path) -> None:
     for name in ("vectors.npy", "teacher.json"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())

@@ -101,30 +101,6 @@ def test_without_noise_and_weights_the_paper_preset_is_simcse_bit_for_bit(
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 
-def test_the_students_dropout_is_the_same_with_and_without_noise_and_complement(build: Build) -> None:
-    plain = build({**PAPER, **UNWEIGHTED, "noise_ratio": 0.0}, parent=None)
-    full = build({**PAPER, "complement_dropout": True})
-    seen = []
-    for method in (plain, full):
-        kept: list[Tensor] = []
-        method.head.register_forward_hook(lambda module, given, made, kept=kept: kept.append(made.detach()))
-        loss_of(method)
-        seen.append(kept[0])
-    assert torch.equal(*seen)
-
-
-@pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
-def test_complement_and_noise_neither_learn_nor_carry_a_graph(preset: dict[str, Any], build: Build) -> None:
-    """Law 6 compares the complement with its start."""
-    method = build(preset)
-    assert method.complement is not None
-    batch = batch_of(method)
-    loss_of(method, batch).total.backward()
-    assert batch["noise"].grad is None
-    assert all(value.grad is None for value in method.complement.module.parameters())
-    assert method.complement.module.training is preset["complement_dropout"]
-
-
 def test_the_students_gradient_is_that_of_constant_noise(build: Build) -> None:
     """Handing in the moved noise with no steps left gives the same gradients as moving it inside."""
     gradients = []

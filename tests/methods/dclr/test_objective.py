@@ -172,38 +172,6 @@ def test_cross_entropy_without_weights_and_noise_is_simcse() -> None:
     assert objective.cross_entropy(logits).item() == pytest.approx(expected.item(), abs=1e-12)
 
 
-def test_noise_columns_raise_the_cross_entropy_and_masking_a_likeness_lowers_it() -> None:
-    plain = random_cosines(4, 4, seed=6)
-    more = torch.cat([plain, random_cosines(4, 3, seed=7)], dim=1)
-    bare = objective.cross_entropy(plain / 0.05)
-    assert objective.cross_entropy(more / 0.05) > bare
-    for row, column in (plain > 0).nonzero().tolist():
-        if row == column:
-            continue
-        masked = torch.zeros(4, 4, dtype=torch.bool)
-        masked[row, column] = True
-        for reading in ("zero-logit", "excluded"):
-            logits = objective.weighted_logits(plain, masked, temperature=0.05, masked_pair=reading)
-            assert objective.cross_entropy(logits) < bare
-
-
-@pytest.mark.parametrize("name", sorted(objective.OBJECTIVES))
-def test_losses_do_not_depend_on_the_order_of_sentences_or_noise(name: str) -> None:
-    similarities = random_cosines(4, 7, seed=8) / 0.1
-    order, other = torch.tensor([2, 0, 3, 1]), torch.tensor([6, 4, 5])
-    moved = similarities[order][:, torch.cat([order, other])]
-    loss = objective.OBJECTIVES[name]
-    assert loss(moved).item() == pytest.approx(loss(similarities).item(), abs=1e-12)
-
-
-@pytest.mark.parametrize("threshold", [-2.0, -0.5, 0.0, 0.9, 1.0, 1.5])
-@pytest.mark.parametrize("comparison", ["above", "at-or-above"])
-def test_a_positive_always_counts(threshold: float, comparison: objective.Comparison) -> None:
-    scores = torch.ones(3, 3)
-    masked = objective.false_negatives(scores, threshold=threshold, comparison=comparison)
-    assert not masked.diagonal().any()
-
-
 def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
     """A cosine that rounding lifts above 1 is still not above a threshold of 1."""
     scores = torch.full((3, 3), 1.0000001)

@@ -14,6 +14,7 @@ from methods.core.folders import load_backbone
 from tests.methods.dclr.built import Build, batch_of, loss_of
 from tests.methods.dclr.sample import PAPER, UNWEIGHTED
 from tests.support import tiny
+from tests.support.samples import write_words
 from tests.support.tiny import Sample
 
 
@@ -180,19 +181,3 @@ def test_bad_parents_are_told_in_one_line(build: Build, folders: dict[str, Path]
         with pytest.raises(InputError, match=message) as caught:
             tiny.build(sample, folders["student"], parent=parent)
         assert "\n" not in str(caught.value)
-
-
-def test_a_parent_without_a_pooler_cannot_score_with_one(folders: dict[str, Path]) -> None:
-    sample = Sample("dclr", "bad", {**PAPER, "complement_vector": "pooler"})
-    with pytest.raises(InputError, match="pooler") as caught:
-        tiny.build(sample, folders["student"], parent=folders["complement"])
-    assert "\n" not in str(caught.value)
-
-
-def write_words(folder: Path) -> None:
-    from safetensors.torch import save_file
-
-    folder.mkdir()
-    save_file({"vectors": torch.ones(2, 4)}, folder / "vectors.safetensors")
-    (folder / "vocab.txt").write_text("a\nthe\n", encoding="utf-8")
-    (folder / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}', encoding="utf-8")

@@ -60,18 +60,7 @@ def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
     assert tiny.build(MAPPED, narrow, parent=parent).exported().dim == 32
 
 
-def test_a_teacher_of_a_shorter_corpus_is_refused(backbone: Path, tmp_path: Path) -> None:
-    rows = tiny.rows()
-    parent = self_taught(backbone, tmp_path / "t", rows[:10])
-    with pytest.raises(InputError, match="computed on another corpus"):
-        tiny.build(SAME, backbone, parent=parent).prepare(rows)
-
-
-def test_a_run_without_a_parent_and_a_parent_without_vectors_are_refused(
-    backbone: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match="needs a parent and the run has none"):
-        tiny.build(SAME, backbone, parent=None)
+def test_a_parent_without_vectors_is_refused(backbone: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no teacher\.json"):
         tiny.build(SAME, backbone, parent=backbone)
     with pytest.raises(InputError, match="run the parent first"):

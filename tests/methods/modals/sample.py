@@ -13,9 +13,6 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"positive": "extrapolate"}, "positive"),
-    ({"magnitude": -0.1}, "magnitude"),
-    ({"temperature": 0.0}, "temperature"),
     ({"directions": 4}, "directions go with positive: pca-jittering"),
     ({"positive": "pca-jittering"}, "directions go with positive: pca-jittering"),
 ]

@@ -160,17 +160,3 @@ def test_the_pool_is_the_second_pass_without_gradient(
     assert vectors.requires_grad
     assert not pool.requires_grad
     assert magnitude == 0.1
-
-
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.label)
-def test_positives_are_moved_and_pass_gradients(sample: tiny.Sample, backbone: Path) -> None:
-    method, batch = ready(sample, backbone)
-    torch.manual_seed(5)
-    anchors, positives, moved = method.vectors(batch)
-    assert 0 < float(moved.detach()) < 0.5
-    method.eval()
-    still, _, _ = method.vectors(batch)
-    assert not torch.allclose(still, positives, atol=1e-4)
-    positives.sum().backward()
-    assert method.encoder.backbone.embeddings.word_embeddings.weight.grad.abs().sum() > 0
-    assert anchors.shape == positives.shape == (6, 16)

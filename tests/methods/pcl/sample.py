@@ -47,10 +47,7 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"positives": 0}, "positives"),
     ({"edits": ["shuffel", *["invert"] * 7]}, "'shuffle', 'invert', 'delete' or 'repeat'"),
-    ({"edit_share": 1.5}, "edit_share"),
-    ({"temperature": 0.0}, "temperature"),
     ({"positives": 10}, "positives 10 needs 9 edits and `edits` has 8"),
     ({"coupling": "tied"}, "tied networks share head and mask"),
     ({"coupling": "fixed", "peer_head": "cls-own-mlp"}, "fixed peer cannot train"),

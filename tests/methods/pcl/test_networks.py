@@ -84,18 +84,6 @@ def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> No
         torch.testing.assert_close(double[name], 2 * once[name], rtol=1e-3, atol=1e-5)
 
 
-def test_tied_passes_differ_by_dropout(make: Make) -> None:
-    tied = make(coupling="tied", **PLAIN_PEER)
-    main, peer = tied.vectors(batch_of(tied))
-    assert not torch.allclose(main, peer, atol=1e-3)
-
-
-def test_without_a_peer_no_second_network_is_loaded(make: Make) -> None:
-    method = make(coupling="none")
-    assert {name.split(".")[0] for name, _ in method.named_parameters()} == {"encoder", "head"}
-    assert set(batch_of(method)) == {"views"}
-
-
 @pytest.mark.parametrize(("parent", "head"), [("parent", "cls-shared-mlp"), ("public", "pooler-shared-mlp")])
 def test_a_fixed_peer_learns_nothing_and_is_a_constant_to_the_head(
     make: Make, parent: str, head: str

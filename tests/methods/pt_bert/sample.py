@@ -43,10 +43,6 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"pseudo_length": 0}, "pseudo_length"),
-    ({"pseudo_heads": 0}, "pseudo_heads"),
-    ({"pseudo_dropout": 1.0}, "pseudo_dropout"),
-    ({"momentum": 1.01}, "momentum"),
     ({"pseudo_source": "tokens"}, "expected plain"),
     ({"pseudo_source": "tokens", "pseudo_form": "plain", "export": "output"}, "expected plain"),
 ]

@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.plan.recipes import load_recipes
 from methods.core import streams
-from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.core.types import Batch
-from tests.methods.pt_bert.sample import COLLAPSED, PAPER, RELEASED, TOKEN_STATES
+from tests.methods.pt_bert.sample import COLLAPSED, PAPER, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
-
-RECIPES = Path(__file__).parents[3] / "recipes"
 
 
 def build(backbone: Path, config: Any, method: str = "pt-bert") -> Any:
@@ -62,26 +58,6 @@ def test_training_leaves_the_pseudo_tokens_bit_for_bit_as_they_were(backbone: Pa
     assert torch.equal(method.key_block.tokens, start["key_block.tokens"])
     assert not torch.equal(method.block.value.weight, start["block.value.weight"])
     assert not torch.equal(method.block.query.weight, start["block.query.weight"])
-
-
-@pytest.mark.parametrize(("config", "matters"), [(RELEASED, False), (PAPER, False), (TOKEN_STATES, True)])
-def test_other_pseudo_tokens_change_the_loss_only_with_token_states(
-    backbone: Path, config: dict[str, Any], matters: bool
-) -> None:
-    for form in {config["pseudo_form"], "plain"}:
-        losses = []
-        for sd in (0.1, 10.0):
-            method = build(backbone, {**config, "pseudo_form": form})
-            torch.nn.init.normal_(method.block.tokens, std=sd)
-            torch.nn.init.normal_(method.key_block.tokens, std=sd)
-            torch.manual_seed(5)
-            losses.append(method.loss(batch_of(method)).total.item())
-        assert (losses[0] != losses[1]) is matters
-
-
-def test_factorised_and_plain_train_alike_over_several_steps(backbone: Path) -> None:
-    lean, wide = (losses_of(backbone, {**RELEASED, "pseudo_form": form}) for form in ("factorised", "plain"))
-    assert lean == pytest.approx(wide, rel=1e-4)
 
 
 def test_dropout_rate_zero_in_the_block_trains_as_collapsed(backbone: Path) -> None:
@@ -142,23 +118,3 @@ def test_the_exported_output_is_the_block_of_the_vector_without_dropout(backbone
 
 def test_what_is_exported_does_not_change_training(backbone: Path) -> None:
     assert losses_of(backbone, RELEASED) == losses_of(backbone, {**RELEASED, "export": "output"})
-
-
-def test_heads_must_divide_the_width(backbone: Path) -> None:
-    with pytest.raises(InputError, match="12 heads for width 16"):
-        build(backbone, {**RELEASED, "pseudo_heads": 12})
-
-
-def test_readings_of_the_recipe_differ_in_the_listed_switches_only() -> None:
-    systems = load_recipes(RECIPES)["ptbert"].systems
-    methods = [system.method for system in systems.values()]
-    assert (methods.count("pt-bert"), methods.count("moco"), methods.count("simcse")) == (16, 8, 2)
-    released, paper = systems["pt-bert"].config, systems["pt-bert-paper"].config
-    assert {key for key in released if released[key] != paper[key]} == {
-        "momentum_start",
-        "queue_holds_batch",
-        "head",
-        "key_second_attention",
-    }
-    moco = systems["moco"].config
-    assert all(released[key] == moco[key] for key in released.keys() & moco.keys())

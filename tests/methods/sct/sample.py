@@ -55,12 +55,9 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"online_temperature": 0.0}, "greater than 0"),
-    ({"reference_temperature": -0.1}, "greater than 0"),
     ({"views": [1]}, "at least 2"),
     ({"views": [1, -1]}, "0 for the sentence"),
     ({"self_supervision": None}, "expected at least one"),
     ({"self_supervision": {**OWN, "momentum": 1.5}}, "less than or equal to 1"),
     ({"self_supervision": {**OWN, "loss": "contrastive"}}, "info-nce"),
-    ({"queue_size": -1}, "greater than or equal to 0"),
 ]

@@ -69,21 +69,6 @@ def test_value_and_gradient_equal_the_slow_form(count: int, crossing: bool) -> N
     assert_equal_with_gradients(fast, slow, [online], atol=1e-10)
 
 
-def test_exchanging_the_views_with_their_queues_changes_nothing() -> None:
-    online, references, queues = setting()
-    plain = crossed(online, references, queues).total.item()
-    assert crossed(online.flip(0), references.flip(0), queues[::-1]).total.item() == pytest.approx(plain)
-    assert crossed(online, references, [q.flip(0) for q in queues]).total.item() == pytest.approx(plain)
-    assert crossed(online, references, queues[::-1]).total.item() != pytest.approx(plain, abs=1e-4)
-
-
-def test_the_temperatures_have_different_roles() -> None:
-    online, references, queues = setting()
-    swapped = {"online_temperature": 0.2, "reference_temperature": 0.3}
-    plain = crossed(online, references, queues).total.item()
-    assert crossed(online, references, queues, **swapped).total.item() != pytest.approx(plain, abs=1e-3)
-
-
 def test_equal_views_and_temperatures_cost_nothing() -> None:
     """z_1 = r_2 and z_2 = r_1: both KL terms are 0 and so is the gradient."""
     _, references, queues = setting()

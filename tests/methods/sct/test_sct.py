@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from methods.core import streams
 from methods.core.errors import InputError
@@ -187,23 +186,6 @@ def test_the_loss_weight_scales_loss_and_gradient(backbone: Path) -> None:
     half = built(backbone, {**RELEASED, "loss_weight": 0.5})
     mine, theirs = gradients(single, batch), gradients(half, batch)
     assert all(torch.allclose(mine[name], 2 * theirs[name], atol=1e-6) for name in mine)
-
-
-def test_the_projector_is_its_layers_in_series_at_a_width_where_onednn_works() -> None:
-    """Values and gradients of torch's own pass through the same layers, to 1e-6 of the largest entry."""
-    torch.manual_seed(0)
-    projector, vectors = Projector(64, blocks=2, factor=4), torch.randn(5, 64, requires_grad=True)
-    plain = vectors
-    for layer in projector.modules():
-        plain = layer(plain) if isinstance(layer, nn.Linear | nn.ReLU) else plain
-    leaves = [vectors, *projector.parameters()]
-    assert torch.allclose(projector(vectors), plain, atol=1e-6)
-    for got, wanted in zip(
-        torch.autograd.grad(projector(vectors).square().sum(), leaves),
-        torch.autograd.grad(plain.square().sum(), leaves),
-        strict=True,
-    ):
-        assert (got - wanted).abs().max() <= 1e-6 * wanted.abs().max()
 
 
 def test_the_projector_has_three_blocks_of_two_layers_and_is_not_exported(backbone: Path) -> None:

@@ -31,7 +31,4 @@ SAMPLES = [
 REFUSED = [
     ({"first_layer": 1, "objective": "opt1"}, "first_layer"),
     ({"first_layer": 2, "last_layer": 2}, "first_layer"),
-    ({"opt2_negatives": "some"}, "opt2_negatives"),
-    ({"normaliser": "sum"}, "normaliser"),
-    ({"temperature": 0.0}, "temperature"),
 ]

@@ -123,26 +123,6 @@ def test_one_layer_is_one_sided_info_nce() -> None:
     assert_equal_with_gradients(one, other, (anchors, layers))
 
 
-def test_layers_and_sentences_may_change_places_and_vectors_their_length() -> None:
-    anchors, layers = drawn(BATCH, WIDTH), drawn(BATCH, LAYERS, WIDTH, seed=1)
-    expected = layer_contrast(anchors, layers, temperature=TEMPERATURE)
-    order = torch.tensor([3, 0, 4, 1, 2])
-    scale = torch.rand(BATCH, LAYERS, 1, dtype=torch.float64) + 0.5
-    for one, other in (
-        (anchors, layers[:, [2, 0, 1]]),
-        (anchors[order], layers[order]),
-        (3.0 * anchors, layers * scale),
-    ):
-        torch.testing.assert_close(layer_contrast(one, other, temperature=TEMPERATURE), expected)
-
-
-def test_a_further_layer_raises_the_terms_of_all_the_others() -> None:
-    anchors, layers = drawn(BATCH, WIDTH), drawn(BATCH, LAYERS, WIDTH, seed=1)
-    fewer = layer_terms(anchors, layers[:, :-1], temperature=TEMPERATURE)
-    more = layer_terms(anchors, layers, temperature=TEMPERATURE)[:, :-1]
-    assert bool((more > fewer).all())
-
-
 def test_the_released_normaliser_is_twice_the_mean() -> None:
     anchors, others = drawn(BATCH, WIDTH), drawn(BATCH, WIDTH, seed=1)
     mean = symmetric_contrast(anchors, others, temperature=TEMPERATURE)

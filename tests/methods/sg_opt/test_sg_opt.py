@@ -13,7 +13,7 @@ from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
 from methods.core.types import Row
 from methods.sg_opt import objective
-from tests.methods.sg_opt.sample import BACK_TRANSLATION, PAPER, RELEASED, SAMPLES
+from tests.methods.sg_opt.sample import BACK_TRANSLATION, PAPER, RELEASED
 from tests.support import tiny
 
 PLAIN = {**PAPER, "freeze_embeddings": True}
@@ -121,13 +121,3 @@ def test_the_head_is_two_wide_layers_with_exact_gelu_on_both_and_is_not_exported
 def test_a_layer_beyond_the_backbone_is_refused_in_one_line(backbone: Path) -> None:
     with pytest.raises(InputError, match=r"layers 0 to 4 of a backbone with 3 hidden states; expected"):
         ready(backbone, {**PLAIN, "last_layer": 4})
-
-
-def test_every_objective_is_in_the_conformance_kit() -> None:
-    assert {sample.config["objective"] for sample in SAMPLES} == {
-        "sg-opt",
-        "opt2",
-        "opt1",
-        "sg",
-        "back-translation",
-    }

@@ -17,11 +17,3 @@ SAMPLES = [
     Sample("simcse", "no-dropout", {**_PLAIN, "dropout": 0.0}),
     Sample("simcse", "paraphrase", {**_PLAIN, "positive": "paraphrase", "objective": "nt-xent"}),
 ]
-
-REFUSED = [
-    ({"positive": "translation"}, "positive"),
-    ({"temperature": 0.0}, "temperature"),
-    ({"temperature": "0.05"}, "temperature"),
-    ({"head": "mpl"}, "head"),
-    ({"dropout": 1.0}, "dropout"),
-]

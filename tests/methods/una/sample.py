@@ -32,16 +32,3 @@ SAMPLES = [
     Sample("una", "matched", {**RELEASED, "style": "matched", "unchanged": "single-term", "head": "none"}),
     Sample("una", "never", {**RELEASED, "period": 0}),
 ]
-
-REFUSED = [
-    ({"magnitude": 0.0}, "magnitude"),
-    ({"magnitude": 1.5}, "magnitude"),
-    ({"radius": 0}, "radius"),
-    ({"period": -1}, "period"),
-    ({"period": 2.5}, "period"),
-    ({"temperature": 0.0}, "temperature"),
-    ({"role": "row"}, "role"),
-    ({"unit": "token"}, "unit"),
-    ({"unchanged": True}, "unchanged"),
-    ({"style": "upper"}, "style"),
-]

@@ -55,15 +55,6 @@ def test_windows_hold_2r_plus_1_terms_inside_and_r_plus_1_at_both_ends() -> None
         assert sorted(set(others.tolist())) == [j for j in range(low, high + 1) if j != rank]
 
 
-def test_a_radius_beyond_the_vocabulary_draws_from_all_terms_by_relevance() -> None:
-    ranking = ranking_of([4.0, 3.0, 2.0, 1.0])
-    for rank in range(4):
-        drawn = draw(ranking, np.full(DRAWS, rank), np.random.default_rng(rank), radius=4000, other=False)
-        assert (
-            chisquare(np.bincount(drawn, minlength=4), DRAWS * np.array([0.4, 0.3, 0.2, 0.1])).pvalue > 0.01
-        )
-
-
 def test_equal_relevance_also_none_at_all_gives_uniform_draws() -> None:
     for relevance in ([2.0] * 9, [5.0] + [0.0] * 8):
         drawn = draw(

@@ -12,7 +12,6 @@ from methods.una.terms import (
     Documents,
     Ranking,
     Sentences,
-    above_lowest,
     counted_sentences,
     rank_terms,
     read_documents,
@@ -109,31 +108,6 @@ def test_augmentations_count_as_documents_and_get_no_scores() -> None:
     )
 
 
-def test_scores_do_not_change_with_the_base_of_a_logarithm_and_do_without_one_in_tf() -> None:
-    shares, idf, lengths = (
-        np.array([2, 1, 1, 1, 2, 1]) / 6,
-        np.array([0.3, 0.7, 0.7, 1.4, 0.3, 1.4]),
-        np.array([6]),
-    )
-    found = above_lowest(np.log1p(shares) * idf, lengths)
-    np.testing.assert_allclose(
-        above_lowest(np.log1p(shares) / np.log(2) * idf * 0.5, lengths), found, atol=1e-12
-    )
-    assert np.abs(above_lowest(shares * idf, lengths) - found).max() > 0.01
-
-
-def test_scores_have_mean_one_and_minimum_zero_or_are_all_zero() -> None:
-    documents = [*random_documents(), ["w1"], ["w1", "w1"]]
-    _, _, sentences = counted([" ".join(document) for document in documents])
-    positions, flat = every(sentences), 0
-    for start, end in zip(positions.ends, positions.ends[1:], strict=False):
-        ratios = positions.ratios[start:end]
-        flat += not ratios.any()
-        assert ratios.min() == 0
-        assert not ratios.any() or ratios.mean() == pytest.approx(1, abs=1e-5)
-    assert 2 <= flat < len(documents) / 2
-
-
 def test_an_empty_sentence_is_an_empty_document() -> None:
     documents = read_documents(["a b", "", "b c", ""])
     ranking = rank_terms(documents)
@@ -170,13 +144,3 @@ def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
         some = take(sentences, np.arange(start, min(start + 7, 200)))
         words = slice(sentences.ends[start], sentences.ends[min(start + 7, 200)])
         assert some.ratios.tobytes() == together.ratios[words].tobytes()
-
-
-def test_memory_is_in_proportion_to_words_sentences_and_terms() -> None:
-    """Five bytes a word, for ranks replace numbers; 8 a sentence; 28 a term next to its text."""
-    documents, ranking, sentences = counted([" ".join(document) for document in random_documents(300)])
-    assert np.shares_memory(sentences.ranks, documents.flat)
-    assert sentences.ranks.nbytes + sentences.counts.nbytes == 5 * len(documents.flat)
-    assert sentences.ends.nbytes == 8 * 300 + 8
-    arrays = (ranking.order, ranking.relevance, ranking.idf, ranking.mass)
-    assert sum(array.nbytes for array in arrays) == 28 * len(ranking.terms) + 8

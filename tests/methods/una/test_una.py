@@ -57,14 +57,6 @@ def test_without_copies_a_run_is_the_baseline_bit_for_bit(
     assert len(log.splitlines()) == 6 + 3
 
 
-def test_plain_steps_between_copies_equal_the_baseline(backbone: Path) -> None:
-    method, plain = build(backbone), build(backbone, period=0)
-    for step in (1, 2, 3, 4, 6):
-        batch, other = collate(method, step), collate(plain, step)
-        assert list(batch) == ["views"]
-        assert all(torch.equal(batch["views"][name], other["views"][name]) for name in batch["views"])
-
-
 def test_every_fifth_step_has_copies(backbone: Path) -> None:
     method = build(backbone)
     assert [step for step in range(12) if "shares" in collate(method, step)] == [0, 5, 10]
@@ -80,16 +72,6 @@ def test_a_una_step_encodes_each_copy_once_or_twice(backbone: Path, role: str, v
     assert not (batch[:6] == batch[12:18]).all(dim=1).any()
     if role == "pair":
         assert torch.equal(batch[12:18], batch[18:])
-
-
-def test_two_passes_of_a_copy_differ_by_dropout_alone(backbone: Path) -> None:
-    method = build(backbone)
-    tokens = collate(method, 0)["views"]
-    first, second = method.encoder(tokens).chunk(4)[2:]
-    assert (first - second).abs().max() > 1e-3
-    method.eval()
-    first, second = method.encoder(tokens).chunk(4)[2:]
-    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
 
 
 def test_the_loss_tells_the_roles_apart_and_logs_what_was_swapped(backbone: Path) -> None:
@@ -179,10 +161,3 @@ def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(b
             jumps[name] = max(jumps[name], *(abs(rank[a] - rank[b]) for a, b in pairs))
     assert jumps["near"] == 1
     assert jumps["far"] > 10
-
-
-def test_a_radius_beyond_the_vocabulary_is_the_whole_vocabulary(backbone: Path) -> None:
-    rows = tiny.rows()
-    assert texts_of(build(backbone, rows, radius=10**6), rows) == texts_of(
-        build(backbone, rows, radius=60), rows
-    )
