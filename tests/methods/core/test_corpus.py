@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from methods.core.corpus import CHUNK, Pieces, TokenizedCorpus, pieces_of, positions_by_index, texts_of
 from methods.core.encoder import SentenceEncoder
@@ -105,42 +102,10 @@ def test_a_damaged_file_is_made_again(encoder: SentenceEncoder, damage: str) -> 
     assert path.read_bytes() == whole
 
 
-def test_a_killed_writer_leaves_nothing_that_is_read(
-    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*given: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        pieces_of(encoder, TEXTS, 6)
-    monkeypatch.undo()
-    assert kept(encoder) == []
-    assert as_lists(pieces_of(encoder, TEXTS, 6)) == encoder.token_ids(TEXTS, max_length=6)
-
-
 def test_more_texts_than_a_chunk_are_all_kept(encoder: SentenceEncoder) -> None:
     texts = ["a cat"] * CHUNK + ["the old man"]
     assert pieces_of(encoder, texts, 8).ids(CHUNK).tolist() == encoder.token_ids(["the old man"])[0]
     assert pieces_of(encoder, [], 8).ends.tolist() == [0]
-
-
-def tokenise(backbone: Path, folder: Path) -> None:
-    encoder = tiny.sentence_encoder(backbone)
-    encoder.piece_folder = folder
-    assert as_lists(pieces_of(encoder, TEXTS * 50, 6)) == encoder.token_ids(TEXTS * 50, max_length=6)
-
-
-def test_processes_that_want_the_same_pieces_all_get_them(backbone: Path, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    torch.set_num_threads(1)
-    started = [context.Process(target=tokenise, args=(backbone, tmp_path / "p")) for _ in range(4)]
-    for process in started:
-        process.start()
-    for process in started:
-        process.join()
-    assert [process.exitcode for process in started] == [0, 0, 0, 0]
-    assert len(list((tmp_path / "p").glob("*.npy"))) == 1
 
 
 def test_each_column_of_a_row_has_the_pieces_of_its_text(encoder: SentenceEncoder) -> None:

@@ -87,18 +87,6 @@ def test_a_chunk_has_64_rows_or_what_the_scratch_holds(batch: int, per_row: int,
     assert _chunk_rows(batch, per_row) == rows
 
 
-def test_several_online_sets_share_a_target_and_keep_their_own_gradients() -> None:
-    """ConGen's two terms with weights 0.3 and 0.7: equal to two calls, also in the gradient."""
-    r, queue = vectors(ROWS, 1), vectors(QUEUE, 2)
-    z = torch.stack([vectors(ROWS, 3), vectors(ROWS, 4)]).requires_grad_()
-    weights = torch.tensor([0.3, 0.7], dtype=torch.float64)
-    (mine,) = torch.autograd.grad((matched(z, r, [queue, r]).cross_entropy * weights).sum(), z)
-    apart = [matched(one, r, [queue, r]).cross_entropy for one in z]
-    (theirs,) = torch.autograd.grad(0.3 * apart[0] + 0.7 * apart[1], z)
-    assert matched(z, r, [queue, r]).cross_entropy.tolist() == pytest.approx([x.item() for x in apart])
-    assert torch.allclose(mine, theirs, atol=1e-12)
-
-
 def test_gradients_in_fp32_keep_four_digits_where_one_key_has_nearly_all_mass() -> None:
     """Random queue, own key nearest, temperatures 0.04 and 0.05: 1 - p is below 1e-6, where the plain fp32
     difference q - p loses its digits. The fp64 gradient is the yardstick, relative to its largest entry."""

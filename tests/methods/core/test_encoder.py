@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
 
 from methods.core.encoder import SentenceEncoder, evaluating
@@ -169,23 +168,6 @@ def test_cutting_keeps_the_first_layers(backbone: Path, tmp_path: Path) -> None:
 def test_a_plain_folder_without_pooling_is_refused(backbone: Path) -> None:
     with pytest.raises(InputError, match=r"does not say how it pools.*--pooling"):
         load_encoder(backbone)
-
-
-def test_weights_with_missing_keys_are_refused(backbone: Path, tmp_path: Path) -> None:
-    load(backbone, pooling="cls").save(tmp_path)
-    weights = load_file(tmp_path / "model.safetensors")
-    weights.pop("encoder.layer.1.output.dense.weight")
-    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
-    with pytest.raises(InputError, match=r"1 weights are missing, the first is encoder\.layer\.1"):
-        load_encoder(tmp_path)
-
-
-def test_a_sentence_transformers_folder_without_a_mode_is_refused(backbone: Path, tmp_path: Path) -> None:
-    load(backbone, pooling="cls").save(tmp_path)
-    (tmp_path / "sentbench.json").unlink()
-    (tmp_path / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 16}')
-    with pytest.raises(InputError, match="pooling mode None, expected cls or mean"):
-        load_encoder(tmp_path)
 
 
 def test_a_roberta_has_no_position_for_its_padding_and_those_before_it(backbone: Path) -> None:

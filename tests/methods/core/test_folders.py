@@ -125,12 +125,6 @@ def test_folders_of_every_kind_give_the_same_vectors(saved: Path, change: Callab
     assert np.array_equal(load_encoder(saved).encode(TEXTS), expected)
 
 
-def test_a_module_that_names_only_its_package_is_refused(saved: Path) -> None:
-    edit(saved / "modules.json", lambda found: [found[0], {**found[1], "type": "sentence_transformers"}])
-    with pytest.raises(InputError, match="modules Transformer, sentence_transformers; exp"):
-        load_encoder(saved)
-
-
 def test_weights_in_half_precision_are_read(plain: Path) -> None:
     expected = load_encoder(plain, pooling="mean").encode(TEXTS)
     halve(plain)

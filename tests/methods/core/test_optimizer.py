@@ -8,13 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from harness.plan.recipes import load_recipes
-from harness.plan.resolve import resolve
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.train_config import TrainConfig
 from tests.support.tiny import TRAIN
-
-RELEASED_ADAM = dict.fromkeys(("baselines", "pcl", "dclr", "ptbert"), "transformers")
 
 
 def settings(**changes: object) -> TrainConfig:
@@ -118,21 +114,6 @@ def test_biases_and_norms_are_exempt_from_decay_only_where_stated() -> None:
     assert [len(group["params"]) for group in groups] == [1, 3]
     assert [group["decay"] for group in groups] == [0.01, 0.0]
     assert len(build_optimizer(module, settings(decay_everything=True)).param_groups) == 1
-
-
-@pytest.mark.parametrize("recipe", ["baselines", "pcl", "dclr", "ptbert", "una", "small"])
-def test_recipes_take_the_authors_adam_where_they_follow_their_code(recipe: str) -> None:
-    """Transformers' for the code of SimCSE and what follows it, torch's for the papers' text and UNA."""
-    runs = resolve(load_recipes(), [recipe]).runs.values()
-    found = {
-        (run.variant, run.train["adam"]) for run in runs if run.variant in ("released", "paper", "nt-xent")
-    }
-    assert len(found) >= 1
-    assert found <= {
-        ("paper", "torch"),
-        ("nt-xent", "torch"),
-        ("released", RELEASED_ADAM.get(recipe, "torch")),
-    }
 
 
 def test_without_a_first_moment_and_correction_it_is_rmsprop() -> None:

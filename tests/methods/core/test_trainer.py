@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from methods.core.errors import InputError
 from methods.core.method import Method, MethodConfig
 from methods.core.networks import Networks
 from methods.core.trainer import TrainConfig, Trainer
@@ -54,12 +52,6 @@ def test_the_best_step_is_kept_and_the_untrained_score_does_not_compete(
 
 def test_of_equal_scores_the_first_is_kept(backbone: Path, tmp_path: Path) -> None:
     assert train(backbone, tmp_path, [0.0, 5.0, 5.0, 5.0], eval_every=2).record.best_step == 2
-
-
-def test_a_run_of_zero_steps_selects_itself(backbone: Path, tmp_path: Path) -> None:
-    trainer = train(backbone, tmp_path, [7.0], steps=0)
-    assert (trainer.record.best_step, trainer.record.best, trainer.record.last) == (0, 7.0, 7.0)
-    assert trainer.best_folder.is_dir()
 
 
 def test_the_last_step_is_always_evaluated(backbone: Path, tmp_path: Path) -> None:
@@ -136,26 +128,6 @@ def test_every_step_logs_loss_rate_and_gradient_norm(backbone: Path, tmp_path: P
     assert [line["step"] for line in steps] == list(range(6))
     assert [line["learning_rate"] for line in steps] == pytest.approx([1e-3 * (1 - k / 6) for k in range(6)])
     assert all(line["loss"] > 0 and line["grad_norm"] > 0 for line in steps)
-
-
-class Exploding(Method):
-    """Its loss is nan at step 2."""
-
-    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        self.steps = 0
-        return super().prepare(rows)
-
-    def loss(self, batch: Batch) -> Loss:
-        self.steps += 1
-        vectors = self.encoder(batch["anchor"])
-        scale = float("nan") if self.steps == 3 else 1.0
-        return Loss((vectors.square().mean() * scale), {"share": torch.tensor(0.25)})
-
-
-def test_a_loss_that_is_not_finite_stops_with_step_and_parts(backbone: Path, tmp_path: Path) -> None:
-    method = Exploding(MethodConfig(max_length=16), Networks(backbone, pooling="mean"))
-    with pytest.raises(InputError, match=r"step 2: the loss is not finite \(loss nan, share 0.25\)"):
-        tiny.trainer(method, tmp_path).fit(tiny.rows())
 
 
 class Watching(Method):

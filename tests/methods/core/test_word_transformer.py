@@ -78,11 +78,3 @@ def test_averages_of_word_vectors_are_read_as_they_were_saved(tmp_path: Path) ->
     words, texts = load_encoder(write_words(tmp_path / "words")), ["the man runs", "a dog"]
     words.save(tmp_path / "saved")
     assert np.array_equal(load_encoder(tmp_path / "saved").encode(texts), words.encode(texts))
-
-
-def test_a_repeated_word_is_refused_by_its_name(tmp_path: Path) -> None:
-    vocabulary = write_words(tmp_path / "words") / "vocab.txt"
-    words = vocabulary.read_text().split("\n")
-    vocabulary.write_text("\n".join([*words[:5], words[3], *words[6:]]))
-    with pytest.raises(InputError, match=f"'{words[3]}' is repeated, expected each word once"):
-        load_encoder(tmp_path / "words")

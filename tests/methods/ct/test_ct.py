@@ -94,11 +94,6 @@ def test_the_method_compares_by_what_its_setting_says(
     assert torch.isclose(method.loss(batch).total, loss).item() != changes
 
 
-def test_large_scores_give_finite_losses() -> None:
-    first, second = torch.tensor([[400.0], [400.0]]), torch.tensor([[1.0], [1.0]])
-    assert objective.tension(first, second, torch.tensor([1, 0])).item() == pytest.approx(200.0)
-
-
 def test_a_constant_score_is_best_at_minus_log_7() -> None:
     """One positive in eight: the least loss of one z for all is the entropy of 1/8, 0.376770."""
     same = torch.tensor([1] + 7 * [0])
@@ -145,12 +140,6 @@ def test_the_networks_are_equal_before_training_and_learn_apart(backbone: Path, 
     method = made(backbone)
     batch = batch_of(method)
     torch.testing.assert_close(method.encoder(batch["first"]), method.second(batch["first"]))
-    method.loss(batch).total.backward()
-    own, others = (
-        {name: p.grad for name, p in network.named_parameters()}
-        for network in (method.encoder, method.second)
-    )
-    assert any(not torch.equal(own[name], others[name]) for name in own if own[name] is not None)  # type: ignore[arg-type]
     tiny.trainer(method, tmp_path, steps=2, batch_size=7).fit(tiny.rows())
     assert not torch.allclose(method.encoder(batch["first"]), method.second(batch["first"]), atol=1e-4)
 

@@ -78,17 +78,6 @@ def test_linear_sampling_adds_a_difference_of_two_different_rows() -> None:
     assert len(found) == 6
 
 
-def test_linear_sampling_adds_the_first_row_that_is_drawn_and_takes_off_the_other() -> None:
-    """Of a pool of two rows, 1 and 5, the other one is known."""
-    pool = torch.tensor([[1.0], [5.0]])
-    torch.manual_seed(4)
-    first = torch.randint(2, (9,))
-    torch.manual_seed(4)
-    moved = linear_sampling(torch.zeros(9, 1), pool, 0.5)
-    assert {0, 1} == set(first.tolist())
-    assert moved.flatten().tolist() == [2.0 if row else -2.0 for row in first]
-
-
 def test_gaussian_noise_has_the_deviation_of_the_pool() -> None:
     """Deviations that divide by N: x of (0, 2, 0) is sqrt(8/9), y of (0, 0, 4) is sqrt(32/9)."""
     torch.manual_seed(0)

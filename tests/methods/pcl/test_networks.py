@@ -57,18 +57,6 @@ def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(m
     assert min(parts(pooled, batch)[name] for name in DIVERGENCES) > 1e-6
 
 
-def test_with_one_positive_and_no_dropout_the_positive_is_the_anchor(make: Make) -> None:
-    """cos(view 0, view 1) = 1, so InfoNCE is the mean of log(1 + sum_j exp((cos_ij - 1) / tau))."""
-    method = make(backbone="still", positives=1, coupling="none")
-    batch = batch_of(method)
-    main, _ = method.vectors(batch)
-    unit = torch.nn.functional.normalize(main.detach(), dim=-1)
-    cosines = unit[:, 0] @ unit[:, 0].T
-    torch.testing.assert_close((unit[:, 0] * unit[:, 1]).sum(-1), torch.ones(6))
-    others = ((cosines - 1) / 0.05).exp().sum(1) - 1
-    assert parts(method, batch)["nce_main"] == pytest.approx(others.log1p().mean().item(), rel=1e-4)
-
-
 def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> None:
     tied = make(backbone="still", coupling="tied", **PLAIN_PEER)
     alone = make(backbone="still", coupling="none")

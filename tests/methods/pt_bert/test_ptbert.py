@@ -12,7 +12,7 @@ import torch
 from methods.core import streams
 from methods.core.losses import info_nce
 from methods.core.types import Batch
-from tests.methods.pt_bert.sample import COLLAPSED, PAPER, RELEASED
+from tests.methods.pt_bert.sample import PAPER, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
 
@@ -58,11 +58,6 @@ def test_training_leaves_the_pseudo_tokens_bit_for_bit_as_they_were(backbone: Pa
     assert torch.equal(method.key_block.tokens, start["key_block.tokens"])
     assert not torch.equal(method.block.value.weight, start["block.value.weight"])
     assert not torch.equal(method.block.query.weight, start["block.query.weight"])
-
-
-def test_dropout_rate_zero_in_the_block_trains_as_collapsed(backbone: Path) -> None:
-    assert losses_of(backbone, {**RELEASED, "pseudo_dropout": 0.0}) == losses_of(backbone, COLLAPSED)
-    assert losses_of(backbone, RELEASED) != losses_of(backbone, COLLAPSED)
 
 
 @pytest.mark.parametrize("attention", ["online", "momentum"])

@@ -16,6 +16,7 @@ from methods.scd import objective
 from methods.scd.method import SCD
 from tests.methods.scd.sample import RELEASED, SAMPLES
 from tests.support import tiny
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 WEIGHTS: dict[str, Any] = {
     "self_contrast_weight": 0.7,
@@ -24,11 +25,6 @@ WEIGHTS: dict[str, Any] = {
     "decorrelation_weight": 0.3,
     "off_diagonal_weight": 0.2,
 }
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.write_backbone(tmp_path_factory.mktemp("scd") / "bert")
 
 
 def made(backbone: Path, **changes: Any) -> SCD:
@@ -40,11 +36,6 @@ def made(backbone: Path, **changes: Any) -> SCD:
 def batch_of(method: SCD) -> dict[str, Any]:
     rows = list(method.prepare(tiny.rows()))[:6]
     return method.collate(rows, step=0, rng=streams.generator(3, streams.COLLATE))
-
-
-def drawn(*shape: int, seed: int) -> Tensor:
-    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return made.requires_grad_()
 
 
 def normal(rows: Tensor) -> Tensor:
@@ -85,12 +76,7 @@ def slow(a: Tensor, b: Tensor, p: Tensor, q: Tensor, *, summed: bool) -> Tensor:
 def test_loss_and_gradients_equal_the_loops(reduction: str) -> None:
     inputs = [drawn(5, 4, seed=0), drawn(5, 4, seed=1), drawn(5, 3, seed=2), drawn(5, 3, seed=3)]
     fast = objective.scd_loss(*inputs, **{**WEIGHTS, "self_contrast_reduction": reduction}).total
-    obvious = slow(*inputs, summed=reduction == "sum")
-    assert fast.item() == pytest.approx(obvious.item(), abs=1e-8)
-    for quick, loop in zip(
-        torch.autograd.grad(fast, inputs), torch.autograd.grad(obvious, inputs), strict=True
-    ):
-        torch.testing.assert_close(quick, loop, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(fast, slow(*inputs, summed=reduction == "sum"), inputs)
 
 
 def test_equal_views_agree_in_every_column_and_have_no_gradient_of_self_contrast() -> None:

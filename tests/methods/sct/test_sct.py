@@ -188,16 +188,9 @@ def test_the_loss_weight_scales_loss_and_gradient(backbone: Path) -> None:
     assert all(torch.allclose(mine[name], 2 * theirs[name], atol=1e-6) for name in mine)
 
 
-def test_the_projector_has_three_blocks_of_two_layers_and_is_not_exported(backbone: Path) -> None:
-    """60 d^2 + 33 d weights; d = 16: 15,360 + 528 = 15,888. Changing them changes no exported vector."""
+def test_the_projector_has_three_blocks_of_two_layers() -> None:
+    """60 d^2 + 33 d weights; d = 16: 15,360 + 528 = 15,888."""
     assert sum(weight.numel() for weight in Projector(16, blocks=3, factor=10).parameters()) == 15_888
-    method = built(backbone, RELEASED)
-    before = method.exported().encode(["the man runs"])
-    with torch.no_grad():
-        for weight in method.projector.parameters():
-            weight.add_(1.0)
-    np.testing.assert_array_equal(method.exported().encode(["the man runs"]), before)
-    assert before.shape == (1, 16)
 
 
 def test_the_second_stage_reads_the_teachers_vectors_of_both_views(backbone: Path, teacher: Path) -> None:
@@ -253,16 +246,7 @@ def test_the_layer_to_the_teachers_width_is_exported(tmp_path: Path, teacher: Pa
     assert np.abs(vectors).max() < 1
 
 
-def test_settings_that_cannot_work_are_refused_in_one_line(
-    tmp_path: Path, backbone: Path, teacher: Path
-) -> None:
-    method = built(backbone, {**RELEASED, "queue_size": 7})
-    with pytest.raises(InputError, match="queue of 7 vectors is smaller than the 8 of one step"):
-        method.loss(batch_of(method, *range(8)))
+def test_one_queue_has_to_hold_both_views_of_a_batch(backbone: Path) -> None:
     single = built(backbone, {**own(queues="one"), "queue_size": 15})
     with pytest.raises(InputError, match="queue of 15 vectors is smaller than the 16 of one step"):
         single.loss(batch_of(single, *range(8)))
-    wide = tiny.write_backbone(tmp_path / "wide", width=32)
-    plain = {**SECOND_STAGE, "distillation": {"loss": "distributions", "mapping": "none"}}
-    with pytest.raises(InputError, match="teacher has width 16 and the student 32"):
-        built(wide, plain, teacher)

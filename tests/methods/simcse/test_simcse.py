@@ -23,12 +23,6 @@ def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:
     return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
 
 
-def test_two_views_of_one_batch_without_dropout_are_equal(backbone: Path) -> None:
-    method, batch = ready(NO_DROPOUT, backbone)
-    first, second = method.vectors(batch)
-    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
-
-
 def test_views_differ_by_dropout_alone(backbone: Path) -> None:
     method, batch = ready(INFO_NCE, backbone)
     first, second = method.vectors(batch)
@@ -66,10 +60,3 @@ def test_the_positive_is_the_first_augmentation(backbone: Path) -> None:
         expected = method.head(method.encoder(method.encoder.tokenize(texts)))
         torch.testing.assert_close(view, expected, rtol=0, atol=1e-5)
     assert not torch.allclose(first, second, atol=1e-3)
-
-
-def test_augmentations_equal_to_the_texts_give_the_dropout_loss(backbone: Path) -> None:
-    rows = [row._replace(augmentations=(row.text,)) for row in tiny.rows()]
-    method, batch = paired(backbone, rows)
-    first, _ = method.vectors(batch)
-    torch.testing.assert_close(method.loss(batch).total, nt_xent(first, first, temperature=0.05))

@@ -12,7 +12,6 @@ import torch
 
 from methods.core import streams
 from methods.core.types import Batch, Row
-from methods.una.words import words
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
@@ -110,16 +109,6 @@ def test_statistics_over_augmentations_hold_their_terms_too(backbone: Path) -> N
     rows = [Row(index, f"the cat number{index}", (f"a dog number{index}",)) for index in range(8)]
     terms = set(build(backbone, rows, **PARAPHRASE).negatives.ranking.terms)
     assert terms - set(build(backbone, rows).negatives.ranking.terms) == {"a", "dog"}
-
-
-def test_a_copy_depends_on_seed_step_and_row_and_not_on_the_order_of_the_corpus_index(backbone: Path) -> None:
-    rows = tiny.rows()
-    sparse = [row._replace(index=3 * row.index + 1) for row in reversed(rows)]
-    method, other = build(backbone, rows), build(backbone, sparse)
-    assert texts_of(method, rows) == texts_of(build(backbone, rows), rows)
-    assert texts_of(method, rows) != texts_of(method, rows, step=5)
-    for row, copy in zip(sparse, texts_of(other, sparse), strict=True):
-        assert len(words(copy)) == len(words(row.text))
 
 
 def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(backbone: Path) -> None:

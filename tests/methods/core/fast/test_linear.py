@@ -21,7 +21,6 @@ from methods.core.fast.linear import (
     linear_gelu,
     product,
     reordered,
-    uses_onednn,
 )
 from methods.core.fast.packed import pooled_vectors
 
@@ -66,33 +65,6 @@ def test_a_torch_that_gives_no_access_to_onednn_computes_by_its_own_products(
     with reordered(layer, 3), torch.no_grad():
         assert not hasattr(layer, REORDERED)
         assert torch.equal(linear(layer, rows), layer(rows))
-
-
-def test_two_weights_worked_by_hand() -> None:
-    """The first row of weights is 1 and 2 in its first two places: 1 * 3 + 2 * 4 + 0.5 = 11.5.
-
-    The output's gradient 1 gives the weights the inputs 3 and 4, the inputs the weights 1 and 2, the bias 1.
-    """
-    layer, rows = nn.Linear(128, 128), torch.zeros(1, 128)
-    with torch.no_grad():
-        for parameter in layer.parameters():
-            parameter.zero_()
-        layer.weight[0, :2] = torch.tensor([1.0, 2.0])
-        layer.bias[0] = 0.5
-    rows[0, :2] = torch.tensor([3.0, 4.0])
-    rows.requires_grad_()
-    assert uses_onednn(rows, layer.weight) == (training_products() == "onednn")
-    made = linear(layer, rows)
-    assert made[0, :2].tolist() == [11.5, 0.0]
-    made[0, 0].backward()
-    of_rows, of_weight, of_bias = (leaf.grad for leaf in (rows, layer.weight, layer.bias))
-    assert of_rows is not None
-    assert of_rows[0, :3].tolist() == [1.0, 2.0, 0.0]
-    assert of_weight is not None
-    assert of_weight[0, :3].tolist() == [3.0, 4.0, 0.0]
-    assert not of_weight[1:].any()
-    assert of_bias is not None
-    assert of_bias[:2].tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(
