@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import folders, streams
+from methods.core import folders
 from methods.core.folders import load_encoder
 from methods.core.method import Method
 from methods.core.trainer import Trainer
@@ -139,7 +139,7 @@ def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground
     rows = list(method.prepare(base.rows))[:8]
 
     def collate() -> dict[str, torch.Tensor]:
-        return flat(method.collate(rows, step=4, rng=streams.generator(3, streams.COLLATE, 4)))
+        return flat(tiny.collate(method, rows, step=4))
 
     torch.manual_seed(1)
     first = collate()
@@ -283,8 +283,7 @@ def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
 ) -> None:
     base = ground(sample)
     method = make(sample, base).train()
-    rows = list(method.prepare(base.rows))[:8]
-    batch = method.collate(rows, step=0, rng=streams.generator(3, streams.COLLATE, 0))
+    batch = tiny.batch_of(method, 8, corpus=base.rows)
     torch.manual_seed(1)
     with torch.autocast("cpu", torch.bfloat16):
         loss = method.loss(batch)
@@ -326,7 +325,7 @@ def test_law_9_parts_are_detached_scalars_and_gradients_are_zero_only_where_a_fa
     method = make(sample, base).train()
     rows = list(method.prepare(base.rows))
     for step in range(3):
-        batch = method.collate(rows[:8], step=step, rng=streams.generator(3, streams.COLLATE, step))
+        batch = tiny.collate(method, rows[:8], step=step)
         method.zero_grad()
         torch.manual_seed(step)
         loss = method.loss(batch)

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core import streams
 from methods.core.method import Method
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.train_config import TrainConfig
@@ -67,8 +66,7 @@ def steps_on(
     optimizer = build_optimizer(method, config)
     losses = []
     for step in range(count):
-        rng = streams.generator(3, streams.COLLATE, step)
-        batch = to_device(method.collate(rows[:8], step=step, rng=rng), device)
+        batch = to_device(tiny.collate(method, rows[:8], step=step), device)
         before = waits()
         torch.manual_seed(step)
         set_rate(optimizer, config, step=step, factor=1.0)

@@ -15,7 +15,7 @@ from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig, Trainer
-from methods.core.types import Encoder, Row
+from methods.core.types import Batch, Encoder, Row
 
 WORDS = [
     "a", "the", "man", "woman", "child", "dog", "cat", "horse", "is", "was", "runs", "sits", "eats",
@@ -164,6 +164,18 @@ def build(
     return method(
         method.Config.model_validate(sample.config), Networks(backbone, pooling=pooling, parent=parent)
     )
+
+
+def collate(method: Method, chosen: Sequence[Row], *, step: int = 0) -> Batch:
+    """Returns the batch of prepared rows at a step, as a run of seed 3 draws it."""
+    return method.collate(chosen, step=step, rng=streams.generator(3, streams.COLLATE, step))
+
+
+def batch_of(
+    method: Method, count: int = 6, *, start: int = 0, step: int = 0, corpus: Sequence[Row] | None = None
+) -> Batch:
+    """Prepares a method on a corpus and returns the batch of its first rows, or of those from a start."""
+    return collate(method, method.prepare(corpus or rows())[start : start + count], step=step)
 
 
 def dev_score(encoder: Encoder) -> dict[str, float]:

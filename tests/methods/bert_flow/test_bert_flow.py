@@ -10,15 +10,14 @@ import pytest
 import torch
 
 from methods.bert_flow.objective import bits_per_dimension
-from methods.core import streams
 from tests.methods.bert_flow.sample import PAPER, RELEASED
 from tests.support import tiny
 
 
 def ready(backbone: Path, config: dict[str, Any]) -> tuple[Any, Any]:
     method = tiny.build(tiny.Sample("bert-flow", "here", config), backbone, parent=None)
-    rows = list(method.train().prepare(tiny.rows(augmentations=1)))[:6]
-    return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+    method.train()
+    return method, tiny.batch_of(method, corpus=tiny.rows(augmentations=1))
 
 
 @pytest.mark.parametrize(("sides", "count"), [("sentences", 1), ("pairs", 2)])

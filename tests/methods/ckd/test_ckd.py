@@ -11,14 +11,13 @@ import pytest
 import torch
 
 from methods.ckd.method import CKD
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.losses import unit
 from methods.core.types import Row
 from tests.methods.ckd.sample import ORIGINAL, RELEASED
 from tests.support import tiny
-from tests.support.tiny import Sample
+from tests.support.tiny import Sample, collate
 
 ROWS = tiny.rows(30)
 
@@ -41,10 +40,6 @@ def build(top: Path, config: dict[str, Any] = RELEASED, *, pooling: str = "mean"
     return method
 
 
-def batch_of(method: CKD, rows: list[Row]) -> dict[str, Any]:
-    return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
-
-
 def taught(top: Path, rows: list[Row]) -> torch.Tensor:
     vectors = np.load(top / "teacher/parent/vectors.npy")
     return unit(torch.from_numpy(vectors[[row.index for row in rows], 0]))
@@ -55,14 +50,14 @@ def test_a_step_is_info_nce_over_batch_and_queue(top: Path) -> None:
     method = build(top)
     kept = list(method.prepare(ROWS))
     assert method.queue is not None
-    method.loss(batch_of(method, kept[:6]))
+    method.loss(collate(method, kept[:6]))
     method.after_step(0)
     chosen = kept[6:10]
     held = [row for row in ROWS if row.index not in {row.index for row in kept}]
     keys = taught(top, [*chosen, *held[6:], *kept[:6]])
     student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize([r.text for r in chosen]))))
     expected = torch.nn.functional.cross_entropy(student @ keys.T / 0.05, torch.arange(4))
-    loss = method.loss(batch_of(method, chosen))
+    loss = method.loss(collate(method, chosen))
     assert loss.total.item() == pytest.approx(expected.item(), rel=1e-5)
     assert loss.parts["keys"].item() == 12
 
@@ -76,7 +71,7 @@ def test_a_network_teacher_without_dropout_gives_the_loss_of_its_vectors(top: Pa
     for method in (stored, live):
         kept = list(method.prepare(ROWS))
         for step in range(3):
-            losses.append(method.loss(batch_of(method, kept[6 * step : 6 * step + 6])).total.item())
+            losses.append(method.loss(collate(method, kept[6 * step : 6 * step + 6])).total.item())
             method.after_step(step)
     assert losses[:3] == pytest.approx(losses[3:], rel=1e-4)
     assert len(set(losses[:3])) == 3
@@ -85,7 +80,7 @@ def test_a_network_teacher_without_dropout_gives_the_loss_of_its_vectors(top: Pa
 def test_the_teacher_s_dropout_is_what_the_settings_say_whatever_the_mode(top: Path) -> None:
     for active in (False, True):
         method = build(top, ORIGINAL, teacher_dropout=active).train()
-        batch = batch_of(method, list(method.prepare(ROWS))[:6])
+        batch = collate(method, list(method.prepare(ROWS))[:6])
         first, second = (method.read_teacher(batch["teacher"]) for _ in range(2))
         assert torch.equal(first, second) is not active
         assert method.network is not None
@@ -103,7 +98,7 @@ def test_a_network_teacher_reads_tokens_of_its_own_tokenizer(top: Path, tmp_path
     method = tiny.build(sample, top / "bert", parent=tmp_path / "parent")
     rows = [row._replace(text=row.text.upper()) for row in ROWS]
     chosen = list(method.prepare(rows))[:6]
-    batch = batch_of(method, chosen)  # type: ignore[arg-type]
+    batch = collate(method, chosen)  # type: ignore[arg-type]
     assert not torch.equal(batch["anchor"]["input_ids"], batch["teacher"]["input_ids"])
     expected = load_encoder(tmp_path / "parent").encode([row.text for row in chosen])
     found = method.read_teacher(batch["teacher"])  # type: ignore[operator]
@@ -114,7 +109,7 @@ def test_the_learned_scale_starts_at_e_and_is_trained_and_logged(top: Path) -> N
     method = build(top, ORIGINAL)
     assert method.log_scale is not None
     assert method.log_scale.item() == pytest.approx(1.0, abs=1e-6)
-    loss = method.loss(batch_of(method, list(method.prepare(ROWS))[:6]))
+    loss = method.loss(collate(method, list(method.prepare(ROWS))[:6]))
     loss.total.backward()
     assert method.log_scale.grad is not None
     assert method.log_scale.grad.item() != 0
@@ -129,7 +124,7 @@ def test_an_empty_queue_grows_to_its_size(top: Path) -> None:
     assert kept == ROWS
     counts = []
     for step in range(3):
-        loss = method.loss(batch_of(method, kept[6 * step : 6 * step + 6]))
+        loss = method.loss(collate(method, kept[6 * step : 6 * step + 6]))
         method.after_step(step)
         counts.append(loss.parts["keys"].item())
     assert counts == [6, 12, 14]

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from methods.congen.method import ConGen
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.teacher_queue import hold_out
@@ -18,7 +17,7 @@ from methods.core.teachers import write_teacher
 from methods.core.types import Row
 from tests.methods.congen.sample import RANDOM_QUEUE, RELEASED
 from tests.support import tiny
-from tests.support.tiny import Sample
+from tests.support.tiny import Sample, collate
 
 ROWS = tiny.rows(30, augmentations=2)
 
@@ -40,10 +39,6 @@ def build(ground: tuple[Path, Path], **changes: Any) -> ConGen:
     return method
 
 
-def batch_of(method: ConGen, rows: list[Row]) -> dict[str, Any]:
-    return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
-
-
 def taught(ground: tuple[Path, Path], rows: list[Row], view: int) -> torch.Tensor:
     vectors = np.load(ground[1] / "vectors.npy")
     return unit(torch.from_numpy(vectors[[row.index for row in rows], view]))
@@ -53,7 +48,7 @@ def test_the_teacher_reads_its_column_and_the_student_both_in_order(ground: tupl
     """Columns 1 and 2 are a row's augmentations, all first views before all second ones; 0 is not read."""
     method = build(ground)
     chosen = list(method.prepare(ROWS))[:4]
-    batch = batch_of(method, chosen)
+    batch = collate(method, chosen)
     torch.testing.assert_close(unit(batch["teacher"]), taught(ground, chosen, 1))
     padded = [ids for tokens in groups(batch) for ids in tokens["input_ids"].tolist()]
     texts = [row.augmentations[view] for view in (0, 1) for row in chosen]
@@ -61,7 +56,7 @@ def test_the_teacher_reads_its_column_and_the_student_both_in_order(ground: tupl
         batch["views"]["rows"].tolist(), method.encoder.token_ids(texts), strict=True
     ):
         assert [piece for piece in padded[position] if piece] == expected
-    again = batch_of(build_prepared(ground, teacher_view=0), chosen)
+    again = collate(build_prepared(ground, teacher_view=0), chosen)
     torch.testing.assert_close(unit(again["teacher"]), taught(ground, chosen, 0))
 
 
@@ -81,7 +76,7 @@ def test_the_weight_joins_control_and_generalise_term(ground: tuple[Path, Path])
     for weight in (0.0, 0.25, 1.0):
         method = build(ground, control_weight=weight)
         chosen = list(method.prepare(ROWS))[:6]
-        losses[weight] = method.loss(batch_of(method, chosen))
+        losses[weight] = method.loss(collate(method, chosen))
     first, last = losses[0.0], losses[1.0]
     assert first.total.item() == pytest.approx(first.parts["generalise"].item(), abs=1e-6)
     assert last.total.item() == pytest.approx(last.parts["control"].item(), abs=1e-6)
@@ -96,7 +91,7 @@ def test_kl_has_the_gradient_of_cross_entropy_and_is_smaller_by_the_entropy(
     found = []
     for divergence in ("cross-entropy", "kl"):
         method = build(ground, divergence=divergence)
-        loss = method.loss(batch_of(method, list(method.prepare(ROWS))[:6]))
+        loss = method.loss(collate(method, list(method.prepare(ROWS))[:6]))
         loss.total.backward()
         gradient = torch.cat([p.grad.flatten() for p in method.parameters() if p.grad is not None])
         found.append((loss, gradient))
@@ -127,7 +122,7 @@ def test_the_queue_takes_the_batch_after_the_step_and_drops_its_oldest(ground: t
     assert method.queue is not None
     for step, part in enumerate([slice(0, 6), slice(6, 12), slice(12, 15)]):
         before = method.queue.ring.clone()
-        loss = method.loss(batch_of(method, kept[part]))
+        loss = method.loss(collate(method, kept[part]))
         assert torch.equal(method.queue.ring, before)
         assert loss.parts["keys"].item() == 10 + part.stop - part.start
         loss.total.backward()
@@ -142,7 +137,7 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
     method = build(ground, student_temperature=0.07, queue_size=8)
     kept = list(method.prepare(ROWS))
     for step in range(2):
-        method.loss(batch_of(method, kept[6 * step : 6 * step + 6]))
+        method.loss(collate(method, kept[6 * step : 6 * step + 6]))
         method.after_step(step)
     chosen = kept[12:18]
     keys = torch.cat([taught(ground, kept[4:12], 1), taught(ground, chosen, 1)]).double()
@@ -152,7 +147,7 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
         texts = [row.augmentations[view] for row in chosen]
         student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize(texts)))).double()
         terms.append(-(target * torch.log_softmax(student @ keys.T / 0.07, dim=1)).sum(dim=1).mean())
-    found = method.loss(batch_of(method, chosen)).total
+    found = method.loss(collate(method, chosen)).total
     assert found.item() == pytest.approx(sum(terms).item() / 2, rel=1e-5)  # type: ignore[union-attr]
 
 

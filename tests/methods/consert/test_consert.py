@@ -12,7 +12,6 @@ import torch
 
 from methods.consert.method import ConSERT
 from methods.consert.objective import two_sides
-from methods.core import streams
 from methods.core.folders import load_encoder
 from methods.core.losses import nt_xent
 from methods.core.networks import Networks
@@ -24,8 +23,8 @@ NONE = {**RELEASED, "first_view": "none", "second_view": "none"}
 
 def ready(backbone: Path, config: dict[str, Any], pooling: str = "mean") -> tuple[Any, Any]:
     method = tiny.build(tiny.Sample("consert", "here", config), backbone, parent=None, pooling=pooling)
-    rows = list(method.train().prepare(tiny.rows()))[:6]
-    return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+    method.train()
+    return method, tiny.batch_of(method)
 
 
 def test_views_without_edits_and_dropout_are_equal_and_still_train(backbone: Path) -> None:
@@ -98,8 +97,7 @@ def test_with_roberta_shuffled_positions_start_behind_the_padding_or_at_zero(
         ConSERT.Config.model_validate({**RELEASED, "positions": positions}),
         Networks(tmp_path / "roberta", pooling="mean"),
     )
-    rows = list(method.prepare(tiny.rows()))[:4]
-    batch = method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+    batch = tiny.batch_of(method, 4)
     assert batch["positions"][:4].min() == 2
     assert batch["positions"][4:].min() == first
     assert torch.isfinite(method.loss(batch).total)

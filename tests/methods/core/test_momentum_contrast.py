@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.core.momentum_contrast import MomentumContrast
@@ -28,8 +27,7 @@ def build(backbone: Path, config: Any, method: str = "moco", seed: int = 3) -> A
 
 
 def batch_of(method: MomentumContrast, size: int = 4, first: int = 0) -> Batch:
-    rows = tiny.rows()[first : first + size]
-    return method.collate(rows, step=0, rng=streams.generator(1, streams.COLLATE, 0))
+    return tiny.collate(method, tiny.rows()[first : first + size])
 
 
 @pytest.mark.parametrize(

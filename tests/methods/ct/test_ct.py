@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.ct import objective
@@ -17,6 +16,7 @@ from methods.ct.method import CT
 from methods.ct.pairs import group_size, pair_up
 from tests.methods.ct.sample import IN_BATCH, PAPER, RELEASED, SAMPLES, SBERT
 from tests.support import tiny
+from tests.support.tiny import batch_of
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
@@ -24,11 +24,6 @@ def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> C
     method = tiny.build(SAMPLES[0]._replace(config={**config, **changes}), backbone, parent=None).train()
     assert isinstance(method, CT)
     return method
-
-
-def batch_of(method: CT, start: int = 0, count: int = 7, step: int = 0) -> dict[str, Any]:
-    rows = list(method.prepare(tiny.rows()))[start : start + count]
-    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
 
 
 def test_tension_has_its_worked_values() -> None:
@@ -88,7 +83,7 @@ def test_the_method_compares_by_what_its_setting_says(
 ) -> None:
     """Vectors of network 2 that are twice as long change the loss of dot products alone."""
     method = made(backbone, IN_BATCH, similarity=similarity, dropout=0.0)
-    batch = batch_of(method)
+    batch = batch_of(method, 7)
     loss, encode = method.loss(batch).total, method.second.forward
     monkeypatch.setattr(method.second, "forward", lambda tokens: 2 * encode(tokens))
     assert torch.isclose(method.loss(batch).total, loss).item() != changes
@@ -126,11 +121,11 @@ def test_a_batch_that_holds_no_group_is_refused_in_one_line() -> None:
 
 def test_drawn_sentences_come_from_the_whole_corpus_and_the_rows_do_not_matter(backbone: Path) -> None:
     method = made(backbone)
-    first, other = batch_of(method), batch_of(method, start=10)
+    first, other = batch_of(method, 7), batch_of(method, 7, start=10)
     assert torch.equal(first["first"]["input_ids"], other["first"]["input_ids"])
     passing = made(backbone, SBERT)
     ids = [row.tolist() for row in passing.token_ids(list(passing.prepare(tiny.rows()))[10:17])]
-    read = batch_of(passing, start=10)["second"]
+    read = batch_of(passing, 7, start=10)["second"]
     lengths = read["attention_mask"].sum(dim=1).tolist()
     shown = [row[:length] for row, length in zip(read["input_ids"].tolist(), lengths, strict=True)]
     assert shown == [ids[0], *ids[4:]]
@@ -138,7 +133,7 @@ def test_drawn_sentences_come_from_the_whole_corpus_and_the_rows_do_not_matter(b
 
 def test_the_networks_are_equal_before_training_and_learn_apart(backbone: Path, tmp_path: Path) -> None:
     method = made(backbone)
-    batch = batch_of(method)
+    batch = batch_of(method, 7)
     torch.testing.assert_close(method.encoder(batch["first"]), method.second(batch["first"]))
     tiny.trainer(method, tmp_path, steps=2, batch_size=7).fit(tiny.rows())
     assert not torch.allclose(method.encoder(batch["first"]), method.second(batch["first"]), atol=1e-4)

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from methods.core import streams
 from methods.core.method import Method
 from methods.dclr.method import DCLR
 from tests.support import tiny
@@ -16,8 +15,7 @@ Build = Callable[..., DCLR]
 
 
 def batch_of(method: Method, count: int = 8, step: int = 0) -> Any:
-    rows = tiny.rows()[:count]
-    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
+    return tiny.collate(method, tiny.rows()[:count], step=step)
 
 
 def loss_of(method: Method, batch: Any = None) -> Any:

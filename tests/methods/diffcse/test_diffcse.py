@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.diffcse.method import DiffCSE, doubled
 from methods.diffcse.rewriting import corrupt, pieces
 from tests.methods.diffcse.sample import RELEASED, SAMPLES
 from tests.support import tiny
+from tests.support.tiny import batch_of
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +37,6 @@ def made(
     method = tiny.build(sample, folders[backbone], parent=folders[parent]).train()
     assert isinstance(method, DiffCSE)
     return method
-
-
-def batch_of(method: DiffCSE, count: int = 6, step: int = 0) -> dict[str, Any]:
-    rows = list(method.prepare(tiny.rows()))[:count]
-    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
 
 
 def gradients(method: DiffCSE, batch: dict[str, Any], seed: int = 0) -> dict[str, Tensor | None]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.teachers import write_teacher
 from methods.core.types import Row
@@ -34,7 +33,7 @@ def test_a_student_equal_to_its_teacher_has_loss_zero(backbone: Path, tmp_path: 
     parent = self_taught(backbone, tmp_path / "t", rows)
     method = tiny.build(SAME, backbone, parent=parent)
     kept = list(method.prepare(rows))
-    batch = method.collate(kept[:8], step=0, rng=streams.generator(0, streams.COLLATE))
+    batch = tiny.collate(method, kept[:8])
     assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)
 
 
@@ -44,7 +43,7 @@ def test_teacher_vectors_follow_their_rows(backbone: Path, tmp_path: Path) -> No
     method = tiny.build(SAME, backbone, parent=parent)
     method.prepare(rows)
     chosen = [rows[index] for index in (5, 2, 17)]
-    batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
+    batch = tiny.collate(method, chosen)
     expected = tiny.sentence_encoder(backbone).encode([row.text for row in chosen])
     np.testing.assert_allclose(batch["teacher"].numpy(), expected, atol=1e-5)
     assert batch["teacher"].dtype == torch.float32
@@ -74,7 +73,7 @@ def test_on_a_corpus_with_augmentations_each_of_them_is_fitted(backbone: Path, t
     method = tiny.build(SAME, backbone, parent=parent)
     method.prepare(rows)
     chosen = [rows[index] for index in (5, 2, 17)]
-    batch = method.collate(chosen, step=0, rng=streams.generator(0, streams.COLLATE))
+    batch = tiny.collate(method, chosen)
     texts = [row.augmentations[view] for view in (0, 1) for row in chosen]
     np.testing.assert_allclose(
         batch["teacher"].numpy(), tiny.sentence_encoder(backbone).encode(texts), atol=1e-5

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.drophead import DropHead, add_drop_head
 from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
@@ -19,6 +18,7 @@ from methods.mirror_bert.objective import mirror_bert_loss
 from methods.mirror_bert.span import SpanPlace, mask_span
 from tests.methods.mirror_bert.sample import PORTABLE, RELEASED, SAMPLES
 from tests.support import tiny
+from tests.support.tiny import batch_of
 
 SENTENCE = "the quick brown fox jumps over the lazy dog"
 
@@ -28,11 +28,6 @@ def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> M
     method = tiny.build(sample, backbone, parent=None).train()
     assert isinstance(method, MirrorBert)
     return method
-
-
-def batch_of(method: MirrorBert, count: int = 6, step: int = 0) -> dict[str, Any]:
-    rows = list(method.prepare(tiny.rows()))[:count]
-    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
 
 
 @pytest.mark.parametrize(("tau", "expected"), [(1.0, 1.157474), (0.5, 1.270714), (0.04, 7.012493)])

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.types import Batch
 from methods.moco.roles import Span, read_rewritten, rewrite, rewrite_all
@@ -28,7 +27,7 @@ def build(backbone: Path, **changes: Any) -> Any:
 
 
 def collate(method: Any, rows: Any = ROWS) -> Batch:
-    return method.collate(rows, step=0, rng=streams.generator(1, streams.COLLATE, 0))
+    return tiny.collate(method, rows)
 
 
 def pieces(view: Batch) -> list[list[int]]:

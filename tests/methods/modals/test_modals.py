@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core import streams
 from methods.modals.augmentation import (
     AUGMENTATIONS,
     extrapolation,
@@ -27,8 +26,7 @@ POOL = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0]])
 def ready(sample: tiny.Sample, backbone: Path, **config: Any) -> tuple[Any, dict[str, Any]]:
     changed = sample._replace(config={**sample.config, **config})
     method = tiny.build(changed, backbone, parent=None).train()
-    rows = list(method.prepare(tiny.rows()))[:6]
-    return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+    return method, tiny.batch_of(method)
 
 
 def test_moves_of_a_worked_pool() -> None:

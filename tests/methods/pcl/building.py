@@ -8,18 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from methods.core import streams
 from methods.core.types import Batch, Row
 from methods.pcl.method import PCL
-from tests.support import tiny
 
 Make = Callable[..., PCL]
 DIVERGENCES = ("kl_consistency", "kl_agreement")
-
-
-def batch_of(method: PCL, count: int = 6, step: int = 0) -> Batch:
-    rows = list(method.prepare(tiny.rows()))[:count]
-    return method.collate(rows, step=step, rng=streams.generator(3, streams.COLLATE, step))
 
 
 def gradient_of(method: PCL, batch: Batch, seed: int = 0) -> dict[str, Tensor]:

@@ -12,8 +12,9 @@ import pytest
 from methods.core.errors import InputError
 from methods.core.types import Batch, Row
 from methods.pcl.edits import continuing_pieces, edit_words
-from tests.methods.pcl.building import Make, batch_of, views_of
+from tests.methods.pcl.building import Make, views_of
 from tests.methods.pcl.sample import PAPER
+from tests.support.tiny import batch_of
 
 
 def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(make: Make) -> None:

@@ -15,9 +15,10 @@ from methods.core.folders import load_backbone
 from methods.core.optimizer import build_optimizer
 from methods.core.train_config import TrainConfig
 from methods.pcl.method import PCL
-from tests.methods.pcl.building import DIVERGENCES, Make, batch_of, gradient_of, parts
+from tests.methods.pcl.building import DIVERGENCES, Make, gradient_of, parts
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED
 from tests.support import tiny
+from tests.support.tiny import batch_of
 
 
 def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.losses import info_nce
 from methods.core.types import Batch
 from tests.methods.pt_bert.sample import PAPER, RELEASED
@@ -24,7 +23,7 @@ def build(backbone: Path, config: Any, method: str = "pt-bert") -> Any:
 
 
 def batch_of(method: Any, size: int = 8) -> Batch:
-    return method.collate(tiny.rows()[:size], step=0, rng=streams.generator(1, streams.COLLATE, 0))
+    return tiny.collate(method, tiny.rows()[:size])
 
 
 def losses_of(backbone: Path, config: Any, steps: int = 3) -> list[float]:

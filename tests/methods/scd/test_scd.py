@@ -10,12 +10,12 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from methods.core import streams
 from methods.core.heads import BatchNormHead
 from methods.scd import objective
 from methods.scd.method import SCD
 from tests.methods.scd.sample import RELEASED, SAMPLES
 from tests.support import tiny
+from tests.support.tiny import batch_of
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
 WEIGHTS: dict[str, Any] = {
@@ -31,11 +31,6 @@ def made(backbone: Path, **changes: Any) -> SCD:
     method = tiny.build(SAMPLES[0]._replace(config={**RELEASED, **changes}), backbone, parent=None).train()
     assert isinstance(method, SCD)
     return method
-
-
-def batch_of(method: SCD) -> dict[str, Any]:
-    rows = list(method.prepare(tiny.rows()))[:6]
-    return method.collate(rows, step=0, rng=streams.generator(3, streams.COLLATE))
 
 
 def normal(rows: Tensor) -> Tensor:

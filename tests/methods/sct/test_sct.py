@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.types import Batch
@@ -46,8 +45,7 @@ def built(backbone: Path, config: dict[str, Any], parent: Path | None = None) ->
 
 
 def batch_of(method: SCT, *indices: int) -> Batch:
-    rows = [ROWS[index] for index in indices]
-    return method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE, 0))
+    return tiny.collate(method, [ROWS[index] for index in indices])
 
 
 def references_of(method: SCT, batch: Batch) -> torch.Tensor:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
 from methods.core.types import Row
@@ -22,8 +21,7 @@ PLAIN = {**PAPER, "freeze_embeddings": True}
 def ready(backbone: Path, config: dict[str, Any], rows: list[Row] | None = None) -> tuple[Any, Any]:
     sample = tiny.Sample("sg-opt", "here", config)
     method = tiny.build(sample, backbone, parent=None, pooling="cls").train()
-    prepared = list(method.prepare(rows or tiny.rows()))[:6]
-    return method, method.collate(prepared, step=0, rng=streams.generator(0, streams.COLLATE))
+    return method, tiny.batch_of(method, corpus=rows)
 
 
 def test_the_frozen_copy_gives_the_masked_mean_of_every_layer(backbone: Path) -> None:
@@ -83,13 +81,7 @@ def test_dropout_of_the_frozen_copy_is_as_stated_whatever_the_mode(backbone: Pat
 
 def test_a_layer_is_drawn_anew_for_each_sentence_and_step(backbone: Path) -> None:
     method, _ = ready(backbone, {**PLAIN, "objective": "opt2"})
-    rows = list(method.prepare(tiny.rows()))
-    drawn = torch.stack(
-        [
-            method.collate(rows, step=step, rng=streams.generator(0, streams.COLLATE, step))["layer"]
-            for step in range(20)
-        ]
-    )
+    drawn = torch.stack([tiny.batch_of(method, 24, step=step)["layer"] for step in range(20)])
     assert set(drawn.unique().tolist()) == {0, 1, 2}
     assert not torch.equal(drawn[0], drawn[1])
     counts = torch.bincount(drawn.flatten(), minlength=3) / drawn.numel()

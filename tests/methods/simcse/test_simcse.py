@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core import streams
 from methods.core.losses import info_nce, nt_xent
 from methods.core.types import Row
 from tests.methods.simcse.sample import SAMPLES
@@ -19,8 +18,7 @@ INFO_NCE, NT_XENT, NO_DROPOUT, PARAPHRASE = SAMPLES
 
 def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:
     method = tiny.build(sample, backbone, parent=None).train()
-    rows = list(method.prepare(tiny.rows()))[:6]
-    return method, method.collate(rows, step=0, rng=streams.generator(0, streams.COLLATE))
+    return method, tiny.batch_of(method)
 
 
 def test_views_differ_by_dropout_alone(backbone: Path) -> None:
@@ -44,8 +42,7 @@ def test_loss_is_info_nce_of_the_two_views(backbone: Path, sample: tiny.Sample, 
 def paired(backbone: Path, rows: list[Row]) -> tuple[Any, dict[str, Any]]:
     sample = PARAPHRASE._replace(config={**PARAPHRASE.config, "dropout": 0.0})
     method = tiny.build(sample, backbone, parent=None).train()
-    prepared = list(method.prepare(rows))[:6]
-    return method, method.collate(prepared, step=0, rng=streams.generator(0, streams.COLLATE))
+    return method, tiny.batch_of(method, corpus=rows)
 
 
 def test_the_positive_is_the_first_augmentation(backbone: Path) -> None:

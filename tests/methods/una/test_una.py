@@ -26,8 +26,7 @@ def build(backbone: Path, rows: list[Row] | None = None, **switches: Any) -> Any
 
 
 def collate(method: Any, step: int, rows: list[Row] | None = None) -> Batch:
-    chosen = (rows or tiny.rows(augmentations=1))[:6]
-    return method.collate(chosen, step=step, rng=streams.generator(0, streams.COLLATE, step))
+    return tiny.collate(method, (rows or tiny.rows(augmentations=1))[:6], step=step)
 
 
 def texts_of(method: Any, rows: list[Row], step: int = 0) -> list[str]:
