@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from methods.ckd.config import CKDConfig
-from methods.ckd.objective import contrastive_distillation
 from methods.core.corpus import TokenizedCorpus
+from methods.core.distributions import pick_among_keys
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.heads import take_pooler
@@ -113,3 +113,20 @@ def pooler_encoder(networks: Networks) -> SentenceEncoder:
     encoder.output = take_pooler(encoder)
     encoder.activation = TANH
     return encoder
+
+
+def contrastive_distillation(
+    students: Tensor, teachers: Tensor, queue: Tensor, *, scale: Tensor | float
+) -> Tensor:
+    """Returns the mean cross-entropy of picking each student's own teacher vector by scaled cosine.
+
+    Source: Wu et al. 2021 (arXiv 2112.05638): the choices are the teacher's vectors of the batch, the
+    sentence's own among them, and a bank of earlier ones.
+    Shapes: students [B, t], teachers [B, t] and queue [M, t] of unit rows; returns a scalar in nats.
+    Gradients: to `students` and, where it is a tensor, to `scale`; teachers and queue are constants.
+    Facts: log(B + M) when all cosines are equal; the order of the queue's rows does not matter.
+    """
+    # the scale appears on the student's side, through which its gradient comes
+    with torch.autocast(students.device.type, enabled=False):
+        scaled = unit(students) * scale
+    return pick_among_keys(scaled, [queue, teachers] if len(queue) else [teachers], temperature=1.0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from methods.congen.config import ConGenConfig
-from methods.congen.objective import distribution_distillation
+from methods.core.distributions import Match, match_distributions
 from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.losses import unit
 from methods.core.networks import Networks
@@ -53,3 +55,31 @@ class ConGen(TeacherQueueMethod):
             "keys": total.new_full((), float(len(teachers) + len(earlier))),
         }
         return Loss(total, parts)
+
+
+def distribution_distillation(
+    students: Tensor,
+    teachers: Tensor,
+    queue: Tensor,
+    *,
+    teacher_temperature: float,
+    student_temperature: float,
+) -> Match:
+    """Returns how far each student view's similarity distribution is from the teacher's, per view.
+
+    Source: Limkonchotiwat et al. 2022 (Findings of EMNLP), equations 1 to 3; the released code has
+    cross-entropy. Distributions are over the queue and the batch's teacher vectors, the row's own among them.
+    Shapes: students [V, B, t], teachers [B, t] and queue [M, t] of unit rows; cross_entropy [V], entropy [].
+    Gradients: to `students`; teachers and queue are constants.
+    Facts: never below the entropy; equal to it where a student's rows are the teacher's and the temperatures
+    agree.
+    """
+    with torch.autocast(students.device.type, enabled=False):
+        directions = unit(students)
+    return match_distributions(
+        directions,
+        teachers,
+        [queue, teachers] if len(queue) else [teachers],
+        online_temperature=student_temperature,
+        reference_temperature=teacher_temperature,
+    )

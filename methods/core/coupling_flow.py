@@ -75,15 +75,12 @@ class Coupling(nn.Module):
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)
 
-    def shift(self, first: Tensor) -> Tensor:
-        """Returns what is added to the second half; [B, d / 2] to [B, d / 2]."""
-        inner = self.first_scaling(self.first(first)).relu()
-        inner = self.second_scaling(self.second(inner)).relu()
-        return self.last(inner) * (SCALE_FACTOR * self.last_scale).exp()
-
     def forward(self, vectors: Tensor) -> Tensor:
         first, second = vectors.chunk(2, dim=-1)
-        return torch.cat([first, second + self.shift(first)], dim=-1)
+        inner = self.first_scaling(self.first(first)).relu()
+        inner = self.second_scaling(self.second(inner)).relu()
+        shift = self.last(inner) * (SCALE_FACTOR * self.last_scale).exp()
+        return torch.cat([first, second + shift], dim=-1)
 
     @torch.no_grad()
     def fit(self, vectors: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from methods.core.fast.linear import product, uses_onednn
-from methods.core.losses import check_temperatures, wide
+from methods.core.losses import wide
 
 SCRATCH = 3 * 2**22
 """Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
@@ -65,14 +65,10 @@ def match_distributions(
     Gradients: reach `online` alone; everything else must be constant. Put the batch's own keys last.
     Facts: KL is 0 with zero gradient for equal vectors and temperatures; tends to InfoNCE as the reference
     temperature goes to 0 and each reference is its own nearest key.
-    Errors: InputError if a temperature is not positive; ValueError if a constant requires a gradient or the
-    shapes do not fit.
+    Errors: ValueError if a constant requires a gradient.
     """
-    check_temperatures(online_temperature, reference_temperature)
     _check_constant([reference, *keys])
     stacked = online if online.ndim == 3 else online.unsqueeze(0)  # [V, B, d]
-    if stacked.shape[1] != len(reference):
-        raise ValueError(f"{stacked.shape[1]} online vectors and {len(reference)} references, expected equal")
     with torch.autocast(online.device.type, enabled=False):
         stacked = wide(stacked)
         cross_entropy, entropy = _Match.apply(
@@ -91,14 +87,9 @@ def pick_among_keys(online: Tensor, keys: Sequence[Tensor], *, temperature: floa
     InfoNCE with all other keys, queue included, as negatives; the target distribution is one-hot.
     Shapes: online [B, d], each block [N_i, d], the last one at least B rows; returns a scalar in nats.
     Gradients: reach `online` alone; keys must be constant.
-    Errors: InputError if the temperature is not positive; ValueError as `match_distributions`.
+    Errors: ValueError if a key requires a gradient.
     """
-    check_temperatures(temperature)
     _check_constant(keys)
-    if len(keys[-1]) < len(online):
-        raise ValueError(
-            f"{len(online)} vectors and {len(keys[-1])} keys of the batch, expected one for each"
-        )
     with torch.autocast(online.device.type, enabled=False):
         online = wide(online)
         rows: Tensor = _Pick.apply(online, _as(online, keys), temperature)
@@ -218,7 +209,7 @@ def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
         shares = some.exp()
         total = shares.sum(dim=1, keepdim=True)
         shares.div_(total)
-        torch.sub(total[:, 0].log(), _dot(shares, some), out=of_some)
+        torch.sub(total[:, 0].log(), torch.linalg.vecdot(shares, some), out=of_some)  # no temporary
         some.copy_(shares)
     return own, entropy
 
@@ -226,7 +217,7 @@ def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
 def _miss(logits: Tensor, shares: Tensor) -> Tensor:
     """Returns the cross-entropy of `logits` against the target `shares` [c] and leaves p - q in `logits`."""
     _shift(logits)
-    expected = _dot(shares, logits)
+    expected = torch.linalg.vecdot(shares, logits)
     total = logits.exp_().sum(dim=1, keepdim=True)
     torch.addcmul(shares, logits, total.reciprocal(), value=-1, out=logits)
     return total[:, 0].log() - expected
@@ -247,11 +238,6 @@ def _balanced(differences: Tensor, own: Tensor) -> Tensor:
     """
     differences.scatter_(1, own, 0.0)
     return differences.scatter_(1, own, -differences.sum(dim=1, keepdim=True))
-
-
-def _dot(first: Tensor, second: Tensor) -> Tensor:
-    """Returns the dot product of each pair of rows without a temporary; [c, N] twice to [c]."""
-    return torch.linalg.vecdot(first, second)
 
 
 def _as(like: Tensor, blocks: Sequence[Tensor]) -> list[Tensor]:

@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core.errors import InputError
-
 
 def wide(values: Tensor) -> Tensor:
     """Returns the values in fp32, or as they are in fp64."""
@@ -26,10 +24,7 @@ def cosine_similarities(queries: Tensor, keys: Tensor) -> Tensor:
     """Returns all cosines between two sets of vectors, outside autocast.
 
     Shapes: queries [B, d], keys [M, d]; returns [B, M] in fp32 or wider.
-    Errors: ValueError if the widths differ.
     """
-    if queries.shape[-1] != keys.shape[-1]:
-        raise ValueError(f"queries have width {queries.shape[-1]} and keys {keys.shape[-1]}, expected equal")
     with torch.autocast(queries.device.type, enabled=False):
         return unit(queries) @ unit(keys).T
 
@@ -43,9 +38,7 @@ def info_nce(
     Shapes: anchors [B, d], positives [B, d], negatives [M, d] or None; returns a scalar in nats.
     Gradients: flow to every argument that requires them.
     Facts: log(B + M) when all vectors are equal; tends to 0 with the temperature if each positive is nearest.
-    Errors: ValueError if the widths differ or the temperature is not positive.
     """
-    check_temperatures(temperature)
     keys = positives if negatives is None else torch.cat([positives, negatives.to(positives.dtype)])
     logits = cosine_similarities(anchors, keys) / temperature  # [B, B+M]
     return functional.cross_entropy(logits, torch.arange(len(anchors), device=logits.device))
@@ -58,9 +51,7 @@ def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor
     view of the sentence is the positive, all other 2B - 2 vectors are negatives.
     Shapes: anchors [B, d], positives [B, d]; returns a scalar in nats.
     Facts: log(2B - 1) when all vectors are equal; exactly 0 for B = 1; symmetric in its arguments.
-    Errors: ValueError if the widths differ or the temperature is not positive.
     """
-    check_temperatures(temperature)
     both = torch.cat([anchors, positives])  # [2B, d]
     logits = cosine_similarities(both, both) / temperature  # [2B, 2B]
     logits = logits.masked_fill(torch.eye(len(both), dtype=torch.bool, device=both.device), -torch.inf)
@@ -72,16 +63,6 @@ def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:
     """Returns the mean squared distance between unit vectors, 2 - 2 cos per sentence.
 
     Shapes: vectors [B, d], targets [B, d]; returns a scalar between 0 and 4.
-    Errors: ValueError if the shapes differ.
     """
-    if vectors.shape != targets.shape:
-        raise ValueError(f"vectors {tuple(vectors.shape)} and targets {tuple(targets.shape)} differ in shape")
     with torch.autocast(vectors.device.type, enabled=False):
         return (unit(vectors) - unit(targets)).square().sum(dim=-1).mean()
-
-
-def check_temperatures(*temperatures: float) -> None:
-    """Raises InputError unless all are positive."""
-    for temperature in temperatures:
-        if temperature <= 0:
-            raise InputError(f"temperature {temperature}, expected a positive number; fix the recipe")

@@ -30,7 +30,7 @@ class _Ring(nn.Module):
         self.register_buffer("next", torch.zeros((), dtype=torch.long))
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
         self._next = self._filled = 0
-        self.register_load_state_dict_post_hook(_read_fill)
+        self.register_load_state_dict_post_hook(lambda queue, _: queue.read_fill())
 
     def __len__(self) -> int:
         return self._filled
@@ -56,10 +56,6 @@ class _Ring(nn.Module):
         self._next, self._filled = next_row, filled
         self.next.fill_(next_row)
         self.count.fill_(filled)
-
-    def oldest_first(self) -> Tensor:
-        """Returns the filled rows from oldest to newest; [count, width]."""
-        return self.newest(self.size)
 
     def newest(self, count: int) -> Tensor:
         """Returns the newest `count` rows, or all there are, from oldest to newest; [<= count, width]."""
@@ -130,10 +126,6 @@ class BatchQueue(_Ring):
     def newest_blocks(self, count: int) -> list[Tensor]:
         """Returns the newest whole batches of at most `count` rows together, as at most two slices."""
         return super().newest_blocks(sum(_last_within(self._batches, count)))
-
-
-def _read_fill(queue: _Ring, _: object) -> None:
-    queue.read_fill()
 
 
 def _last_within(lengths: list[int], rows: int) -> list[int]:

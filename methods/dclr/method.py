@@ -15,7 +15,7 @@ from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.token_edits import shuffle_inside
 from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
-from methods.dclr import cutoff, noise, objective
+from methods.dclr import noise, objective
 from methods.dclr.config import DCLRConfig
 
 TWENTY = 20.0
@@ -138,9 +138,10 @@ class DCLR(Method):
         }
 
     def _keep(self, lengths: list[int], rate: float, rng: np.random.Generator) -> Tensor:
+        """Returns factors that erase word embeddings of the second view; special tokens at the ends stay."""
         if self.config.positive == "feature-cutoff":
-            return cutoff.cut_features(len(lengths), self.encoder.width, rate=rate, rng=rng)
-        cut = cutoff.cut_tokens if self.config.positive == "token-cutoff" else cutoff.cut_span
+            return cut_features(len(lengths), self.encoder.width, rate=rate, rng=rng)
+        cut = cut_tokens if self.config.positive == "token-cutoff" else cut_span
         return cut(lengths, rate=rate, rng=rng)
 
 
@@ -166,3 +167,36 @@ def load_complement(networks: Networks, student: SentenceEncoder, config: DCLRCo
     )
     head = pooler_head(encoder) if vector == "pooler" else encoder.output or nn.Identity()
     return Frozen(nn.Sequential(encoder, head), dropout=config.complement_dropout)
+
+
+def cut_tokens(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:
+    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, drawn without order."""
+    keep = torch.ones(len(lengths), max(lengths), 1)
+    for row, length in enumerate(lengths):
+        inner = length - 2
+        keep[row, 1 + rng.permutation(inner)[: cut_count(inner, rate)]] = 0.0
+    return keep
+
+
+def cut_span(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:
+    """Returns factors [B, L, 1], 0 for one run of neighbours, a share `rate` of each sentence's tokens."""
+    keep = torch.ones(len(lengths), max(lengths), 1)
+    for row, length in enumerate(lengths):
+        inner = length - 2
+        count = cut_count(inner, rate)
+        start = 1 + int(rng.integers(inner - count + 1))
+        keep[row, start : start + count] = 0.0
+    return keep
+
+
+def cut_features(count: int, width: int, *, rate: float, rng: np.random.Generator) -> Tensor:
+    """Returns factors [B, 1, d], 0 for a share `rate` of the features, another choice for each sentence."""
+    keep = torch.ones(count, 1, width)
+    for row in range(count):
+        keep[row, 0, rng.permutation(width)[: cut_count(width, rate)]] = 0.0
+    return keep
+
+
+def cut_count(total: int, rate: float) -> int:
+    """Returns how many of `total` things are cut: the rounded share, at least one where there is one."""
+    return min(total, max(1, round(rate * total)))

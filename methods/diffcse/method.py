@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
+from methods.core.fast.packed import can_pack, token_states
 from methods.core.heads import BatchNormHead, TanhHead
+from methods.core.losses import info_nce
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.types import Batch, Loss, Row, Tokens
 from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
-from methods.diffcse.discriminator import Discriminator
 from methods.diffcse.rewriting import corrupt, rewritten
 
 
@@ -51,7 +55,13 @@ class DiffCSE(Method):
         if self.discriminator is None:
             return batch
         copies = ids * (2 if self.config.detection_views == "both" else 1)
-        edits = [self.corrupted(row, rng) for row in copies]
+        masking: dict[str, Any] = {
+            "share": self.config.mask_share,
+            "special": self.special,
+            "mask_id": self.mask_id,
+            "vocabulary": self.vocabulary,
+        }
+        edits = [corrupt(row, rng, **masking) for row in copies]
         batch["corrupted"] = self.encoder.pad([edited for edited, _ in edits])["input_ids"]
         batch["chosen"] = torch.zeros_like(batch["corrupted"], dtype=torch.bool)
         for number, (_, chosen) in enumerate(edits):
@@ -65,7 +75,7 @@ class DiffCSE(Method):
         first, second = vectors.chunk(2)
         temperature = self.config.temperature
         if self.discriminator is None:
-            return Loss(objective.contrast(first, second, temperature=temperature), {})
+            return Loss(info_nce(first, second, temperature=temperature), {})
         original = {name: tensor[: len(batch["corrupted"])] for name, tensor in twice.items()}  # [R, L]
         written = self.rewrites(batch, original)
         labels = objective.replaced(written, original["input_ids"], original["attention_mask"])
@@ -87,17 +97,6 @@ class DiffCSE(Method):
         assert self.generator is not None
         return rewritten(self.generator, original, batch["corrupted"], batch["chosen"], self.config)
 
-    def corrupted(self, ids: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Returns one copy of a sentence for the generator, and which of its positions were chosen."""
-        return corrupt(
-            ids,
-            rng,
-            share=self.config.mask_share,
-            special=self.special,
-            mask_id=self.mask_id,
-            vocabulary=self.vocabulary,
-        )
-
 
 def doubled(tokens: Tokens) -> Tokens:
     """Returns every row twice, all rows before their copies; [B, L] to [2B, L]."""
@@ -111,3 +110,32 @@ def replaced_shares(labels: Tensor, chosen: Tensor, original: Tokens) -> dict[st
         "replaced_chosen": (labels & chosen).sum() / chosen.sum().clamp(min=1),
         "replaced_others": (labels & others).sum() / others.sum().clamp(min=1),
     }
+
+
+class Discriminator(nn.Module):
+    """A copy of the backbone with two classes at every position: original or replaced.
+
+    The sentence's vector appears at the first position, in place of what the embedding layer gave there:
+    after its layer norm and dropout, so without position, at its own length and whole.
+    """
+
+    def __init__(self, encoder: SentenceEncoder) -> None:
+        super().__init__()
+        self.body: Any = encoder.backbone
+        self.classes = nn.Linear(encoder.width, 2)
+
+    def forward(self, tokens: Tokens, vectors: Tensor) -> Tensor:
+        """Returns the logits of all positions, padding too; tokens [R, L], vectors [R, d] to [R, L, 2].
+
+        Source: DiffCSE's code; padded positions hold id 0, whatever the tokenizer pads with.
+        Errors: InputError for backbones that are not BERT or RoBERTa.
+        """
+        if not can_pack(self.body, tokens):
+            raise InputError(
+                f"{type(self.body).__name__} as discriminator of diffcse, expected a BERT or RoBERTa; "
+                "name such a backbone"
+            )
+        mask = tokens["attention_mask"]
+        embedded = self.body.embeddings(input_ids=tokens["input_ids"] * mask)  # [R, L, d]
+        embedded = torch.cat([vectors.to(embedded.dtype).unsqueeze(1), embedded[:, 1:]], dim=1)
+        return self.classes(token_states(self.body, embedded, tokens))

@@ -17,14 +17,6 @@ CountedPositions = Literal["all", "real"]
 """Which positions the detection loss averages over: all of a padded batch, or those that hold a token."""
 
 
-def contrast(first: Tensor, second: Tensor, *, temperature: float) -> Tensor:
-    """Returns the contrast of view 1 with view 2, one-sided.
-
-    Source: DiffCSE eq. 1, which is SimCSE's. Shapes: both [B, d], after the projector; a scalar in nats.
-    """
-    return info_nce(first, second, temperature=temperature)
-
-
 def replaced(rewritten: Tensor, original: Tensor, mask: Tensor) -> Tensor:
     """Returns which tokens differ from the original's, the labels of detection; never on padding.
 
@@ -62,10 +54,11 @@ def diffcse_loss(
 ) -> Loss:
     """Returns contrast plus `weight` times detection; its parts are the terms, unweighted, and an accuracy.
 
-    Source: DiffCSE eq. 3. Shapes: first, second [B, d]; logits [R, L, 2]; labels, mask [R, L].
+    Source: DiffCSE eq. 3, whose contrast, eq. 1, is SimCSE's.
+    Shapes: first, second [B, d]; logits [R, L, 2]; labels, mask [R, L].
     Parts: `detection_all` and `detection_real` are the mean over all and over real positions.
     """
-    agreement = contrast(first, second, temperature=temperature)
+    agreement = info_nce(first, second, temperature=temperature)
     terms = {
         "all": replaced_token_detection(logits, labels),
         "real": replaced_token_detection(logits, labels, mask),

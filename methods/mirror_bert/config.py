@@ -8,7 +8,9 @@ from pydantic import Field
 
 from methods.core.drophead import WhenNoHeadIsLeft
 from methods.core.method import MethodConfig
-from methods.mirror_bert.span import SpanPlace
+
+SpanPlace = Literal["first-occurrence", "drawn"]
+"""The leftmost place with the same characters as the drawn span, or the drawn place itself."""
 
 
 class MirrorBertConfig(MethodConfig):

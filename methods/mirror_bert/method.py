@@ -10,12 +10,11 @@ from torch.nn import functional
 
 from methods.core.drophead import add_drop_head
 from methods.core.dropout import set_dropout
+from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.types import Batch, Loss, Row, Tokens
-from methods.mirror_bert.config import MirrorBertConfig
-from methods.mirror_bert.objective import mirror_bert_loss
-from methods.mirror_bert.span import mask_span
+from methods.mirror_bert.config import MirrorBertConfig, SpanPlace
 
 LITERAL_MASK = "[MASK]"
 """What the released code writes into every text, three ordinary pieces for a RoBERTa."""
@@ -38,10 +37,20 @@ class MirrorBert(Method):
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns `pair` [2B, L]: the sentences, then their copies with a masked span."""
-        copies = self.encoder.token_ids(
-            [self.masked(row.text, rng) for row in rows], max_length=self.config.max_length
-        )
-        return {"pair": self.encoder.pad([*self.token_ids(rows), *copies])}
+        config = self.config
+        copies = [
+            mask_span(
+                row.text,
+                rng,
+                length=config.span_length,
+                shortest=config.span_shortest,
+                place=config.span_place,
+                mask=self.mask,
+            )
+            for row in rows
+        ]
+        edited = self.encoder.token_ids(copies, max_length=config.max_length)
+        return {"pair": self.encoder.pad([*self.token_ids(rows), *edited])}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrast of B sentences with their copies and all others."""
@@ -63,14 +72,30 @@ class MirrorBert(Method):
         }
         return self.encoder.hidden(padded).mean(dim=1)
 
-    def masked(self, text: str, rng: np.random.Generator) -> str:
-        """Returns the text of a second view."""
-        config = self.config
-        return mask_span(
-            text,
-            rng,
-            length=config.span_length,
-            shortest=config.span_shortest,
-            place=config.span_place,
-            mask=self.mask,
-        )
+
+def mask_span(
+    text: str, rng: np.random.Generator, *, length: int, shortest: int, place: SpanPlace, mask: str
+) -> str:
+    """Returns the text with `length` characters replaced by the mask between blanks.
+
+    A text of fewer than `shortest` characters, or of no more than `length`, stays as it is. The start is
+    uniform over 0 .. n - length - 1, so the last character is never masked. A word that is cut becomes two.
+    Source: Mirror-BERT's code; its text speaks of a random span.
+    """
+    if not length or len(text) < shortest or len(text) <= length:
+        return text
+    start = int(rng.integers(len(text) - length))
+    if place == "first-occurrence":
+        start = text.index(text[start : start + length])
+    return f"{text[:start]} {mask} {text[start + length :]}"
+
+
+def mirror_bert_loss(first: Tensor, second: Tensor, *, temperature: float) -> Loss:
+    """Returns the contrast of 2B vectors, each with its sentence's other view against 2B - 2 others.
+
+    Source: Mirror-BERT eq. 1, which its code takes from a library of losses; the same as NT-Xent.
+    Shapes: first, second [B, d]. Part: the mean cosine of the positive pairs.
+    Facts: symmetric in the two views; log(2B - 1) where all vectors are equal; 0 for one sentence.
+    """
+    positive = functional.cosine_similarity(first.detach().float(), second.detach().float()).mean()
+    return Loss(nt_xent(first, second, temperature=temperature), {"positive_cosine": positive})

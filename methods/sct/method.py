@@ -7,12 +7,14 @@ stacked: [2, B, d].
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from methods.core.encoder import evaluating
+from methods.core.fast.linear import linear
 from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.losses import unit, unit_squared_error
 from methods.core.method import Method
@@ -23,7 +25,6 @@ from methods.core.teachers import TeacherVectors, add_mapping
 from methods.core.types import Batch, Loss, Row
 from methods.sct.config import Distillation, SCTConfig, SelfSupervision
 from methods.sct.objective import cross_view_loss
-from methods.sct.projector import Projector
 
 
 class SCT(Method):
@@ -168,3 +169,27 @@ def push(queues: nn.ModuleList, vectors: Tensor) -> None:
     if len(queues):
         for queue, part in zip(queues, vectors.flatten(0, 1).chunk(len(queues)), strict=True):
             queue.push(part)  # type: ignore[operator]
+
+
+class Projector(nn.Sequential):
+    """Blocks in series, each one dense layer up to `factor` times the width, ReLU, one dense layer back.
+
+    Source: SCT section 2.1 (three "layers", w = 10): each is a block of two, and nothing is between
+    blocks, as in the released code. Three blocks of factor 10 have 60 d^2 + 33 d weights.
+    """
+
+    def __init__(self, width: int, *, blocks: int, factor: int) -> None:
+        super().__init__(
+            *(
+                nn.Sequential(nn.Linear(width, factor * width), nn.ReLU(), nn.Linear(factor * width, width))
+                for _ in range(blocks)
+            )
+        )
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Returns what the blocks make of the vectors, one after the other; [B, d] to [B, d]."""
+        block: Any
+        for block in self:
+            widen, activation, narrow = block
+            vectors = linear(narrow, activation(linear(widen, vectors)))
+        return vectors

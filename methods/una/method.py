@@ -10,15 +10,15 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from methods.core.heads import training_head
-from methods.core.losses import nt_xent
+from methods.core.losses import cosine_similarities, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
 from methods.una.config import UNAConfig
 from methods.una.negatives import Negatives
-from methods.una.objective import column_loss, pair_loss
 
 
 class UNA(Method):
@@ -64,3 +64,32 @@ class UNA(Method):
         if self.config.role == "pair":
             return Loss(pair_loss(*vectors.chunk(4), temperature=temperature), batch["shares"])
         return Loss(column_loss(*vectors.chunk(3), temperature=temperature), batch["shares"])
+
+
+def pair_loss(
+    anchors: Tensor, positives: Tensor, first: Tensor, second: Tensor, *, temperature: float
+) -> Tensor:
+    """Returns NT-Xent over 2B sentences: the anchors and their corrupted copies, each with its own positive.
+
+    Source: the released code; a copy is encoded twice, drawn to its other view, pushed from all else.
+    Shapes: each [B, d]; returns a scalar in nats. Gradients: flow to all four.
+    Facts: log(4B - 1) when all vectors are equal; log 3 if every copy equals its anchor and sentences are
+    orthogonal, as the temperature falls.
+    """
+    return nt_xent(torch.cat([anchors, first]), torch.cat([positives, second]), temperature=temperature)
+
+
+def column_loss(anchors: Tensor, positives: Tensor, negatives: Tensor, *, temperature: float) -> Tensor:
+    """Returns NT-Xent over the B sentences with the B corrupted copies as further negatives of every row.
+
+    Source: the paper's text, which never draws negatives together; its eq. 1 leaves anchor and positive out
+    of the denominator and can fall below 0, so the NT-Xent denominator is kept.
+    Shapes: each [B, d]; returns a scalar in nats. Gradients: flow to all three.
+    Facts: log(3B - 1) when all vectors are equal; `nt_xent` without negatives.
+    """
+    both = torch.cat([anchors, positives])  # [2B, d]
+    logits = cosine_similarities(both, torch.cat([both, negatives])) / temperature  # [2B, 3B]
+    index = torch.arange(len(both), device=both.device)
+    itself = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, index[:, None], True)
+    partner = (index + len(anchors)) % len(both)
+    return functional.cross_entropy(logits.masked_fill(itself, -torch.inf), partner)

@@ -48,8 +48,8 @@ class Ranking(NamedTuple):
 class Sentences(NamedTuple):
     """The words of N documents by rank, and what the scores of their positions are computed from.
 
-    Shapes: ranks [T] int32, counts [T] how often the sentence has that word, of as few bytes as hold them,
-    ends [N + 1] int64 with 0 first, idf [V]. unit: what a sentence's mean score is over.
+    Shapes: ranks [T] int32, counts [T] int32 how often the sentence has that word, ends [N + 1] int64 with 0
+    first, idf [V]. unit: what a sentence's mean score is over.
     """
 
     ranks: np.ndarray
@@ -67,7 +67,7 @@ class Sentences(NamedTuple):
         """
         scores = np.log1p(counts / np.repeat(lengths, lengths))
         scores *= self.idf.take(ranks)
-        weights = 1 / counts.astype(np.int64) if self.unit == "type" else None
+        weights = 1 / counts if self.unit == "type" else None
         return above_lowest(scores, lengths, weights).astype(np.float32)
 
 
@@ -108,24 +108,12 @@ def rank_terms(documents: Documents) -> Ranking:
 
 
 def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Sentences:
-    """Returns the first `count` documents with how often each has each of its words.
-
-    The ranks are written over `documents.flat`, which is used up: a copy would be the largest array of all.
-    """
+    """Returns the first `count` documents with how often each has each of its words."""
     rank = np.empty(len(ranking.order), dtype=np.int32)
     rank[ranking.order] = np.arange(len(rank), dtype=np.int32)
-    ends = documents.ends[: count + 1]
-    counts, start = np.empty(ends[-1], dtype=np.uint8), 0
-    for part in _parts(documents, count):
-        end = start + len(part.flat)
-        if part.counts.max(initial=0) > np.iinfo(counts.dtype).max:
-            counts = counts.astype(np.int32)
-        counts[start:end] = part.counts
-        part.flat[:] = rank[part.flat]
-        start = end
-    ranks = documents.flat[: ends[-1]]
-    ranks = ranks if len(ranks) == len(documents.flat) else ranks.copy()
-    return Sentences(ranks, counts, ends, ranking.idf, unit)
+    first = Documents(documents.terms, documents.flat, documents.ends[: count + 1])
+    counts = np.concatenate([part.counts.astype(np.int32) for part in _parts(first)])
+    return Sentences(rank[first.flat[: first.ends[-1]]], counts, first.ends, ranking.idf, unit)
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -159,10 +147,9 @@ class _Part(NamedTuple):
         return np.log1p(self.counts / np.repeat(self.lengths, self.lengths))
 
 
-def _parts(documents: Documents, count: int | None = None) -> Iterator[_Part]:
-    count = len(documents.ends) - 1 if count is None else count
-    for start in range(0, count, CHUNK):
-        ends = documents.ends[start : min(start + CHUNK, count) + 1]
+def _parts(documents: Documents) -> Iterator[_Part]:
+    for start in range(0, len(documents.ends) - 1, CHUNK):
+        ends = documents.ends[start : start + CHUNK + 1]
         flat, lengths = documents.flat[ends[0] : ends[-1]], np.diff(ends)
         key = np.repeat(np.arange(len(lengths)), lengths) * len(documents.terms) + flat
         _, first, inverse, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)

@@ -1,17 +1,22 @@
-"""BERT-flow: what is fixed, what learns, from which sentences it starts, and what is exported."""
+"""BERT-flow: the flow as a map, what is fixed, what learns, and from which sentences it starts."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from methods.bert_flow.objective import bits_per_dimension
+from methods.bert_flow.method import bits_per_dimension, log_normal
+from methods.core.coupling_flow import CouplingFlow, FlowSettings, Scaling
+from methods.core.errors import InputError
 from tests.methods.bert_flow.sample import PAPER, RELEASED
 from tests.support import tiny
+from tests.support.vectors import assert_equal_with_gradients
 
 
 def ready(backbone: Path, config: dict[str, Any]) -> tuple[Any, Any]:
@@ -55,3 +60,131 @@ def test_dropout_of_the_fixed_encoder_is_as_stated_while_fitting(backbone: Path,
     method.train()
     first, second = method.loss(batch).total, method.loss(batch).total
     assert torch.equal(first, second) is not active
+
+
+WIDTH = 24
+
+
+def settings(**changes: Any) -> FlowSettings:
+    base = {"width": WIDTH, "levels": 3, "depth": 3, "hidden": 5, "permutation": "reversal"}
+    return FlowSettings.model_validate({**base, **changes})
+
+
+def flow(*, moved: bool, **changes: Any) -> CouplingFlow:
+    """Returns a flow in fp64; moved: with every weight off its start."""
+    torch.manual_seed(0)
+    made = CouplingFlow(settings(**changes)).double()
+    if moved:
+        with torch.no_grad():
+            for value in made.parameters():
+                value.add_(0.2 * torch.randn_like(value))
+    return made
+
+
+def vectors(count: int = 6, *, seed: int = 1) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    scale = torch.linspace(0.5, 3.0, WIDTH, dtype=torch.float64)
+    return torch.randn(count, WIDTH, generator=generator, dtype=torch.float64) * scale + 2.0
+
+
+def slow(made: CouplingFlow, given: Tensor) -> Tensor:
+    """One vector at a time and one channel at a time, by the formulas of the specification."""
+    latents = []
+    for row in given:
+        x, done = list(row), []
+        for number, steps in enumerate(made.levels):
+            for step in steps:
+                b, s = step.scaling.bias, step.scaling.scale
+                x = [torch.exp(3 * s[c]) * (x[c] + b[c]) for c in range(len(x))]
+                x = [x[int(step.order[c])] for c in range(len(x))]
+                half, net = len(x) // 2, step.coupling
+                inner = [
+                    torch.exp(3 * net.first_scaling.scale[h])
+                    * (sum(net.first.weight[h, c] * x[c] for c in range(half)) + net.first_scaling.bias[h])
+                    for h in range(5)
+                ]
+                inner = [value.clamp(min=0) for value in inner]
+                inner = [
+                    torch.exp(3 * net.second_scaling.scale[h])
+                    * (sum(net.second.weight[h, k] * inner[k] for k in range(5)) + net.second_scaling.bias[h])
+                    for h in range(5)
+                ]
+                inner = [value.clamp(min=0) for value in inner]
+                for c in range(half):
+                    shift = sum(net.last.weight[c, h] * inner[h] for h in range(5)) + net.last.bias[c]
+                    x[half + c] = x[half + c] + shift * torch.exp(3 * net.last_scale[c])
+            if number < len(made.levels) - 1:
+                done += x[len(x) // 2 :]
+                x = x[: len(x) // 2]
+        latents.append(torch.stack([*done, *x]))
+    return torch.stack(latents)
+
+
+@pytest.mark.parametrize("permutation", ["reversal", "random"])
+def test_latents_loss_and_all_gradients_equal_the_loop(permutation: str) -> None:
+    made, given = flow(moved=True, permutation=permutation), vectors(3).requires_grad_()
+    inputs = [given, *made.parameters()]
+    scales = [step.scaling.scale.sum() for steps in made.levels for step in steps]
+    by_hand = slow(made, given)
+    density = -0.5 * (by_hand**2).sum(1) - WIDTH / 2 * math.log(2 * math.pi)
+    expected = (-(density + 3 * sum(scales)) / (WIDTH * math.log(2))).mean()
+    total = bits_per_dimension(made(given), made.log_determinant()).mean()
+    torch.testing.assert_close(made(given), by_hand, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(total, expected, inputs)
+
+
+@pytest.mark.parametrize("permutation", ["reversal", "random"])
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_the_determinant_is_that_of_the_jacobian_for_every_vector(levels: int, permutation: str) -> None:
+    made = flow(moved=True, levels=levels, permutation=permutation)
+    for row in vectors(3):
+        jacobian = torch.autograd.functional.jacobian(lambda u: made(u[None])[0], row)
+        assert torch.linalg.slogdet(jacobian).logabsdet.item() == pytest.approx(
+            made.log_determinant().item(), abs=1e-8
+        )
+
+
+def test_at_the_start_the_map_standardises_and_only_reorders_the_channels() -> None:
+    """Objective of the batch: (0.5 log(2 pi e) - log|det| / d) / ln 2, the deviation's guard apart."""
+    made, given = flow(moved=False), vectors(64)
+    latent = made.fit(given)
+    torch.testing.assert_close(latent, made(given))
+    torch.testing.assert_close(latent.mean(0), torch.zeros(WIDTH, dtype=torch.float64), rtol=0, atol=1e-9)
+    standard = (given - given.mean(0)) / given.std(0, correction=0)
+    assert sorted(latent[0].tolist()) == pytest.approx(sorted(standard[0].tolist()), abs=1e-4)
+    bits = bits_per_dimension(latent, made.log_determinant()).mean()
+    expected = (0.5 * math.log(2 * math.pi * math.e) - made.log_determinant().item() / WIDTH) / math.log(2)
+    assert bits.item() == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_scaling_of_two_numbers_is_worked_by_hand() -> None:
+    """1 and 5: mean 3, deviation 2: b = -3, s = -log(2) / 3; out come -1 and 1."""
+    layer = Scaling(1).double()
+    found = layer.fit(torch.tensor([[1.0], [5.0]], dtype=torch.float64))
+    assert layer.bias.item() == -3.0
+    assert layer.scale.item() == pytest.approx(-math.log(2) / 3, abs=1e-6)
+    assert found.flatten().tolist() == pytest.approx([-1.0, 1.0], abs=1e-6)
+
+
+def test_bits_of_a_zero_vector_and_of_normal_draws() -> None:
+    """z = 0 in d = 2: 0.5 log2(2 pi) = 1.32575 a dimension; normal z: 0.5 log2(2 pi e) = 2.04710."""
+    none = torch.zeros(())
+    assert log_normal(torch.zeros(1, 2)).item() == pytest.approx(-math.log(2 * math.pi))
+    assert bits_per_dimension(torch.zeros(1, 2), none).item() == pytest.approx(1.32575, abs=1e-5)
+    drawn = torch.randn(4000, 50, generator=torch.Generator().manual_seed(0))
+    assert bits_per_dimension(drawn, none).mean().item() == pytest.approx(2.04710, abs=0.01)
+    doubled = bits_per_dimension(torch.zeros(1, 2), torch.tensor(2 * math.log(2.0)))
+    assert doubled.item() == pytest.approx(1.32575 - 1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("width", "levels", "weights"), [(768, 3, 151_488), (768, 2, 127_872), (1024, 3, 198_528)]
+)
+def test_the_flow_has_as_many_weights_as_the_released_one(width: int, levels: int, weights: int) -> None:
+    made = CouplingFlow(settings(width=width, levels=levels, hidden=32))
+    assert sum(value.numel() for value in made.parameters()) == weights
+
+
+def test_a_width_that_cannot_be_halved_is_refused_in_one_line() -> None:
+    with pytest.raises(InputError, match="flow of 4 levels on vectors of width 24; expected a width that 16"):
+        CouplingFlow(settings(levels=4))

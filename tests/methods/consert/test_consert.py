@@ -1,22 +1,31 @@
-"""ConSERT: what its views are to the encoder, which weights learn, and what is watched and exported."""
+"""ConSERT: its objective, its edits, what views are to the encoder, what is watched and exported."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from methods.consert.method import ConSERT
-from methods.consert.objective import two_sides
+from methods.consert.method import ConSERT, one_side, two_sides
+from methods.consert.views import (
+    element_cutoff,
+    feature_cutoff,
+    plain_positions,
+    shuffled_positions,
+    token_cutoff,
+)
 from methods.core.folders import load_encoder
 from methods.core.losses import nt_xent
 from methods.core.networks import Networks
 from tests.methods.consert.sample import PAPER, RELEASED
 from tests.support import tiny
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 NONE = {**RELEASED, "first_view": "none", "second_view": "none"}
 
@@ -115,3 +124,106 @@ def test_weights_are_selected_by_the_mean_and_exported_with_the_runs_pooling(
     exported.save(tmp_path / "folder")
     assert json.loads((tmp_path / "folder/sentbench.json").read_text())["pooling"] == "last-two-avg"
     np.testing.assert_array_equal(load_encoder(tmp_path / "folder").encode(texts), exported.encode(texts))
+
+
+BATCH, WIDTH, TEMPERATURE = 5, 7, 0.1
+
+
+def slow(first: Tensor, second: Tensor) -> Tensor:
+    """The sum over both views of the mean over anchors, every exponential written out."""
+
+    def score(x: Tensor, y: Tensor) -> Tensor:
+        return (x @ y) / (x.norm() * y.norm()) / TEMPERATURE
+
+    total = torch.zeros((), dtype=torch.float64)
+    for own, other in ((first, second), (second, first)):
+        for i in range(len(own)):
+            terms = [score(own[i], other[j]).exp() for j in range(len(own))]
+            terms += [score(own[i], own[j]).exp() for j in range(len(own)) if j != i]
+            total = total + (sum(terms).log() - score(own[i], other[i])) / len(own)
+    return total
+
+
+def test_value_and_gradients_equal_the_loop() -> None:
+    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
+    fast = two_sides(first, second, temperature=TEMPERATURE)
+    assert_equal_with_gradients(fast, slow(first, second), (first, second))
+
+
+def test_equal_vectors_give_twice_the_logarithm_of_the_count() -> None:
+    """Each anchor picks one of 2B - 1 equal vectors: B = 4 gives 2 log 7 = 3.891820298; B = 1 gives 0."""
+    same = torch.full((4, WIDTH), 0.7, dtype=torch.float64)
+    assert two_sides(same, same, temperature=0.1).item() == pytest.approx(3.891820298, abs=1e-9)
+    assert two_sides(same[:1], same[:1], temperature=0.1).item() == 0.0
+
+
+def test_two_orthogonal_sentences_are_worked_by_hand() -> None:
+    """Views equal, sentences orthogonal, tau = 1: three terms e, 1, 1 per anchor; twice log(e + 2) - 1."""
+    vectors = torch.eye(2, dtype=torch.float64)
+    expected = 2 * (math.log(math.e + 2) - 1)
+    assert two_sides(vectors, vectors, temperature=1.0).item() == pytest.approx(expected, abs=1e-12)
+    assert one_side(vectors, vectors, temperature=1.0).item() == pytest.approx(expected / 2, abs=1e-12)
+
+
+def test_the_sum_is_twice_nt_xent_with_equal_gradients() -> None:
+    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
+    ours = two_sides(first, second, temperature=TEMPERATURE)
+    theirs = 2 * nt_xent(first, second, temperature=TEMPERATURE)
+    assert_equal_with_gradients(ours, theirs, (first, second), atol=1e-12)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize(("length", "rate", "zeros"), [(8, 0.15, 1), (4, 0.15, 0), (3, 0.5, 1), (10, 0.5, 5)])
+def test_a_token_cutoff_zeroes_the_whole_part_of_the_share_anywhere(
+    length: int, rate: float, zeros: int
+) -> None:
+    places = set()
+    for seed in range(80):
+        factors = token_cutoff([length, 12], rate=rate, rng=rng(seed))
+        assert factors.shape == (2, 12, 1)
+        assert (factors[0] == 0).sum() == zeros
+        assert bool((factors[0, length:] == 1).all())
+        places |= set((factors[0, :, 0] == 0).nonzero().flatten().tolist())
+    assert places == (set(range(length)) if zeros else set())
+
+
+def test_a_feature_cutoff_zeroes_the_same_features_in_every_row_and_others_elsewhere() -> None:
+    """16 features at rate 0.2 lose 3; 768 lose 153."""
+    factors = feature_cutoff(6, 16, rate=0.2, rng=rng())
+    assert factors.shape == (6, 1, 16)
+    assert (factors == 0).sum(dim=-1).flatten().tolist() == [3] * 6
+    assert len({tuple(row.flatten().tolist()) for row in factors}) > 1
+    assert (feature_cutoff(1, 768, rate=0.2, rng=rng()) == 0).sum() == 153
+
+
+def test_the_exact_element_view_zeroes_a_count_and_keeps_the_size_of_the_rest() -> None:
+    """8 tokens of 16 numbers at rate 0.2: 25 zeros, all others 1; padding is left alone."""
+    factors = element_cutoff([8, 11], 16, rate=0.2, form="exact-count", rng=rng())
+    assert factors.shape == (2, 11, 16)
+    assert (factors[0] == 0).sum() == 25
+    assert set(factors.unique().tolist()) == {0.0, 1.0}
+    assert bool((factors[0, 8:] == 1).all())
+
+
+def test_the_drawn_element_view_is_dropout_with_its_rescaling() -> None:
+    """20,000 numbers: share 0.2 within 0.015 (five deviations), the others 1.25, their mean near 1."""
+    factors = element_cutoff([200], 100, rate=0.2, form="bernoulli", rng=rng())
+    assert (factors == 0).float().mean().item() == pytest.approx(0.2, abs=0.015)
+    assert set(factors.unique().tolist()) == {0.0, 1.25}
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_shuffled_positions_are_a_permutation_of_the_real_tokens_places(first: int) -> None:
+    lengths, orders = [5, 9, 1], set()
+    for seed in range(20):
+        positions = shuffled_positions(lengths, first=first, rng=rng(seed))
+        plain = plain_positions(3, 9, first=first)
+        for row, length in enumerate(lengths):
+            assert sorted(positions[row, :length].tolist()) == list(range(first, first + length))
+            assert torch.equal(positions[row, length:], plain[row, length:])
+        orders.add(tuple(positions[0].tolist()))
+    assert len(orders) > 10
+    assert any(order[0] != first for order in orders)

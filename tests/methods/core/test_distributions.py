@@ -19,7 +19,6 @@ from methods.core.distributions import (
     match_distributions,
     pick_among_keys,
 )
-from methods.core.errors import InputError
 from methods.core.fast.linear import uses_onednn
 from methods.core.losses import info_nce, unit
 
@@ -163,17 +162,9 @@ def test_picking_the_own_key_is_info_nce_with_a_queue(
         assert torch.allclose(got - (got * z).sum(-1, keepdim=True) * z, tangent, atol=1e-12)
 
 
-def test_bad_arguments_are_refused_with_their_reason() -> None:
+def test_keys_that_require_a_gradient_are_refused() -> None:
     r, z = vectors(ROWS, 1), vectors(ROWS, 2)
-    with pytest.raises(InputError, match=r"temperature 0\.0, expected a positive number"):
-        matched(z, r, [r], online_temperature=0.0)
-    with pytest.raises(InputError, match=r"temperature -1\.0"):
-        pick_among_keys(z, [r], temperature=-1.0)
     with pytest.raises(ValueError, match="requires a gradient"):
         matched(z, r.clone().requires_grad_(), [r])
     with pytest.raises(ValueError, match="requires a gradient"):
         pick_among_keys(z, [r.clone().requires_grad_()], temperature=0.1)
-    with pytest.raises(ValueError, match="4 online vectors and 5 references"):
-        matched(z[:4], r, [r])
-    with pytest.raises(ValueError, match="expected one for each"):
-        pick_among_keys(z, [r[:2]], temperature=0.1)

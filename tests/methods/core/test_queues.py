@@ -27,7 +27,7 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
         queue.push(rows)
         naive.extend(rows.tolist())
         pushed += len(rows)
-        assert queue.oldest_first().tolist() == list(naive)
+        assert queue.newest(queue.size).tolist() == list(naive)
         assert sorted(queue.stored().tolist()) == sorted(naive)
         for count in (0, 1, size - 1, size, size + 1):
             blocks = queue.newest_blocks(count)
@@ -42,7 +42,7 @@ def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
     queue = VectorQueue(5, 1)
     queue.push(constant(1, 3, 1))
     queue.push(constant(2, 3, 1))
-    assert queue.oldest_first().flatten().tolist() == [1, 1, 2, 2, 2]
+    assert queue.newest(queue.size).flatten().tolist() == [1, 1, 2, 2, 2]
     assert queue.ring.flatten().tolist() == [2, 1, 1, 2, 2]
 
 
@@ -80,7 +80,7 @@ def test_whole_batches_are_dropped_worked_by_hand() -> None:
     found = []
     for value, rows in enumerate([4, 4, 2, 4, 4], 1):
         queue.push(constant(value, rows, 1))
-        found.append(queue.oldest_first().flatten().tolist())
+        found.append(queue.newest(queue.size).flatten().tolist())
     assert found[1] == [1, 1, 1, 1, 2, 2, 2, 2]
     assert found[2] == [2, 2, 2, 2, 3, 3]
     assert found[3] == [3, 3, 4, 4, 4, 4]
@@ -99,7 +99,7 @@ def test_the_batch_queue_equals_a_list_of_batches_across_epochs(kept: int) -> No
             batch = torch.from_numpy(rng.normal(size=(rows, 2)).astype(np.float32))
             queue.push(batch)
             naive.append(batch)
-            assert torch.equal(queue.oldest_first(), torch.cat(list(naive)))
+            assert torch.equal(queue.newest(queue.size), torch.cat(list(naive)))
             resumed = BatchQueue(3 * kept, 2)
             resumed.load_state_dict(queue.state_dict())
             queue = resumed

@@ -13,9 +13,7 @@ import torch
 from methods.core.drophead import DropHead, add_drop_head
 from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
-from methods.mirror_bert.method import MirrorBert
-from methods.mirror_bert.objective import mirror_bert_loss
-from methods.mirror_bert.span import SpanPlace, mask_span
+from methods.mirror_bert.method import MirrorBert, SpanPlace, mask_span, mirror_bert_loss
 from tests.methods.mirror_bert.sample import PORTABLE, RELEASED, SAMPLES
 from tests.support import tiny
 from tests.support.tiny import batch_of

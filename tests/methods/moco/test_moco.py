@@ -90,7 +90,7 @@ def test_the_loss_reads_the_key_view_on_the_key_side_only(backbone: Path) -> Non
     batch = collate(method)
     expected = method.keys(batch["key"])
     method.loss(batch)
-    torch.testing.assert_close(method.queue.oldest_first(), expected)
+    torch.testing.assert_close(method.queue.newest(method.queue.size), expected)
     assert not torch.allclose(expected, method.keys(batch["anchor"]))
 
 

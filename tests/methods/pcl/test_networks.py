@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
 from methods.core.folders import load_backbone
 from methods.core.optimizer import build_optimizer
 from methods.core.train_config import TrainConfig
@@ -140,3 +141,16 @@ def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict
     assert expected.keys() == found.keys()
     for name in expected:
         torch.testing.assert_close(found[name], expected[name], rtol=1e-5, atol=1e-7)
+
+
+def test_a_pooler_that_the_checkpoint_lacks_is_refused(make: Make) -> None:
+    with pytest.raises(InputError, match=r"missing.*pooler"):
+        make(coupling="fixed", parent="parent", peer_head="pooler-shared-mlp")
+
+
+@pytest.mark.parametrize(
+    ("parent", "line"), [("wide", "width 32, expected.*16"), ("foreign", "word pieces differ")]
+)
+def test_a_fixed_peer_that_does_not_fit_is_refused(make: Make, parent: str, line: str) -> None:
+    with pytest.raises(InputError, match=line):
+        make(coupling="fixed", parent=parent, **PLAIN_PEER)

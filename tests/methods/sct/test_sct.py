@@ -13,9 +13,8 @@ import torch
 from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.types import Batch
-from methods.sct.method import SCT, random_queues
+from methods.sct.method import SCT, Projector, random_queues
 from methods.sct.objective import cross_view_loss
-from methods.sct.projector import Projector
 from tests.methods.sct.reference import slow_loss
 from tests.methods.sct.sample import JOINT, PAPER, RELEASED, SECOND_STAGE, own
 from tests.support import tiny
@@ -64,7 +63,7 @@ def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: 
     """Seven steps with batches of 8 and one of 3 into queues of 20: more than two rounds, no random row left;
     the loss of each step is that over the joined queue, in which no batch is compared with itself twice."""
     method = built(backbone, RELEASED)
-    naive = [deque(queue.oldest_first().tolist(), maxlen=20) for queue in method.queues]
+    naive = [deque(queue.newest(queue.size).tolist(), maxlen=20) for queue in method.queues]
     for step, size in enumerate([8, 8, 3, 8, 8, 8, 8]):
         batch = batch_of(method, *[(5 * step + index) % len(ROWS) for index in range(size)])
         references = references_of(method, batch).double()
@@ -77,7 +76,7 @@ def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: 
         assert method.loss(batch).total.item() == pytest.approx(expected.item(), abs=1e-4, rel=1e-4)
         for queue, rows, view in zip(method.queues, naive, references, strict=True):
             rows.extend(view.tolist())
-            np.testing.assert_allclose(queue.oldest_first().tolist(), list(rows), atol=1e-6)
+            np.testing.assert_allclose(queue.newest(queue.size).tolist(), list(rows), atol=1e-6)
 
 
 def test_the_two_readings_differ_in_what_counts_as_the_queue(backbone: Path) -> None:
@@ -201,7 +200,7 @@ def test_the_second_stage_reads_the_teachers_vectors_of_both_views(backbone: Pat
     method.loss(batch)
     wanted = unit(torch.from_numpy(expected))
     assert all(
-        torch.equal(q.oldest_first(), view) for q, view in zip(method.teacher_queues, wanted, strict=True)
+        torch.equal(q.newest(q.size), view) for q, view in zip(method.teacher_queues, wanted, strict=True)
     )
     assert len(method.queues) == 0
     assert len(list(method.projector.parameters())) == 0

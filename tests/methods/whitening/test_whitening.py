@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from methods.core.errors import InputError
-from methods.whitening.objective import fit
+from methods.whitening.method import fit
 from tests.methods.whitening.sample import SAMPLES
 from tests.support import tiny
 
