@@ -90,7 +90,7 @@ class LayerMeans(nn.Module):
     """The mean over tokens of every hidden state from `first` up to but without `last`; [B, K, d].
 
     Hidden state 0 is the embedding layer's. Special tokens count, padding does not. With `last` None all
-    states are read: as many as `available`. The encoder is taken over and pools as no other use of it does.
+    states are read; `count` is K. The encoder is taken over and pools as no other use of it does.
 
     Errors: InputError if `last` is beyond the hidden states that there are.
     """
@@ -100,21 +100,13 @@ class LayerMeans(nn.Module):
         self.encoder = encoder
         self.encoder.pooling = EVERY_LAYER
         self.first, self.last = first, last
-        if last is not None and last > self.available:
+        available = int(encoder.backbone.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]
+        if last is not None and last > available:
             raise InputError(
-                f"layers {first} to {last} of a backbone with {self.available} hidden states; expected at "
+                f"layers {first} to {last} of a backbone with {available} hidden states; expected at "
                 "most that, or null for all; correct the recipe"
             )
-
-    @property
-    def available(self) -> int:
-        """Hidden states of the backbone, the embedding layer's among them."""
-        return int(self.encoder.backbone.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]
-
-    @property
-    def count(self) -> int:
-        """Hidden states that are read: K."""
-        return len(range(self.available)[self.first : self.last])
+        self.count = len(range(available)[first:last])
 
     def forward(self, tokens: Tokens) -> Tensor:
         return self.encoder(tokens)[:, self.first : self.last]

@@ -11,11 +11,8 @@ from torch import Tensor
 
 from methods.core import distributions
 from methods.core.distributions import (
-    FEWEST_ROWS,
     PIECE,
-    SCRATCH,
     Match,
-    _chunk_rows,
     match_distributions,
     pick_among_keys,
 )
@@ -71,19 +68,6 @@ def test_value_and_gradient_equal_the_double_loop(scratch: int, small_chunks: Ca
     assert fast.entropy.item() == pytest.approx(entropy.item(), abs=1e-10)
     assert torch.allclose(mine, theirs, atol=1e-10)
     assert theirs.abs().max() > 0.01
-
-
-@pytest.mark.parametrize(
-    ("batch", "per_row", "rows"),
-    [
-        (128, SCRATCH, FEWEST_ROWS),  # keys so many that one row fills the scratch
-        (128, SCRATCH // 100, 64),  # 100 rows fit: two chunks, of equal size
-        (40, SCRATCH, 40),  # a batch of fewer rows is one chunk
-        (128, SCRATCH // 200, 128),
-    ],
-)
-def test_a_chunk_has_64_rows_or_what_the_scratch_holds(batch: int, per_row: int, rows: int) -> None:
-    assert _chunk_rows(batch, per_row) == rows
 
 
 def test_gradients_in_fp32_keep_four_digits_where_one_key_has_nearly_all_mass() -> None:

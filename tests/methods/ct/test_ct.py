@@ -77,18 +77,6 @@ def test_in_batch_tension_of_dot_products_is_this() -> None:
     torch.testing.assert_close(objective.in_batch_tension(2 * first, second, scale=scale), cosine)
 
 
-@pytest.mark.parametrize(("similarity", "changes"), [("cosine", False), ("dot", True)])
-def test_the_method_compares_by_what_its_setting_says(
-    backbone: Path, monkeypatch: pytest.MonkeyPatch, similarity: str, changes: bool
-) -> None:
-    """Vectors of network 2 that are twice as long change the loss of dot products alone."""
-    method = made(backbone, IN_BATCH, similarity=similarity, dropout=0.0)
-    batch = batch_of(method, 7)
-    loss, encode = method.loss(batch).total, method.second.forward
-    monkeypatch.setattr(method.second, "forward", lambda tokens: 2 * encode(tokens))
-    assert torch.isclose(method.loss(batch).total, loss).item() != changes
-
-
 def test_a_constant_score_is_best_at_minus_log_7() -> None:
     """One positive in eight: the least loss of one z for all is the entropy of 1/8, 0.376770."""
     same = torch.tensor([1] + 7 * [0])

@@ -119,28 +119,9 @@ def test_a_gradient_too_small_for_fp32_still_has_a_direction() -> None:
     assert moved.ne(0).any()
 
 
-def test_the_steps_are_computed_in_fp32_under_autocast() -> None:
-    noise, anchors, positives = (drawn(4, 16, seed=seed, dtype=torch.float32) for seed in (19, 20, 21))
-    expected = ascend(noise, anchors, positives, **HAND)
-    with torch.autocast("cpu", torch.bfloat16):
-        found = ascend(noise, anchors, positives, **HAND)
-    assert found.dtype == torch.float32
-    assert torch.equal(found, expected)
-    wide = ascend(noise.double(), anchors.double(), positives.double(), **HAND)
-    torch.testing.assert_close(found.double(), wide, atol=1e-6, rtol=0)
-
-
 @pytest.mark.parametrize(
     ("ratio", "batch_size", "expected"),
-    [
-        (1.0, 128, 128),
-        (2.5, 128, 320),
-        (2.5, 64, 160),
-        (0.5, 5, 2),
-        (0.9, 3, 2),
-        (0.0, 64, 0),
-        (5.0, 256, 1280),
-    ],
+    [(2.5, 128, 320), (0.9, 3, 2), (0.0, 64, 0)],
 )
 def test_the_number_of_noise_vectors_is_cut_off(ratio: float, batch_size: int, expected: int) -> None:
     assert noise_count(ratio, batch_size) == expected

@@ -101,22 +101,6 @@ def test_cutoffs_erase_word_embeddings_of_the_second_view_only(positive: str, bu
     assert (second - first).norm(dim=1).gt(1e-3).all()
 
 
-def test_each_cutoff_erases_what_its_name_says(build: Build) -> None:
-    """Half of the words of 24 sentences: always one run for spans, not always for tokens; whole features."""
-    runs = {}
-    for positive in ("token-cutoff", "span-cutoff", "feature-cutoff"):
-        config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.5}
-        keep = batch_of(build(config, parent=None), 24)["keep"]
-        if positive == "feature-cutoff":
-            assert keep.shape == (24, 1, 16)
-            assert keep.sum(dim=2).eq(8).all()
-            continue
-        starts = (keep[:, 1:] < keep[:, :-1]).sum(dim=(1, 2))
-        runs[positive] = int(starts.max())
-    assert runs["span-cutoff"] == 1
-    assert runs["token-cutoff"] > 1
-
-
 def test_shuffled_views_go_to_the_student_and_not_to_the_complement(build: Build) -> None:
     method = build({**PAPER, "positive": "token-shuffle"}, backbone="calm")
     batch = batch_of(method)

@@ -128,22 +128,3 @@ def test_magnitude_zero_is_simcse_with_nt_xent(sample: tiny.Sample, backbone: Pa
     theirs = simcse.loss(batch)
     torch.testing.assert_close(ours.total, theirs.total, rtol=1e-6, atol=0)
     assert float(ours.parts["moved"]) == 0.0
-
-
-def test_the_pool_is_the_second_pass_without_gradient(
-    backbone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    method, batch = ready(SAMPLES[0], backbone)
-    seen: list[Any] = []
-
-    def spy(vectors: torch.Tensor, pool: torch.Tensor, magnitude: float) -> torch.Tensor:
-        seen.extend([vectors, pool, magnitude])
-        return vectors
-
-    monkeypatch.setitem(AUGMENTATIONS, "interpolation", spy)
-    method.vectors(batch)
-    vectors, pool, magnitude = seen
-    assert torch.equal(vectors, pool)
-    assert vectors.requires_grad
-    assert not pool.requires_grad
-    assert magnitude == 0.1

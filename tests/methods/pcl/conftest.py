@@ -27,17 +27,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "parent": parent,
         "public": tiny.write_backbone(top / "public", seed=9),
         "wide": tiny.write_backbone(top / "wide", width=32),
-        "foreign": foreign(top / "foreign"),
     }
-
-
-def foreign(folder: Path) -> Path:
-    """Writes a tiny backbone whose word pieces have other numbers."""
-    tokenizer = tiny.write_backbone(folder) / "tokenizer.json"
-    text = tokenizer.read_text(encoding="utf-8")
-    swapped = text.replace('"man":', '"MAN":').replace('"cat":', '"man":').replace('"MAN":', '"cat":')
-    tokenizer.write_text(swapped, encoding="utf-8")
-    return folder
 
 
 @pytest.fixture

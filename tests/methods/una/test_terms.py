@@ -68,16 +68,6 @@ def test_scores_of_the_first_toy_sentence_tell_positions_from_types(unit: str, e
     np.testing.assert_allclose(0.5 * take(sentences, np.array([0])).ratios, expected, atol=1e-6)
 
 
-def test_scores_of_the_other_toy_sentences() -> None:
-    _, _, sentences = counted(TOY)
-    for index, expected in [
-        (1, [0, 0.75, 0.75]),
-        (2, [1.5, 0, 0]),
-        (3, [0, 0.424673, 0.424673, 1.150655]),
-    ]:
-        np.testing.assert_allclose(0.5 * take(sentences, np.array([index])).ratios, expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("chunk", [7, 20_000])
 def test_statistics_equal_the_slow_loops_at_any_chunk_size(
     chunk: int, monkeypatch: pytest.MonkeyPatch
@@ -107,32 +97,11 @@ def test_augmentations_count_as_documents_and_get_no_scores() -> None:
     )
 
 
-def test_an_empty_sentence_is_an_empty_document() -> None:
-    documents = read_documents(["a b", "", "b c", ""])
-    ranking = rank_terms(documents)
-    sentences = counted_sentences(documents, ranking, count=4, unit="position")
-    assert sentences.ends.tolist() == [0, 2, 2, 4, 4]
-    assert ranking.idf[ranking.terms.index("a")] == pytest.approx(np.log(4))
-    assert take(sentences, np.array([1, 2, 3])).ends.tolist() == [0, 0, 2, 2]
-
-
 @pytest.mark.parametrize("texts", [["a b", "b a"], ["a", ""], ["", ""]])
 def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
     with pytest.raises(InputError, match="train on a larger corpus") as told:
         counted(texts)
     assert "\n" not in str(told.value)
-
-
-def test_a_word_that_a_sentence_has_more_often_than_a_byte_holds_is_counted() -> None:
-    documents = [["w1"] * 300 + ["w2"], *random_documents()]
-    _, _, sentences = counted([" ".join(document) for document in documents])
-    slow = SlowTerms(documents)
-    assert sentences.counts.max() == 300
-    np.testing.assert_allclose(
-        probabilities(every(sentences), 0.5),
-        [p for document in documents for p in slow.probabilities(document, 0.5)],
-        atol=1e-6,
-    )
 
 
 @pytest.mark.parametrize("unit", ["position", "type"])

@@ -177,18 +177,6 @@ def test_reordered_weights_give_the_same_vectors_and_are_gone_after() -> None:
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
-def test_what_a_reordered_weight_gives_is_what_is_read() -> None:
-    """A weight put in the place of the reordered one shows in the output, but not where gradients are."""
-    layer, rows = layer_and_rows(128, 128, 3)
-    with reordered(layer, 3):
-        doubled = torch.ops.mkldnn._reorder_linear_weight(2 * layer.weight.detach(), 3)
-        setattr(layer, REORDERED, doubled)
-        with torch.no_grad():
-            assert relative(linear(layer, rows) - layer.bias, 2 * (rows @ layer.weight.T)) < 1e-5
-            assert relative(linear_gelu(layer, rows), functional.gelu(layer(rows))) > 0.1
-        assert relative(linear(layer, rows), layer(rows)) < 1e-5
-
-
 def test_a_product_without_a_graph_equals_torchs() -> None:
     rows, columns = torch.randn(7, 200), torch.randn(300, 200)
     found = product(rows, columns)

@@ -80,21 +80,6 @@ def test_an_error_ends_the_work_and_gives_the_threads_back() -> None:
     assert torch.get_num_threads() == 4
 
 
-@pytest.mark.usefixtures("four_threads")
-def test_what_is_made_waits_for_its_reader_in_small_numbers() -> None:
-    begun: list[int] = []
-
-    def work(item: int) -> int:
-        begun.append(item)
-        return item
-
-    found = side_by_side(work, range(100))
-    assert next(found) == 0
-    assert len(begun) <= AHEAD * 4
-    assert list(found) == list(range(1, 100))
-    assert len(begun) == 100
-
-
 @pytest.mark.parametrize("half", [False, True])
 def test_the_number_of_threads_changes_no_byte_of_a_vector(half: bool, tmp_path: Path) -> None:
     folder = tiny.write_backbone(tmp_path / "bert", layers=2)
