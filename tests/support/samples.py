@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import save_file
 
 from methods.core.method import Method
 from methods.core.types import Row
+from methods.core.word_average import WordAverageEncoder
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.tiny import Sample
@@ -70,9 +70,7 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 
 
 def write_words(folder: Path) -> Path:
-    folder.mkdir()
+    """Writes random vectors of the tiny words as a folder of word vectors."""
     vectors = torch.randn(len(tiny.WORDS), 16, generator=torch.Generator().manual_seed(5))
-    save_file({"vectors": vectors}, folder / "vectors.safetensors")
-    (folder / "vocab.txt").write_text("\n".join(tiny.WORDS) + "\n", encoding="utf-8")
-    (folder / "sentbench.json").write_text('{"format": 1, "kind": "word-average"}', encoding="utf-8")
+    WordAverageEncoder(vectors, tiny.WORDS).save(folder)
     return folder

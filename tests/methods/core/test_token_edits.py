@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -31,11 +30,6 @@ def sentence(n: int) -> np.ndarray:
 
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
-
-
-def is_subsequence(short: Sequence[int], long: Sequence[int]) -> bool:
-    rest = iter(long)
-    return all(any(item == other for other in rest) for item in short)
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -80,11 +74,6 @@ def test_deletion_counts_a_fifth_to_the_nearest_integer() -> None:
     assert [counts[n] for n in (0, 2, 3, 12, 13, 30)] == [0, 0, 1, 2, 3, 6]
 
 
-def test_deletion_leaves_a_subsequence() -> None:
-    for name in ("delete", "delete-drawn"):
-        assert is_subsequence(list(EDITS[name](sentence(25), rng(1))), list(sentence(25)))
-
-
 def test_deletion_by_value_takes_the_first_occurrence_and_by_position_does_not() -> None:
     """In 7 8 7 8 7 one of five goes: by value the first 7 or the first 8; by position any of the five."""
     ids = np.array([2, 7, 8, 7, 8, 7, 3], dtype=np.int32)
@@ -101,25 +90,12 @@ def test_insertion_count_is_capped_by_the_room_left() -> None:
     assert {n: counts[n] for n in wanted} == wanted
 
 
-def test_insertions_are_copies_and_the_original_stays_as_a_subsequence() -> None:
-    for seed in range(20):
-        edited = EDITS["repeat"](sentence(20), rng(seed)).tolist()
-        assert is_subsequence(sentence(20).tolist(), edited)
-        assert set(edited) == set(sentence(20).tolist())
-
-
 def test_insertions_go_anywhere_and_a_copy_may_be_copied() -> None:
     """Of 3 distinct ids one is copied to one of 4 positions: 12 ways, two a source look alike, 9 outcomes."""
     seen = {tuple(EDITS["repeat"](sentence(3), rng(seed))) for seed in range(300)}
     assert len(seen) == 9
     thrice = [Counter(EDITS["repeat"](sentence(13), rng(seed)).tolist()) for seed in range(50)]
     assert any(max(counts.values()) >= 3 for counts in thrice)
-
-
-def test_reordering_moves_the_last_id_too() -> None:
-    edited = [token_edits.reorder_after_first(sentence(4), rng(seed)) for seed in range(40)]
-    assert {int(ids[-1]) for ids in edited} == {3, 10, 11, 12, 13}
-    assert all(sorted(ids.tolist()) == sorted(sentence(4).tolist()) for ids in edited)
 
 
 def test_duplication_puts_copies_beside_their_source() -> None:

@@ -13,7 +13,6 @@ from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.word_average import WordAverageEncoder
 from methods.core.word_transformer import SPECIAL, word_transformer
-from tests.support.samples import write_words
 
 WORDS = ["the", "cat", "sat", ".", "café"]
 SHAPE = {"vocabulary": 4, "layers": 1, "heads": 2, "inner": 8, "positions": 512, "dropout": 0.1, "seed": 0}
@@ -72,9 +71,3 @@ def test_the_seed_decides_what_is_drawn() -> None:
 def test_a_shape_that_the_words_cannot_have_is_refused(changes: dict[str, int], fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         built(**changes)
-
-
-def test_averages_of_word_vectors_are_read_as_they_were_saved(tmp_path: Path) -> None:
-    words, texts = load_encoder(write_words(tmp_path / "words")), ["the man runs", "a dog"]
-    words.save(tmp_path / "saved")
-    assert np.array_equal(load_encoder(tmp_path / "saved").encode(texts), words.encode(texts))

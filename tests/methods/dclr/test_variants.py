@@ -31,20 +31,6 @@ def test_the_complement_pooler_is_its_dense_layer_with_tanh_on_the_cls(
     torch.testing.assert_close(method.complement(tokens), expected)
 
 
-@pytest.mark.parametrize("head", ["pooler", "pooler-mlp"])
-def test_the_pooler_of_the_backbone_becomes_the_head_and_is_not_exported(
-    head: str, build: Build, folders: dict[str, Path]
-) -> None:
-    method = build({**PAPER, **UNWEIGHTED, "head": head}, parent=None)
-    method.eval()
-    below = method.head if head == "pooler" else method.head[0]  # type: ignore[index]
-    tokens = method.encoder.tokenize(["the man runs"])
-    with torch.no_grad():
-        expected = load_backbone(folders["student"], hf_pooler=True)(**tokens).pooler_output
-        torch.testing.assert_close(below(method.encoder(tokens)), expected)  # type: ignore[operator]
-    assert not any("pooler" in name for name in method.state_dict())
-
-
 def test_with_padding_attended_a_sentence_depends_on_the_longest_of_its_batch(build: Build) -> None:
     seen = {}
     for attend in (True, False):

@@ -43,14 +43,6 @@ def test_attention_in_rows_of_their_own_lengths_reads_the_same(
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
-def test_in_rows_of_their_own_lengths_no_text_depends_on_the_others_of_its_batch(everywhere: Any) -> None:
-    model, tokens = backbone("bert"), batch()
-    everywhere("varlen")
-    together = pooled_vectors(model, tokens, "mean")
-    alone = pooled_vectors(model, {name: rows[1:2] for name, rows in tokens.items()}, "mean")
-    torch.testing.assert_close(together[1:2], alone, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_compiled_layers_have_the_same_values_and_gradients_in_one_graph(
