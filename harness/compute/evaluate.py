@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from harness.disk.records import rounded
-from harness.results.embeddings import EmbeddingStore
+from harness.results.embeddings import EmbeddingStore, keep, kept_name, read_kept
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
 
@@ -30,32 +28,28 @@ def embedded(
     load: Callable[[], Any],
     tasks: Sequence[Task],
     *,
-    keep: Path | None = None,
-    kept_shards: Path | None = None,
+    folder: Path | None = None,
+    cache: Path | None = None,
     encoder: str = "",
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
-    It is in `keep`, where a second evaluation of the same `encoder` (see `harness.identity`) finds it and
-    loads no model, or in a folder of the system's for temporary files (TMPDIR) that is removed at the end.
-    `kept_shards` is a folder with vectors of earlier evaluations, which it reads and adds to.
+    It is in `folder`, an empty one, or in a folder of the system's for temporary files (TMPDIR) that is
+    removed at the end. In `cache` a second evaluation of the same `encoder` (see `harness.identity`) finds a
+    copy of it and loads no model.
     """
-    model = [] if keep or kept_shards else [load()]  # a wrong folder is refused before data is read
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        if not model:
-            model.append(load())
-        vectors: np.ndarray = model[0].encode(texts, progress=True)
-        return vectors
-
+    model = None if cache else load()  # a wrong folder is refused before data is read
+    texts = unique_texts(tasks)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        store = EmbeddingStore.open_or_create(
-            keep or Path(scratch, "store"), encoder=encoder, kept=kept_shards
-        )
-        store.complete(unique_texts(tasks), encode)
-        for path in store.damaged:
-            print(f"{path}: damaged, expected whole vectors; they were made again", file=sys.stderr)
-        model.clear()
+        folder = folder or Path(scratch, "store")
+        kept = cache / kept_name(encoder, texts) if cache else None
+        store = read_kept(kept, folder, texts) if kept else None
+        if store is None:
+            model = load() if model is None else model
+            store = EmbeddingStore.write(folder, texts, partial(model.encode, progress=True), encoder=encoder)
+            if kept:
+                keep(store, kept)
+        model = None
         yield store
 
 

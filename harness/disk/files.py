@@ -7,11 +7,11 @@ import glob
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from methods.core.files import atomic_path, discard, sha256_of, temporary_beside, write_json, write_record
+from methods.core.files import atomic_path, discard, sha256_of, write_json, write_record
 
 __all__ = ["atomic_path", "discard", "sha256_of", "write_json", "write_record"]
 
@@ -37,20 +37,6 @@ def disk_errors(folder: Path) -> Iterator[None]:
         if isinstance(error, RuntimeError) and "inline_container" in str(error):
             raise OSError(errno.EIO, "a file could not be written to its end", str(folder)) from error
         raise
-
-
-def write_by_hash(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
-    """Returns the file of `folder` that `write` filled; `{}` in its name becomes its sha256.
-
-    It appears whole or not at all, equal bytes are one file, and what a killed process leaves is outside
-    the folder.
-    """
-    with temporary_beside(folder) as part:
-        write(part)
-        part.chmod(0o644)
-        path = folder / name.format(sha256_of(part))
-        os.replace(part, path)
-    return path
 
 
 def write_text(path: Path, text: str) -> None:

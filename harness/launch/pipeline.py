@@ -11,16 +11,18 @@ import hashlib
 import json
 import logging
 import os
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.disk.files import atomic_path
+from harness.disk.files import atomic_path, discard_parts
 from harness.errors import InputError
-from harness.launch.lock_files import LockOrder, check_rwlock
+from harness.launch.job import Job
+from harness.paths import cache
 
 CHANGED = "changed"
 """What `begin` says of a stage that has to run."""
@@ -49,8 +51,9 @@ class Pipeline:
         self.commands = {name: _commands(stage) for name, stage in self._stages.items()}
         self._before: dict[str, list[Any]] = {}
         self._pending: list[Any] = []
-        self._locks = {stage.path: LockOrder(stage.path) for stage in self._stages.values()}
-        self._left = set(self._stages)
+        self._known: dict[Path, frozenset[str]] = {}
+        for path in {stage.path for stage in self._stages.values()}:
+            discard_parts(Path(path).with_suffix(".lock"))  # of a launch that was killed in a write
         self._dumped, self._cost = time.monotonic(), 0.0
 
     @property
@@ -71,7 +74,6 @@ class Pipeline:
             if stage.frozen or not stage.cmd:
                 return self._left_to_dvc(stage, name)
             if not stage.changed(upstream=self._upstream[name]):
-                self._left.discard(name)
                 return "unchanged"
             stage.remove_outs(ignore_remove=False, force=False)
             try:
@@ -100,16 +102,28 @@ class Pipeline:
                 raise InputError(f"{name}: {error}; `dvc status` says more") from error
         return list(found)
 
-    def inputs(self, name: str) -> str:
-        """Returns a hash of a stage's commands and all that it depends on, empty if any of it is missing."""
+    def job(self, name: str, *, with_inputs: bool) -> Job:
+        """Returns the commands of a stage with the variables that DVC sets for them.
+
+        with_inputs: whether a hash of all that the stage depends on is needed; it is empty if any of that is
+        missing.
+        """
+        from dvc.env import DVC_ROOT, DVC_STAGE
         from dvc.exceptions import DvcException
 
-        stage = self._stages[name]
-        try:
-            found = [stage.cmd, *(f"{dep.def_path} {dep.get_hash()}" for dep in stage.deps)]
-        except (DvcException, OSError):
-            return ""
-        return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+        stage, inputs = self._stages[name], ""
+        if with_inputs:
+            with suppress(DvcException, OSError):
+                found = [stage.cmd, *(f"{dep.def_path} {dep.get_hash()}" for dep in stage.deps)]
+                inputs = hashlib.sha256(json.dumps(found).encode()).hexdigest()
+        return Job(
+            name,
+            self.commands[name],
+            folder=Path(stage.wdir),
+            log=log_of(name).absolute(),
+            environment={DVC_ROOT: self._repo.root_dir, DVC_STAGE: name},
+            inputs=inputs,
+        )
 
     def adopt(self, name: str) -> None:
         """Takes a stage as begun that an earlier launch began with the inputs that are there now."""
@@ -152,18 +166,7 @@ class Pipeline:
         self._dumped = time.monotonic()
         self._cost = self._dumped - started
 
-    def environment(self, name: str) -> dict[str, str]:
-        """Returns the variables that DVC sets for the command of a stage."""
-        from dvc.env import DVC_ROOT, DVC_STAGE
-
-        return {DVC_ROOT: self._repo.root_dir, DVC_STAGE: name}
-
-    def folder(self, name: str) -> Path:
-        """Returns the folder in which the commands of a stage run."""
-        return Path(self._stages[name].wdir)
-
     def _left_to_dvc(self, stage: Any, name: str) -> str:
-        self._left.discard(name)
         if stage.reproduce(upstream=self._upstream[name]) is None:
             return "unchanged"
         self._pending.append(stage)
@@ -174,7 +177,6 @@ class Pipeline:
         stage.save(run_cache=not uncached)
         stage.commit()
         self._pending.append(stage)
-        self._left.discard(stage.addressing)
 
     def _dump(self, path: str, stages: Sequence[Any]) -> None:
         """Writes the entries of one file; new ones stand where a serial `dvc repro` puts them."""
@@ -185,21 +187,19 @@ class Pipeline:
         if not isinstance(stages[0], PipelineStage):
             stages[0].dump(update_pipeline=False)
             return
-        order = self._locks[path]
-        content: Any = parse_yaml_for_update(order.text, order.lock) or {"schema": "2.0"}
+        lock = Path(path).with_suffix(".lock")
+        text = lock.read_text(encoding="utf-8") if lock.exists() else ""
+        content: Any = parse_yaml_for_update(text, lock) or {"schema": "2.0"}
         entries = content.setdefault("stages", OrderedDict())
-        known = order.known(entries)
+        known = self._known.setdefault(lock, frozenset(entries))
         for stage in stages:
             entries.update(to_lockfile(stage))
         for stage in self._stages.values():
             if stage.path == path and stage.name in entries and stage.name not in known:
                 entries.move_to_end(stage.name)
-        with atomic_path(order.lock) as part:
+        with atomic_path(lock) as part:
             dump_yaml(part, content)
-            order.keep(known, part)
-        if not self._left:
-            order.forget()
-        self._repo.scm_context.track_file(os.path.relpath(order.lock))
+        self._repo.scm_context.track_file(os.path.relpath(lock))
 
 
 @contextmanager
@@ -219,7 +219,6 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
         try:
             repo = stack.enter_context(Repo())
             stack.enter_context(lock_repo(repo))
-            check_rwlock(Path(repo.tmp_dir))
             pipeline = Pipeline(repo, repo.index.graph, names)
             if not pipeline.order:
                 raise InputError("dvc.yaml: no stages")
@@ -260,6 +259,11 @@ def check_release() -> None:
         )
 
 
+def log_of(stage: str) -> Path:
+    """Returns the file in which all attempts of a stage write what they print."""
+    return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"
+
+
 def _commands(stage: Any) -> tuple[str, ...]:
     return tuple(stage.cmd if isinstance(stage.cmd, list) else (stage.cmd or "").splitlines())
 
@@ -274,7 +278,7 @@ def _stage_errors() -> Iterator[None]:
 
     try:
         yield
-    except (DvcException, OSError) as error:
+    except (DvcException, OSError, UnicodeDecodeError) as error:
         raise StageError(_one_line(error)) from error
     except (LookupError, TypeError) as error:
         raise StageError("an entry of DVC's run cache is damaged; delete .dvc/cache/runs") from error

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
-from pathlib import Path
 from types import FrameType
 
 from harness.launch.commands import last_line
@@ -16,7 +14,6 @@ from harness.launch.first_look import FirstLook
 from harness.launch.job import Ended, Executor, Job, LastingExecutor
 from harness.launch.pipeline import CHANGED, Pipeline, StageError
 from harness.launch.progress import Progress
-from harness.paths import cache
 
 TICK = 0.5
 """Seconds after which the loop looks whether it was interrupted."""
@@ -81,9 +78,10 @@ class Scheduler:
         over = []
         while ready and len(self._running) < self.executor.slots and not self.interrupted:
             name = ready.pop(0)
-            job = self._job(name)
+            lasting = self.executor if isinstance(self.executor, LastingExecutor) else None
+            job = self.pipeline.job(name, with_inputs=lasting is not None)
             try:
-                if isinstance(self.executor, LastingExecutor) and self.executor.adopt(name, job.inputs):
+                if lasting is not None and lasting.adopt(name, job.inputs):
                     self.pipeline.adopt(name)
                     self._start(job)
                     continue
@@ -97,16 +95,6 @@ class Scheduler:
                 self.progress.end(name, state)
                 over.append(name)
         return over
-
-    def _job(self, name: str) -> Job:
-        return Job(
-            name,
-            self.pipeline.commands[name],
-            folder=self.pipeline.folder(name),
-            log=log_of(name).absolute(),
-            environment=self.pipeline.environment(name),
-            inputs=self.pipeline.inputs(name) if isinstance(self.executor, LastingExecutor) else "",
-        )
 
     def _wait(self) -> list[str]:
         """Returns the stages that have ended well since the last call."""
@@ -174,8 +162,3 @@ def priorities(order: dict[str, set[str]], first: Iterable[str] = ()) -> dict[st
     return {
         name: (name not in early, -chain, position) for position, (name, chain) in enumerate(chains.items())
     }
-
-
-def log_of(stage: str) -> Path:
-    """Returns the file in which all attempts of a stage write what they print."""
-    return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"

@@ -12,9 +12,8 @@ from pathlib import Path
 from tokenize import TokenError
 
 import numpy as np
-from numpy.lib.format import open_memmap
 
-from harness.disk.files import sha256_of, write_by_hash
+from harness.disk.files import sha256_of
 from harness.errors import InputError
 
 DIGEST_BYTES = 16
@@ -25,7 +24,7 @@ UNREADABLE = (
 """What numpy raises about a file that is not an array of ours."""
 PRECISIONS = ("float16", "float32")
 _ROWS = 4096
-"""Rows that are rounded, checked and written together."""
+"""Rows that are rounded and checked together."""
 
 
 class Shard:
@@ -51,24 +50,24 @@ class Shard:
         if twice:
             raise InputError(f"{twice} texts occur twice, expected unique texts; name each once")
         record = np.dtype([("digest", keys.dtype), ("vector", precision, (vectors.shape[1],))])
-
-        def fill(part: Path) -> None:
-            records = open_memmap(part, mode="w+", dtype=record, shape=(len(keys),))
-            for start in range(0, len(keys), _ROWS):
-                some = order[start : start + _ROWS]
-                records["digest"][start : start + _ROWS] = keys[some]
-                records["vector"][start : start + _ROWS] = _rounded(vectors[some], precision)
-            records.flush()
-
-        return cls(write_by_hash(folder, f"{prefix}-{{}}.npy", fill))
-
-    def is_whole(self) -> bool:
-        """Returns whether the bytes are those that were written."""
-        return self.path.stem.rpartition("-")[2] == sha256_of(self.path)
+        records = np.empty(len(keys), dtype=record)
+        records["digest"] = keys[order]
+        for start in range(0, len(keys), _ROWS):
+            some = order[start : start + _ROWS]
+            records["vector"][start : start + _ROWS] = _rounded(vectors[some], precision)
+        part = folder / f"{prefix}.part"
+        with part.open("wb") as file:
+            np.save(file, records)
+        return cls(part.rename(folder / f"{prefix}-{sha256_of(part)}.npy"))
 
     def check(self) -> None:
-        """Raises InputError unless the file holds records of a digest and a vector, sorted by digest."""
+        """Raises InputError unless the file has the bytes that its name states.
+
+        They must be records of a digest and a vector, sorted by digest.
+        """
         again = "evaluate the model again"
+        if self.path.stem.rpartition("-")[2] != sha256_of(self.path):
+            raise InputError(f"{self.path}: damaged, expected the sha256 of its name; {again}")
         try:
             kind = self._records().dtype
             names, width = kind.names, kind["vector"].shape if kind.names else ()
@@ -97,13 +96,7 @@ class Shard:
         return taken
 
     def _records(self) -> np.ndarray:
-        try:
-            records: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except FileNotFoundError:
-            raise InputError(
-                f"{self.path}: gone: another encoder was evaluated into this folder "
-                "meanwhile; evaluate one after the other"
-            ) from None
+        records: np.ndarray = np.load(self.path, mmap_mode="r", allow_pickle=False)
         return records
 
 

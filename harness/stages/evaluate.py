@@ -12,7 +12,8 @@ from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations, load_model
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
 from harness.disk.inputs import read_artefact
-from harness.disk.outputs import check_addition, check_file, new_outputs
+from harness.disk.layouts import STORE
+from harness.disk.outputs import check_file, check_folder, new_outputs
 from harness.disk.records import check_plain
 from harness.errors import InputError
 from harness.identity import run_code, vectors_identity
@@ -44,18 +45,18 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     ]
     for path in outputs:
         check_file(path)
-    check_addition(EMBEDDINGS / key)
-    check_plain(EMBEDDINGS / key, again="delete it")
+    check_folder(EMBEDDINGS / key, STORE)
     tasks = build_tasks(run.tasks, text=run.text)
     scores: list[ScoreRecord] = []
-    for selection, weights in _weights(run, folder):
-        keep = EMBEDDINGS / key if selection == "best-dev" or run.weights == "last" else None
-        with embedded(weights, tasks, device=device, keep=keep, kept_shards=VECTORS) as store:
-            scores += [
-                ScoreRecord(selection=selection, **score._asdict())
-                for score in evaluate_stored(tasks, store.encode)
-            ]
-    with new_outputs(dict.fromkeys(outputs)) as parts:
+    with new_outputs({**dict.fromkeys(outputs), EMBEDDINGS / key: STORE}) as parts:
+        for selection, weights in _weights(run, folder):
+            best = selection == "best-dev" or run.weights == "last"
+            place = parts[EMBEDDINGS / key] if best else None
+            with embedded(weights, tasks, device=device, store=place, cache=VECTORS) as store:
+                scores += [
+                    ScoreRecord(selection=selection, **score._asdict())
+                    for score in evaluate_stored(tasks, store.encode)
+                ]
         write_result(parts[outputs[0]], _result(folder, about, tasks, scores))
         write_record(parts[outputs[1]], {EVALUATIONS: evaluations(folder / RUN_LOG)})
         write_record(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
@@ -99,16 +100,16 @@ def embedded(
     *,
     device: str = "auto",
     pooling: str | None = None,
-    keep: Path | None = None,
-    kept_shards: Path | None = None,
+    store: Path | None = None,
+    cache: Path | None = None,
 ) -> AbstractContextManager[EmbeddingStore]:
     """Returns the store of a folder's encoder with the vector of every text that the tasks need.
 
-    It is in `keep`, or in a temporary folder; `kept_shards` has vectors of earlier evaluations.
+    It is in `store`, an empty folder, or in a temporary one; `cache` has the stores of earlier evaluations.
     See `harness.compute.evaluate.embedded`.
     """
     device = resolve_device(device)
-    encoder = vectors_identity(folder, pooling=pooling, device=device) if keep or kept_shards else ""
+    encoder = vectors_identity(folder, pooling=pooling, device=device) if cache else ""
 
     def load() -> Any:
         from harness.compute.encoders import checked, reading
@@ -117,7 +118,7 @@ def embedded(
         with reading(folder):
             return checked(load_model(folder, pooling=pooling, device=device), folder)
 
-    return compute.embedded(load, tasks, keep=keep, kept_shards=kept_shards, encoder=encoder)
+    return compute.embedded(load, tasks, folder=store, cache=cache, encoder=encoder)
 
 
 def encoder_hash(folder: Path) -> str:

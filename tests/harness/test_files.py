@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.disk.files import atomic_path, sha256_of, sha256_of_folder, write_by_hash, write_json, write_text
+from harness.disk.files import atomic_path, sha256_of, sha256_of_folder, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -22,25 +22,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
         raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
-
-
-def test_a_file_named_by_its_bytes_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    """The sha256 of `abc` is the example of FIPS 180; equal bytes are one file."""
-    folder = tmp_path / "a"
-    folder.mkdir()
-    named = "x-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad.txt"
-    for _ in range(2):
-        assert write_by_hash(folder, "x-{}.txt", lambda part: part.write_text("abc")) == folder / named
-
-    def fail(part: Path) -> None:
-        part.write_text("abcd")
-        assert part.parent == tmp_path, "what a killed process leaves must not lie in the folder"
-        raise RuntimeError
-
-    with suppress(RuntimeError):
-        write_by_hash(folder, "x-{}.txt", fail)
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-    assert [path.name for path in folder.iterdir()] == [named]
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:

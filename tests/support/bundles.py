@@ -133,8 +133,7 @@ def files(folder: Path, result: ResultFile, *, vectors: bool = True) -> RunFiles
     if vectors:
         matrix = np.zeros((len(TEXTS), len(NAMES)), dtype=np.float32)
         matrix[0] = [values_of(result).get(name, 0.0) for name in NAMES]
-        store = EmbeddingStore.open_or_create(folder / key, encoder=key, precision="float32")
-        store.add(TEXTS, matrix)
+        EmbeddingStore.write(folder / key, TEXTS, lambda _: matrix, encoder=key, precision="float32")
     return RunFiles(folder / f"{key}.json", folder / f"{key}-curve.json", folder / key if vectors else None)
 
 

@@ -28,9 +28,10 @@ PAIRS = {
 
 def store_of(folder: Path, vectors: Mapping[str, Sequence[float]]) -> EmbeddingStore:
     """A store of vectors by text."""
-    store = EmbeddingStore.open_or_create(folder, encoder=folder.name, precision="float32")
-    store.complete(list(vectors), lambda texts: np.array([vectors[text] for text in texts]))
-    return store
+    matrix = np.array(list(vectors.values()))
+    return EmbeddingStore.write(
+        folder, list(vectors), lambda _: matrix, encoder=folder.name, precision="float32"
+    )
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Callable
 from contextlib import chdir
@@ -34,9 +32,8 @@ FILES = {
     "run cache": ".dvc/cache/runs/*/*/*",
     "state": ".dvc/site/repo/*/*/cache.db",
     "log": ".cache/launch/b.log",
-    "order": ".cache/launch/order-*.json",
 }
-OTHER_TYPES = '{"write": 3, "read": {"x": 4}, "stages": [], "plan": {"x": 2}, "sha256": 1, "known": 2}\n'
+OTHER_TYPES = '{"write": 3, "read": {"x": 4}, "stages": [], "plan": {"x": 2}}\n'
 RWLOCK = '{"write": {"b.txt": {"pid": 4194305, "cmd": "dvc repro"}}, "read": {}}'
 
 
@@ -120,26 +117,6 @@ def test_damage_is_told_in_one_line_or_repaired(
     else:
         assert code == (1 if "failed: " in err else 0), told
     assert not list(folder.rglob("*.part"))
-
-
-ENTRY = {"pid": 4194305, "cmd": "dvc repro"}
-
-
-@pytest.mark.parametrize(
-    "content",
-    [{"write": {"b.txt": {**ENTRY, "pid": pid}}, "read": {}} for pid in ("x", -1, 2**70, 4194305)]
-    + [{"read": {"b.txt": [[]]}}, {"read": [ENTRY]}, None],
-    ids=str,
-)
-def test_a_list_of_ended_or_impossible_processes_stops_nothing(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: object
-) -> None:
-    shutil.copytree(finished, tmp_path / "toy")
-    monkeypatch.chdir(tmp_path / "toy")
-    path = Path(".dvc/tmp/rwlock")
-    path.write_text(json.dumps(content))
-    os.utime(path, (1e9, 1e9))
-    assert main(["launch"]) == 0
 
 
 def test_what_a_launch_left_that_was_killed_in_a_write_is_removed(

@@ -11,8 +11,6 @@ from typing import Any
 import dvc.lock
 import pytest
 import yaml
-from dvc.exceptions import ReproductionError
-from dvc.repo import Repo
 
 from harness.cli import main
 from tests.harness.launch.toy_pipeline import (
@@ -69,44 +67,6 @@ def test_a_failed_stage_skips_its_dependents_alone_and_the_same_command_repairs_
     Path("repaired").touch()
     assert main(["launch"]) == 0
     assert runs(Path())[4:] == ["b", "last"]
-
-
-CHAIN = {
-    "last": stage("last", ("b.txt", "c.txt")),
-    "c": stage("c", ("a.txt",)),
-    "b": stage("b", ("a.txt",), "{ test -e repaired || exit 3; }"),
-    "a": stage("a"),
-}
-
-
-@pytest.mark.parametrize(
-    ("target", "known"), [(None, ()), ("c", ("last", "c")), (None, ("a", "b", "c", "last"))]
-)
-def test_a_repaired_stage_stands_in_dvc_lock_where_a_serial_repro_puts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: tuple[str, ...], target: str | None
-) -> None:
-    """Whatever entries there were before, and though the stages after the failed one were recorded first."""
-    folders = [write_pipeline(tmp_path / name, CHAIN) for name in ("launched", "serial")]
-    entries = {name: {"cmd": "an older command"} for name in known}
-    for folder in folders if known else ():
-        (folder / "dvc.lock").write_text(
-            yaml.safe_dump({"schema": "2.0", "stages": entries}, sort_keys=False)
-        )
-    launched, serial = folders
-    monkeypatch.chdir(launched)
-    for words in (["c"], []) if target else ([],):
-        assert main(["launch", *words]) == (0 if words else 1)
-    (launched / "repaired").touch()
-    assert main(["launch"]) == 0
-    monkeypatch.chdir(serial)
-    if target:
-        with Repo() as project:
-            project.reproduce([target])
-    with pytest.raises(ReproductionError):
-        repro(serial)
-    (serial / "repaired").touch()
-    repro(serial)
-    assert (launched / "dvc.lock").read_text() == (serial / "dvc.lock").read_text()
 
 
 def test_a_stage_that_a_signal_ended_is_tried_again_and_one_that_ended_by_itself_is_not(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +9,7 @@ import dvc
 import pytest
 
 from harness.errors import InputError
-from harness.launch import pipeline, scheduler
-from harness.launch.lock_files import check_rwlock
+from harness.launch import pipeline
 from harness.launch.pipeline import CHANGED, check_release, open_pipeline
 from harness.launch.scheduler import priorities
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
@@ -55,32 +52,6 @@ def test_a_folder_without_dvc_is_one_line(
     assert refused("launch")
 
 
-def rwlock(folder: Path, process: int) -> Path:
-    path = folder / "rwlock"
-    entry = {"pid": process, "cmd": "dvc repro"}
-    path.write_text(json.dumps({"write": {"out": entry}, "read": {"dep": [entry]}}))
-    return path
-
-
-def test_a_process_at_work_is_named_and_one_that_began_later_is_another(tmp_path: Path) -> None:
-    """The parent of this process runs; with a file older than its start, its number was somebody else's."""
-    path = rwlock(tmp_path, os.getppid())
-    with pytest.raises(InputError, match=rf"process {os.getppid()} \(dvc repro\) is at work"):
-        check_rwlock(tmp_path)
-    os.utime(path, (1e9, 1e9))
-    check_rwlock(tmp_path)
-    assert not path.exists()
-
-
-def test_what_ended_processes_left_in_the_list_is_removed(tmp_path: Path) -> None:
-    path = rwlock(tmp_path, 2**22 + 1)
-    check_rwlock(tmp_path)
-    assert not path.exists()
-    path.write_text('{"write": {')
-    check_rwlock(tmp_path)
-    assert not path.exists()
-
-
 def test_dvc_lock_is_written_now_and_then_and_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +83,3 @@ def test_stages_with_the_longest_chain_behind_them_begin_first() -> None:
 def test_what_is_wanted_first_comes_with_all_it_needs_before_longer_chains() -> None:
     ranks = priorities({"d": set(), "e": {"d"}, "a": set(), "b": {"a"}, "c": {"b"}}, ["e"])
     assert sorted(ranks, key=ranks.__getitem__) == ["d", "e", "a", "b", "c"]
-
-
-def test_a_log_lies_in_one_folder_whatever_the_stage_is_called() -> None:
-    assert scheduler.log_of("sub/dvc.yaml:train@a b").name == "sub-dvc.yaml-train@a-b.log"

@@ -138,22 +138,22 @@ def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
 def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
     workplace: Path, encoded: list[str]
 ) -> None:
-    """A further task adds its own texts; other weights or another pooling of the same weights encode all.
+    """A further task, other weights, or another pooling of the same weights encode all.
 
     The pooling may be another because the folder says so or because it is asked for.
     """
-    (first, second), keep = build_tasks(["STSB", "TRECQA"], text="senteval"), workplace / "kept"
+    (first, second), cache = build_tasks(["STSB", "TRECQA"], text="senteval"), workplace / "kept"
 
     def evaluated(tasks: Sequence[Any], folder: Path, pooling: str | None = None) -> list[str]:
         encoded.clear()
-        with embedded(folder, tasks, device="cpu", pooling=pooling, keep=keep) as store:
+        with embedded(folder, tasks, device="cpu", pooling=pooling, cache=cache) as store:
             evaluate_stored(tasks, store.encode)
         return list(encoded)
 
     folder = checkpoint(workplace / "model")
     assert evaluated([first], folder) == unique_texts([first])
     assert evaluated([first], folder) == []
-    assert evaluated([second, first], folder) == unique_texts([second])
+    assert evaluated([second, first], folder) == unique_texts([second, first])
     assert evaluated([second, first], folder) == []
     (folder / "train.jsonl").write_text("{}")
     assert evaluated([first], folder) == []
@@ -180,12 +180,8 @@ def run_of(folder: Path) -> Any:
     return SimpleNamespace(run=lambda key: run)
 
 
-def damages(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    return [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
-
-
 def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its_model(
-    workplace: Path, encoded: list[str], capsys: pytest.CaptureFixture[str]
+    workplace: Path, encoded: list[str], printed: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Best and last weights, to the same bytes; damaged vectors and those of other texts are not used."""
     folder = checkpoint(workplace / "made-up")
@@ -205,36 +201,15 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
     assert encoded == [*texts, *texts]
     assert evaluated() == once
     assert encoded == []
-    first, second = sorted(VECTORS.glob("*.npy"))
+    stored = values(printed("evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"))
+    kept = [score["value"] for score in json.loads(once[0])["scores"] if score["selection"] == "best-dev"]
+    assert list(stored.values()) == pytest.approx(kept, rel=1e-9)
+    first, second = sorted(VECTORS.glob("*/*.npy"))
     first.write_bytes(second.read_bytes())
     assert evaluated() == once
     assert encoded == texts
-    assert damages(capsys) == [f"{first}: damaged, expected whole vectors; they were made again"]
+    told = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    assert told == [f"{first.parent}: damaged, expected whole vectors; they were made again"]
     run.tasks = ["STSB", "TRECQA"]
     evaluated()
     assert encoded == 2 * unique_texts(build_tasks(run.tasks, text="senteval"))
-
-
-def test_a_run_is_evaluated_again_from_its_vectors_to_the_same_bytes(
-    workplace: Path, encoded: list[str], printed: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = checkpoint(workplace / "made-up")
-    plan = run_of(folder)
-
-    def evaluated() -> tuple[bytes, dict[str, bytes]]:
-        encoded.clear()
-        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_bytes()
-        return scores, {path.name: path.read_bytes() for path in Path("embeddings/made-up").iterdir()}
-
-    once, texts = evaluated(), list(encoded)
-    assert texts == unique_texts(build_tasks(["STSB"], text="senteval"))
-    assert evaluated() == once
-    assert encoded == []
-    (shard,) = Path("embeddings/made-up").glob("*.npy")
-    shard.write_bytes(shard.read_bytes()[:-1])
-    assert evaluated() == once
-    assert encoded == []
-    assert damages(capsys) == [f"{shard}: damaged, expected whole vectors; they were made again"]
-    stored = json.loads(printed("evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"))["scores"]
-    kept = json.loads(once[0])["scores"]
-    assert [score["value"] for score in stored] == pytest.approx([score["value"] for score in kept], rel=1e-9)
