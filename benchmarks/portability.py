@@ -245,7 +245,7 @@ def _command(folder: Path, *words: str) -> str:
 
 def processor_here() -> str:
     """Returns the name of this machine's processor."""
-    from benchmarks.machine import machine
+    from benchmarks.record import machine
 
     told = machine("cpu")
     return f"{told['processor']}, {told['model']}"
