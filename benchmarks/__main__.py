@@ -14,8 +14,7 @@ from typing import Any
 import torch
 
 from benchmarks import BENCHMARKS
-from benchmarks.machine import machine, software
-from benchmarks.record import keep, measured
+from benchmarks.record import keep, machine, measured, software
 from benchmarks.runner import Disagreement, product_rates
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
@@ -71,8 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def run_benchmark(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:
     """Runs a benchmark, prints and returns its results; none where it cannot use the device."""
-    module, _, function = BENCHMARKS[name].partition(":")
-    measure = getattr(import_module(f"benchmarks.{module}"), function)
+    measure = import_module(f"benchmarks.{name}").measure
     given: dict[str, Any] = {"device": device} if "device" in inspect.signature(measure).parameters else {}
     if device != "cpu" and not given:
         print(f"{name}: runs on a CPU only, left out")

@@ -20,9 +20,8 @@ import numpy as np
 import torch
 
 from benchmarks import GPU_CHECK
-from benchmarks.machine import machine, software
 from benchmarks.peaks import full_scale, peak_of, rows_for
-from benchmarks.record import keep, measured
+from benchmarks.record import keep, machine, measured, software
 from benchmarks.runner import figure, gemm_rate
 from benchmarks.steps import build, measure, write_backbone
 from harness.errors import InputError

@@ -8,17 +8,17 @@ is noticed where a number differs, or where the copy stops with an error. No par
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shutil
 import signal
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
 from pydantic import Field
@@ -29,11 +29,17 @@ from harness.errors import InputError
 
 PLANTED = Path(__file__).with_name("mutations.yaml")
 REPORT = Path("reports/mutations.md")
-CHOSEN, GENERATED = SECTIONS = "## Chosen by hand: sentbench check", "## Generated: the tests"
 HEAD = """\
 # Planted bugs and what notices them
 
-Bugs are planted one at a time in a copy of the code. Those that nothing notices are first in each table.
+`python -m benchmarks.mutations` plants bugs one at a time in a copy of the code: {noticed} of {planted}
+change a number of first steps or stop the run, so that `sentbench check` notices them. They are in lines
+that the small plan runs in its first three steps. The share says nothing about other lines, where most of a
+full-scale run is: other settings, later epochs, evaluation, planning, the report. Bugs that nothing notices
+are first.
+
+| line | bug | the first number that differs |
+| :-- | :-- | :-- |
 """
 PACKAGES = ("harness", "methods")
 LIBRARIES = (
@@ -49,14 +55,13 @@ LIBRARIES = (
 """What a process needs that measures reference losses, and what is loaded once for all of them."""
 MOST_SECONDS = 900
 RUN_SUFFIX = "-small__"
-OF_WORDS = {"whitening": "glove-whitened"}
-"""Groups whose bugs show in a cheaper system than the one of their name."""
 
 
 class Mutation(Declaration):
-    """One bug: text that appears once in a file, and what is put in its place. systems: those that run.
+    """One bug: text that appears once in a file, and what is put in its place.
 
-    why: the reason that nothing notices it, if nothing does.
+    systems: those that run, else the one that the group is named after. why: the reason that nothing notices
+    it, if nothing does.
     """
 
     bug: str
@@ -81,37 +86,24 @@ class Mutations(Declaration):
     groups: dict[str, list[Mutation]]
 
 
-class Outcome(Declaration):
-    """What was noticed of a bug: how many numbers differ, and the first line that says so."""
-
-    numbers: int
-    line: str
-
-
 def main() -> int:
     """Writes the table; returns 1 if the code as it is differs from its reference losses, else 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
     parser.add_argument("groups", nargs="*", help="groups of mutations.yaml (default: all of them)")
-    arguments = parser.parse_args()
-    planted = read_mutations(arguments.groups)
-    sys.dont_write_bytecode = True  # a file that changes twice within a second is still compiled again
+    planted = read_mutations(parser.parse_args().groups)
     for library in LIBRARIES:
         import_module(library)
+    every = sorted({one for group in planted for bug in planted[group] for one in bug.systems or [group]})
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
         copy = Path(scratch)
         for package in PACKAGES:
             shutil.copytree(package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
-        every = sorted(
-            {system for group, bugs in planted.items() for bug in bugs for system in systems_of(group, bug)}
-        )
-        clean = forked(copy, partial(_differences, every))
-        print(f"as it is: {clean.numbers} numbers differ in {', '.join(every)} {clean.line}", flush=True)
-        if clean.numbers:
+        clean = differences(copy, every)
+        print(f"as it is: {len(clean)} numbers differ in {', '.join(every)}", *clean[:1], flush=True)
+        if clean:
             return 1
-        found = dict(measured(copy, planted))
-    bugs = {(group, bug.bug): bug for group, bugs in planted.items() for bug in bugs}
-    write_section(CHOSEN, as_markdown(found, bugs))
-    print(f"{REPORT}: {sum(one.numbers > 0 for one in found.values())} of {len(found)} bugs are noticed")
+        found = {group: [noticed(copy, group, bug) for bug in bugs] for group, bugs in planted.items()}
+    write_text(REPORT, as_markdown(planted, found))
     return 0
 
 
@@ -127,105 +119,63 @@ def read_mutations(groups: Sequence[str] = ()) -> dict[str, list[Mutation]]:
     return {group: bugs for group, bugs in every.items() if not groups or group in groups}
 
 
-def systems_of(group: str, bug: Mutation) -> list[str]:
-    """Returns the systems whose reference losses a bug is held against."""
-    return bug.systems or [OF_WORDS.get(group, group)]
+def noticed(copy: Path, group: str, bug: Mutation) -> str:
+    """Returns the first line that says what a bug changes, empty if none; the copy is whole again after."""
+    path, started = copy / bug.file, time.monotonic()
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace(bug.before, bug.after), encoding="utf-8")
+    lines = differences(copy, bug.systems or [group])
+    path.write_text(whole, encoding="utf-8")
+    line = lines[0] if lines else ""
+    said = f"{line or 'ESCAPED'} ({time.monotonic() - started:.0f} s)"
+    print(f"{group}: {bug.bug}: {said}", flush=True)
+    return line
 
 
-def measured(copy: Path, planted: dict[str, list[Mutation]]) -> Iterator[tuple[tuple[str, str], Outcome]]:
-    """Yields (group, bug) and what was noticed, with the code whole again after each."""
-    for group, bugs in planted.items():
-        for bug in bugs:
-            path, started = copy / bug.file, time.monotonic()
-            whole = path.read_text(encoding="utf-8")
-            path.write_text(whole.replace(bug.before, bug.after), encoding="utf-8")
-            found = forked(copy, partial(_differences, systems_of(group, bug)))
-            path.write_text(whole, encoding="utf-8")
-            said = "noticed" if found.numbers else "ESCAPED"
-            print(f"{said} {group}: {bug.bug}: {found.line} ({time.monotonic() - started:.0f} s)", flush=True)
-            yield (group, bug.bug), found
+def differences(copy: Path, systems: Sequence[str]) -> list[str]:
+    """Returns what differs from the reference losses in a forked process that runs the code of a copy."""
+    with ProcessPoolExecutor(1, get_context("fork"), signal.alarm, (MOST_SECONDS,)) as process:
+        try:
+            return process.submit(_in_copy, copy, systems).result()
+        except BrokenProcessPool:
+            return ["the process ended without a word"]
 
 
-def forked(copy: Path, measure: Callable[[], Sequence[str]]) -> Outcome:
-    """Returns what a forked process says that runs the code of a copy: lines of what differs."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reader)
-        signal.alarm(MOST_SECONDS)
-        _measure(copy, measure, writer)
-    os.close(writer)
-    with os.fdopen(reader, encoding="utf-8") as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
-    return (
-        Outcome(**json.loads(said)) if said else Outcome(numbers=1, line="the process ended without a word")
-    )
-
-
-def _measure(copy: Path, measure: Callable[[], Sequence[str]], writer: int) -> None:
-    """Writes the outcome and ends the process."""
+def _in_copy(copy: Path, systems: Sequence[str]) -> list[str]:
+    for name in [name for name in sys.modules if name.split(".")[0] in PACKAGES]:
+        del sys.modules[name]
+    sys.path.insert(0, str(copy))
+    sys.dont_write_bytecode = True  # a file that changes twice within a second is still compiled again
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        for name in [name for name in sys.modules if name.split(".")[0] in PACKAGES]:
-            del sys.modules[name]
-        sys.path.insert(0, str(copy))
-        sys.dont_write_bytecode = True
-        said = measure()
+        from harness.check import reference_losses
+        from harness.paths import REFERENCE_LOSSES
+        from harness.plan.entries import read_params
+
+        params, known = read_params(), reference_losses.read_reference(REFERENCE_LOSSES)
+        lines = []
+        for system in systems:
+            name = next(name for name in known if name == system or name.startswith(system + RUN_SUFFIX))
+            found = reference_losses.measure_run(params, name)
+            lines += reference_losses.differences(name, known[name], found)
     except BaseException as error:  # noqa: BLE001  (whatever a bug raises is noticed)
         last = traceback.format_exception_only(error)[-1].strip()
-        said = [f"stops: {' '.join(last.split())[:120]}"]
-    with os.fdopen(writer, "w", encoding="utf-8") as pipe:
-        json.dump({"numbers": len(said), "line": said[0] if said else ""}, pipe)
-    os._exit(0)
-
-
-def _differences(systems: Sequence[str]) -> list[str]:
-    from harness.check.reference_losses import differences, measure_run, read_reference
-    from harness.paths import REFERENCE_LOSSES
-    from harness.plan.entries import read_params
-
-    params, known = read_params(), read_reference(REFERENCE_LOSSES)
-    wanted = [
-        next(name for name in known if name == system or name.startswith(system + RUN_SUFFIX))
-        for system in systems
-    ]
-    return [line for name in wanted for line in differences(name, known[name], measure_run(params, name))]
-
-
-def as_markdown(
-    found: Mapping[tuple[str, str], Outcome], bugs: Mapping[tuple[str, str], Mutation]
-) -> list[str]:
-    """Returns the lines of the section: the share and each bug, those that escape first and why."""
-    noticed = sum(one.numbers > 0 for one in found.values())
-    lines = [
-        f"`python -m benchmarks.mutations`: {noticed} of {len(found)} bugs change a number of first steps",
-        "or stop the run, so that `sentbench check` notices them. They are in lines that the small plan runs",
-        "in its first three steps. The share says nothing about other lines, where most of a full-scale run",
-        "is: other settings, later epochs, evaluation, planning, the report.",
-        "",
-        "| line | bug | the first number that differs |",
-        "| :-- | :-- | :-- |",
-    ]
-    for (group, bug), one in sorted(found.items(), key=lambda entry: entry[1].numbers > 0):
-        planted = bugs[group, bug]
-        said = one.line if one.numbers else f"none, it escapes: {planted.why or 'not known why'}"
-        lines.append(row(planted.place, f"{group}: {bug}", said))
+        lines = [f"stops: {' '.join(last.split())[:120]}"]
     return lines
 
 
-def row(*cells: str) -> str:
-    """Returns a row of a table, each cell in one line."""
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", "/") for cell in cells) + " |"
-
-
-def write_section(title: str, lines: Sequence[str]) -> None:
-    """Writes the report with one of its sections replaced."""
-    text = REPORT.read_text(encoding="utf-8") if REPORT.is_file() else ""
-    sections = {name: text.partition(f"\n{name}\n\n")[2].partition("\n## ")[0].strip() for name in SECTIONS}
-    sections[title] = "\n".join(lines)
-    body = "\n\n".join(f"{name}\n\n{found or 'Not run yet.'}" for name, found in sections.items())
-    write_text(REPORT, f"{HEAD}\n{body}\n")
+def as_markdown(planted: Mapping[str, Sequence[Mutation]], found: Mapping[str, Sequence[str]]) -> str:
+    """Returns the report: the share and each bug, those that escape first and why. found: as `noticed`."""
+    entries = [
+        (said, f"{group}: {bug.bug}", bug)
+        for group, bugs in planted.items()
+        for said, bug in zip(found[group], bugs, strict=True)
+    ]
+    rows = []
+    for said, title, bug in sorted(entries, key=lambda entry: bool(entry[0])):
+        cells = bug.place, title, said or f"none, it escapes: {bug.why or 'not known why'}"
+        rows.append("| " + " | ".join(" ".join(cell.split()).replace("|", "/") for cell in cells) + " |")
+    head = HEAD.format(noticed=sum(bool(said) for said, *_ in entries), planted=len(entries))
+    return head + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

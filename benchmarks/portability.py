@@ -1,13 +1,12 @@
 """`python -m benchmarks.portability`: are portable results the same bits on other processors?
 
-Computes operators, reference losses and whole trainings with their evaluation here and under an emulator of
-other x86-64 processors (Debian's package qemu-user), each in a process of its own. reports/portability.json
-keeps the hash of every result, and reports/portability.md shows how many are equal. The emulator reports
-another vendor, instruction set and caches, and knows no AVX-512; it is 10 to 30 times slower than the
-machine, so the whole takes hours and `--short` some minutes. A run that was stopped goes on. This machine
-always computes with today's code; a result of another processor that equals this machine's stays, whatever
-code computed it, and one that differs is computed again if the code changed. It needs the small plan's data,
-backbones and teachers; trainings run in a folder of their own.
+Computes operators and reference losses here and under an emulator of other x86-64 processors (Debian's
+package qemu-user), in processes of their own. reports/portability.json keeps the hash of every result, and
+reports/portability.md shows how many are equal. The emulator reports another vendor, instruction set and
+caches, and knows no AVX-512; it is 10 to 30 times slower than the machine, so the whole takes hours and
+`--short` some minutes. A run that was stopped goes on. This machine always computes with today's code; a
+result of another processor that equals this machine's stays, whatever code computed it, and one that differs
+is computed again if the code changed. It needs the small plan's data, backbones and teachers.
 """
 
 from __future__ import annotations
@@ -23,48 +22,31 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import NamedTuple
+from threading import Lock
 
 from benchmarks.portable_operators import operators
-from benchmarks.portable_results import EMULATOR, KINDS, PROCESSORS, TASKS, Found, as_markdown, differing
-from harness.disk.files import write_text
+from harness.disk.files import write_json, write_text
 from harness.errors import InputError
-from harness.paths import ARTEFACTS, RUN_RECORD
 from harness.process import compute_with, prepare
 
 REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
-TRAININGS = (
-    "simcse-small__words-50d__s0",
-    "distill-small__minilm-l2__s0",
-    "glove-whitened-small__glove-6b-50d__s0",
-    "bert-flow-small__minilm-l2__s0",
-)
-"""A contrastive, a distilled, a whitened and a flow system."""
+EMULATOR = "qemu-x86_64"
+PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
+KINDS = {"operator": "operators", "losses": "reference losses"}
+"""First word of a result's name -> what the report calls its kind."""
+OPERATORS = "operators"
+"""What is computed besides runs, which are named by their keys."""
 FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
 """Runs whose reference losses the short form computes."""
 ROWS = 64
 """Rows of the corpus for reference losses: the emulator computes products some 500 times slower."""
-INPUTS = (
-    "data",
-    "backbones",
-    "corpora",
-    "teachers",
-    ".fingerprints",
-    "recipes",
-    "leaderboards",
-    "params.yaml",
-)
-
-
-class Part(NamedTuple):
-    """What one process computes: a kind of KINDS, and the keys of runs where the kind has some."""
-
-    kind: str
-    keys: str = ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the report; returns 1 if bits differ, else 0."""
+    from harness.check.reference_losses import compared_runs
+    from harness.plan.entries import read_params
+
     parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
     parser.add_argument(
         "--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none"
@@ -72,180 +54,141 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--short", action="store_true", help="operators and three reference losses; writes nothing"
     )
-    parser.add_argument(
-        "--trained-on", help="processors that also train: default all, which takes hours; '' for none"
-    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
-    parser.add_argument("--compute", nargs=2, metavar=("KIND", "KEYS"), help=argparse.SUPPRESS)
+    parser.add_argument("--compute", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.compute:
         prepare()
         compute_with("portable")
-        for name, digest in computed(Part(*arguments.compute)):
-            print(json.dumps({name: digest}), flush=True)
+        for results in computed(arguments.compute.split(",")):
+            print(json.dumps(results), flush=True)
         return 0
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
-    processors = [name for name in arguments.processors.split(",") if name]
-    named = arguments.processors if arguments.trained_on is None else arguments.trained_on
-    trained_on = [name for name in named.split(",") if name]
-    if unknown := set(trained_on) - set(processors):
-        raise SystemExit(f"--trained-on {', '.join(unknown)}: expected some of {', '.join(processors)}")
-    here = processor_here()
-    parts = {processor: parts_of(short=arguments.short) for processor in (here, *processors)}
-    if trained_on and not arguments.short:
-        for processor in (here, *trained_on):
-            parts[processor] += [Part("training", key) for key in TRAININGS]
+    keys = [OPERATORS, *(FEW if arguments.short else compared_runs(read_params()))]
+    found = Found(processor_here(), code_that_computes(), None if arguments.short else KEPT)
     report = None if arguments.short else REPORT
-    found = Found(here, code_that_computes(), KEPT if report else None)
-    compute(parts, arguments.jobs, found, report)
+    for processors in ([found.here], [name for name in arguments.processors.split(",") if name]):
+        compute(processors, keys, arguments.jobs, found, report)
     apart = differing(found)
-    print(f"{len(found.results(here))} results on {len(found.processors())} processors: {len(apart)} differ")
-    print("\n".join(apart))
+    print(f"{len(found.results(found.here))} results on {len(found.processors())} processors:", end=" ")
+    print("\n".join([f"{len(apart)} differ", *apart]))
     return 1 if apart else 0
 
 
-def parts_of(*, short: bool) -> list[Part]:
-    """Returns what every processor computes, in few processes: the emulator imports torch in minutes."""
-    from harness.check.reference_losses import compared_runs
-    from harness.plan.entries import read_params
+class Found:
+    """What was computed so far, in memory and in a file.
 
-    keys = list(FEW) if short else compared_runs(read_params())
-    half = -(-len(keys) // 2)
-    losses = [Part("losses", ",".join(some)) for some in (keys[:half], keys[half:])]
-    return [Part("operator"), *losses]
-
-
-def compute(parts: Mapping[str, Sequence[Part]], jobs: int, found: Found, report: Path | None = None) -> None:
-    """Computes what is not known yet, this machine's part first; the report shows what is known by then.
-
-    Parts that take longest start last.
+    here: this machine's processor. results: processor -> name of a result -> its hash and the code's.
     """
-    others = [processor for processor in parts if processor != found.here]
-    for processors in ([found.here], others):
-        wanted = [(processor, part) for processor in processors for part in parts[processor]]
-        with ThreadPoolExecutor(jobs) as pool:
-            started = {}
-            for processor, part in sorted(wanted, key=lambda one: list(KINDS).index(one[1].kind)):
-                if left := lacking(part, found.results(processor), found.results(found.here)):
-                    started[pool.submit(run, processor, left, found)] = (processor, left)
-            for done in as_completed(started):
-                done.result()
-                processor, part = started[done]
-                print(f"{processor}: {part.kind} {part.keys}", flush=True)
-                if report is not None:
-                    write_text(report, as_markdown(found))
+
+    def __init__(self, here: str, code: str, file: Path | None) -> None:
+        self.here = here
+        self.code = code
+        self._file = file
+        self._lock = Lock()
+        kept = json.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else {}
+        self._results: dict[str, dict[str, list[str]]] = kept
+
+    def add(self, processor: str, some: Mapping[str, str]) -> None:
+        """Adds results of today's code and writes all."""
+        with self._lock:
+            known = self._results.setdefault(processor, {})
+            known |= {name: [digest, self.code] for name, digest in some.items()}
+            if self._file is not None:
+                write_json(self._file, self._results)
+
+    def results(self, processor: str) -> dict[str, str]:
+        """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
+        with self._lock:
+            ours = self._results.get(self.here, {})
+            return {
+                name: digest
+                for name, (digest, code) in self._results.get(processor, {}).items()
+                if code == self.code or (processor != self.here and digest == ours.get(name, [""])[0])
+            }
+
+    def processors(self) -> list[str]:
+        """Returns this machine and every other processor with a result."""
+        others = [name for name in self._results if name != self.here and self.results(name)]
+        return [self.here, *sorted(others)]
+
+    def lacking(self, processor: str, keys: Sequence[str]) -> list[str]:
+        """Returns the keys without a result; operators are known where all that this machine has are."""
+        results = self.results(processor)
+        done = {name.partition(" ")[2] for name in results if name.startswith("losses ")}
+        expected = {name for name in self.results(self.here) if name.startswith("operator ")}
+        if expected and expected <= results.keys():
+            done.add(OPERATORS)
+        return [key for key in keys if key not in done]
 
 
-def code_that_computes() -> str:
-    """Returns the fingerprint of all code that trains, evaluates or is in this benchmark."""
-    from harness.identity import METHODS, code_base, evaluation_roots, training_roots
+def compute(
+    processors: Sequence[str], keys: Sequence[str], jobs: int, found: Found, report: Path | None = None
+) -> None:
+    """Computes what is not known yet, in two processes a processor; the report shows what is known by then.
 
-    roots = [root for method in METHODS for root in training_roots(method)]
-    fingerprint = code_base().fingerprint([*roots, *evaluation_roots(TASKS.split(","))])
-    own = Path(__file__).read_bytes() + Path(operators.__code__.co_filename).read_bytes()
-    return sha256(fingerprint.encode() + own)
+    The emulator imports torch in minutes.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        started = {
+            pool.submit(run, name, found.lacking(name, half), found): name
+            for name in processors
+            for half in (keys[::2], keys[1::2])
+        }
+        for done in as_completed(started):
+            done.result()
+            print(f"{started[done]}: {len(found.results(started[done]))} results", flush=True)
+            if report is not None:
+                write_text(report, as_markdown(found))
 
 
-def lacking(part: Part, results: Mapping[str, str], ours: Mapping[str, str]) -> Part | None:
-    """Returns what of a part has no result yet; None where all of it has. ours: results of this machine."""
-    if part.kind == "losses":
-        keys = ",".join(key for key in part.keys.split(",") if f"losses {key}" not in results)
-        return part._replace(keys=keys) if keys else None
-    expected = {name for name in ours if name.startswith(f"{part.kind} {part.keys}")}
-    return None if expected and expected <= results.keys() else part
-
-
-def run(processor: str, part: Part, found: Found) -> None:
-    """Computes one part in a new process on a processor and adds each result as soon as it is known.
+def run(processor: str, keys: Sequence[str], found: Found) -> None:
+    """Computes keys in a new process on a processor and adds the results of each as soon as they are known.
 
     Errors: InputError if the process fails.
     """
+    if not keys:
+        return
     emulated = [] if processor == found.here else [EMULATOR, "-cpu", processor]
-    words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", *part]
-    whole: dict[str, str] = {}
+    words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", ",".join(keys)]
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 if line.startswith("{"):
-                    whole |= json.loads(line)
-                    if part.kind == "losses":
-                        found.add(processor, whole)
+                    found.add(processor, json.loads(line))
         if process.returncode:
             errors.seek(0)
             said = (errors.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-            raise InputError(f"{processor}: {part.kind} {part.keys}: {said}")
-    found.add(processor, whole)
+            raise InputError(f"{processor}: {', '.join(keys)}: {said}")
 
 
-def computed(part: Part) -> Iterator[tuple[str, str]]:
-    """Yields name and hash of what a part computes, in this process."""
-    if part.kind == "operator":
-        yield from ((f"operator {name}", digest) for name, digest in operators().items())
-    elif part.kind == "losses":
-        from harness.check.reference_losses import measure_run
-        from harness.plan.entries import read_params
+def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yields name -> hash of the results of each key, computed in this process."""
+    from harness.check.reference_losses import measure_run
+    from harness.plan.entries import read_params
 
-        params = read_params()
-        for key in part.keys.split(","):
-            yield f"losses {key}", sha256(json.dumps(measure_run(params, key, most_rows=ROWS)).encode())
-    else:
-        yield from trained(part.keys).items()
+    for key in keys:
+        if key == OPERATORS:
+            yield {f"operator {name}": digest for name, digest in operators().items()}
+        else:
+            losses = measure_run(read_params(), key, most_rows=ROWS)
+            yield {f"losses {key}": sha256(json.dumps(losses).encode())}
 
 
-def trained(key: str) -> dict[str, str]:
-    """Returns the hash of every file of an artefact that is trained here, and of its scores.
+def code_that_computes() -> str:
+    """Returns the fingerprint of all code that trains or is in this benchmark."""
+    from harness.identity import METHODS, code_base, training_roots
 
-    Its record is left out: it names the code.
-    """
-    project = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as name:
-        folder = Path(name)
-        for path in INPUTS:
-            if (project / path).exists():
-                (folder / path).symlink_to(project / path)
-        out = ARTEFACTS / key
-        told = _command(folder, "train", key, "--out", str(out))
-        scores = _command(
-            folder, "evaluate", str(out), "--tasks", TASKS, "--arithmetic", "portable", "--json"
-        )
-        files = sorted(
-            path for path in (folder / out).rglob("*") if path.is_file() and path.name != RUN_RECORD
-        )
-        assert files, told
-        found = {
-            f"training {key}: {path.relative_to(folder / out)}": sha256(path.read_bytes()) for path in files
-        }
-        return found | {f"training {key}: scores": sha256(scores.encode())}
-
-
-def _command(folder: Path, *words: str) -> str:
-    """Returns what a command of the project prints when it runs in a folder, in a fork of this process.
-
-    A fork stays inside the emulator; a process that the emulated one starts would leave it.
-    """
-    from harness import cli
-
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.dup2(writer, 1)
-        os.chdir(folder)
-        code = cli.main(words)
-        sys.stdout.flush()
-        os._exit(code)
-    os.close(writer)
-    with os.fdopen(reader, encoding="utf-8") as output:
-        printed = output.read()
-    if os.waitpid(child, 0)[1]:
-        raise InputError(f"sentbench {' '.join(words)} failed")
-    return printed
+    roots = [root for method in METHODS for root in training_roots(method)]
+    own = Path(__file__).read_bytes() + Path(operators.__code__.co_filename).read_bytes()
+    return sha256(code_base().fingerprint(roots).encode() + own)
 
 
 def processor_here() -> str:
     """Returns the name of this machine's processor."""
-    from benchmarks.machine import machine
+    from benchmarks.record import machine
 
     told = machine("cpu")
     return f"{told['processor']}, {told['model']}"
@@ -254,6 +197,46 @@ def processor_here() -> str:
 def sha256(data: bytes) -> str:
     """Returns the first digits of a hash, enough to tell results apart."""
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+def differing(found: Found) -> list[str]:
+    """Returns a line for each result of another processor that is not the one of this machine."""
+    ours = found.results(found.here)
+    return [
+        f"{processor}: {name} differs"
+        for processor in found.processors()
+        for name, digest in found.results(processor).items()
+        if ours.get(name) != digest
+    ]
+
+
+def as_markdown(found: Found) -> str:
+    """Returns the report: for each processor and kind of result how many are the same bits as here."""
+    ours = found.results(found.here)
+    lines = [
+        "# Portable arithmetic on other processors",
+        "",
+        "How many results have the same bits as on one machine, whose processor is",
+        f"{found.here}. `python -m benchmarks.portability` computes them.",
+        f"{', '.join(PROCESSORS[:-1])} and {PROCESSORS[-1]} are emulated by {EMULATOR}, which reports their",
+        "vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each",
+        "system.",
+        "",
+        f"| processor | {' | '.join(KINDS.values())} |",
+        "| :-- |" + " --: |" * len(KINDS),
+    ]
+    for processor in found.processors():
+        results = found.results(processor)
+        cells = []
+        for kind in KINDS:
+            names = [name for name in results if name.startswith(kind)]
+            equal = sum(results[name] == ours.get(name) for name in names)
+            left = sum(name.startswith(kind) and name not in results for name in ours)
+            rest = f", {left} not run" if left else ""
+            cells.append(f"{equal} of {len(names)}{rest}" if names else "not run")
+        lines.append(f"| {processor} | {' | '.join(cells)} |")
+    apart = [f"* {line}" for line in differing(found)]
+    return "\n".join([*lines, "", *(apart or ["No result differs."])]) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""reports/benchmarks.json: what every machine measured last."""
+"""reports/benchmarks.json: what every machine measured last, and what tells one machine from another."""
 
 from __future__ import annotations
 
+import os
+import platform
+import re
 from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from benchmarks import BENCHMARKS, GPU_CHECK
-from benchmarks.machine import machine, software
 from harness.disk.files import write_record
 from harness.report.measurements import (
     Benchmark,
@@ -18,6 +22,10 @@ from harness.report.measurements import (
     ProductRates,
     load_measurements,
 )
+from harness.report.runs import slug
+
+CPU_LIST = Path("/proc/cpuinfo")
+LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", "scikit-learn", "accelerate")
 
 
 def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
@@ -46,3 +54,37 @@ def measured(name: str, rounds: int, results: Iterable[BenchmarkResult]) -> Benc
     return Benchmark(
         name=name, rounds=rounds, threads=torch.get_num_threads(), **software(), results=tuple(results)
     )
+
+
+def machine(device: str) -> dict[str, Any]:
+    """Returns what tells this machine from others; `id` is made of all the rest."""
+    on_cpu = device == "cpu"
+    name = processor() if on_cpu else torch.cuda.get_device_name()
+    family, model = (_of_first_processor(key) if on_cpu else "" for key in ("cpu family", "model"))
+    kind = f"family {family}, model {model}" if family and model else ""
+    cores = len(os.sched_getaffinity(0))
+    told = slug(f"{name} {kind} {cores} cores {'' if on_cpu else device}")
+    return {"id": told, "processor": name, "model": kind, "cores": cores, "device": device}
+
+
+def processor() -> str:
+    """Returns the processor's own name, that of its kind where it has none."""
+    return _of_first_processor("model name") or platform.processor() or platform.machine()
+
+
+def _of_first_processor(key: str) -> str:
+    """Returns what the system says of the first processor under a key; empty where it says nothing."""
+    text = CPU_LIST.read_text(encoding="utf-8") if CPU_LIST.is_file() else ""
+    found = re.search(rf"^{key}\s*:\s*(.*?)\s*$", text, flags=re.MULTILINE)
+    return found[1] if found else ""
+
+
+def software() -> dict[str, Any]:
+    """Returns the versions of Python and of the packages that figures depend on."""
+    found: dict[str, str] = {}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "not installed"
+    return {"python": platform.python_version(), "versions": found}

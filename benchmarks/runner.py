@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -199,8 +198,7 @@ def _rate(side: Side, device: str) -> float:
 
 def output_of(command: Sequence[str], place: Path | None = None) -> str:
     """Returns what a command wrote; one that fails stops the benchmark with its error output."""
-    environment = {**os.environ, "DVC_NO_ANALYTICS": "1"}
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
     return done.stdout + done.stderr

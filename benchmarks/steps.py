@@ -24,7 +24,7 @@ import numpy as np
 import torch
 import yaml
 
-from benchmarks.machine import processor
+from benchmarks.record import processor
 from benchmarks.runner import timed
 from harness.disk.files import write_text
 from harness.plan.entries import Params, Run

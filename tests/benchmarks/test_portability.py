@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import Part, lacking
+from benchmarks.portability import OPERATORS, Found, as_markdown, differing
 from benchmarks.portable_operators import operators
-from benchmarks.portable_results import Found, as_markdown, differing
 from harness.errors import InputError
 
 HERE = "a processor, family 1, model 2"
-EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c", "training x: scores": "d"}
+EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c"}
 
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    monkeypatch.setattr(portability, "processor_here", lambda: HERE)
 
 
-def found(code: str = "code", **others: dict[str, str]) -> Found:
-    known = Found(HERE, code, None)
+def found(**others: dict[str, str]) -> Found:
+    known = Found(HERE, "code", None)
     for processor, results in {HERE: EQUAL, **others}.items():
         known.add(processor, results)
     return known
@@ -34,7 +33,7 @@ def found(code: str = "code", **others: dict[str, str]) -> Found:
 def test_equal_bits_are_counted_by_kind() -> None:
     known = found(Haswell=EQUAL)
     assert differing(known) == []
-    assert "| Haswell | 2 of 2 | 1 of 1 | 1 of 1 |" in as_markdown(known)
+    assert "| Haswell | 2 of 2 | 1 of 1 |" in as_markdown(known)
     assert "No result differs." in as_markdown(known)
 
 
@@ -44,47 +43,30 @@ def test_a_result_that_differs_or_is_another_is_named() -> None:
     )
     assert differing(known) == ["EPYC: losses other differs", "Haswell: operator exp differs"]
     text = as_markdown(known)
-    assert "| Haswell | 1 of 2 | 1 of 1 | 1 of 1 |" in text
-    assert "| EPYC | 1 of 1, 1 not run | 0 of 1, 1 not run | not run |" in text
+    assert "| Haswell | 1 of 2 | 1 of 1 |" in text
+    assert "| EPYC | 1 of 1, 1 not run | 0 of 1, 1 not run |" in text
     assert "No result differs." not in text
 
 
 @pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])
-def test_the_exit_code_says_whether_bits_differ(exp: str, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    results = {HERE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}
-    monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
-    monkeypatch.setattr(
-        portability, "run", lambda processor, _, known: known.add(processor, results[processor])
-    )
-    monkeypatch.setattr(portability, "parts_of", lambda *, short: [Part("operator")])
-    monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
-    assert portability.main(["--processors", "Haswell", "--trained-on", ""]) == code
-    assert ("Haswell: operator exp differs" in portability.REPORT.read_text()) == bool(code)
-
-
-def test_this_machine_is_first_and_after_each_part_the_report_shows_what_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
+    exp: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started: list[tuple[str, str]] = []
-    written: list[str] = []
+    results, started = {HERE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}, []
 
-    def run(processor: str, part: Part, known: Found) -> None:
-        started.append((processor, part.kind))
-        known.add(processor, {f"{part.kind} a": "1"})
+    def run(processor: str, keys: Sequence[str], known: Found) -> None:
+        started.append(processor)
+        known.add(processor, results[processor])
 
     monkeypatch.setattr(portability, "run", run)
-    monkeypatch.setattr(portability, "write_text", lambda _, text: written.append(text))
-    parts = [Part("training", "a"), Part("operator")]
-    known = Found(HERE, "code", None)
-    portability.compute({"Haswell": parts, HERE: parts}, 1, known, tmp_path / "report.md")
-    assert started == [
-        (HERE, "operator"),
-        (HERE, "training"),
-        ("Haswell", "operator"),
-        ("Haswell", "training"),
-    ]
-    assert len(written) == 4
-    assert "| Haswell | 1 of 1 | not run | 1 of 1 |" in written[3]
+    monkeypatch.setattr(portability, "processor_here", lambda: HERE)
+    monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
+    monkeypatch.setattr("harness.plan.entries.read_params", lambda: None)
+    monkeypatch.setattr("harness.check.reference_losses.compared_runs", lambda params: ["x"])
+    monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
+    assert portability.main(["--processors", "Haswell"]) == code
+    assert started == [HERE, HERE, "Haswell", "Haswell"]
+    assert ("Haswell: operator exp differs" in portability.REPORT.read_text()) == bool(code)
 
 
 def test_operators_computed_twice_have_the_same_bits_and_differ_from_each_other() -> None:
@@ -102,29 +84,24 @@ def test_another_processor_is_emulated_and_this_one_is_not(
     emulator.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     known = Found(HERE, "code", None)
-    portability.run(HERE, Part("operator"), known)
+    portability.run(HERE, [OPERATORS], known)
     assert not Path("options").exists()
-    portability.run("Haswell", Part("operator"), known)
+    portability.run("Haswell", [OPERATORS], known)
     assert Path("options").read_text() == "-cpu Haswell\n"
     expected = {f"operator {name}": digest for name, digest in operators().items()}
     assert known.results(HERE) == known.results("Haswell") == expected
 
 
 def test_a_process_that_fails_is_one_line() -> None:
-    with pytest.raises(
-        InputError, match=r"a processor.*: losses no-such-run: .*reading the plan needs a checkout"
-    ):
-        portability.run(HERE, Part("losses", "no-such-run"), Found(HERE, "code", None))
+    with pytest.raises(InputError, match=r"a processor.*: no-such-run: .*reading the plan needs a checkout"):
+        portability.run(HERE, ["no-such-run"], Found(HERE, "code", None))
 
 
 def test_what_is_known_is_not_computed_again() -> None:
-    ours = {"losses a": "1", "operator sum": "2", "training b: scores": "3", "training b: weights": "4"}
-    assert lacking(Part("losses", "a,c"), ours, ours) == Part("losses", "c")
-    assert lacking(Part("losses", "a"), ours, ours) is None
-    assert lacking(Part("operator"), ours, ours) is None
-    assert lacking(Part("training", "b"), ours, ours) is None
-    assert lacking(Part("training", "b"), {"training b: scores": "3"}, ours) == Part("training", "b")
-    assert lacking(Part("training", "a"), ours, ours) == Part("training", "a")
+    known = found(Haswell={"operator sum": "a", "losses y": "c"})
+    assert known.lacking(HERE, [OPERATORS, "x", "y"]) == ["y"]
+    assert known.lacking("Haswell", [OPERATORS, "x", "y"]) == [OPERATORS, "x"]
+    assert Found(HERE, "code", None).lacking(HERE, [OPERATORS]) == [OPERATORS]
 
 
 def test_results_of_other_code_are_known_where_this_machine_has_the_same(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 import torch
 
 from benchmarks import BENCHMARKS, __main__, record, runner
-from benchmarks.machine import machine, machine_id
-from benchmarks.record import keep
+from benchmarks.record import keep, machine
 from benchmarks.runner import (
     Disagreement,
     Runs,
@@ -38,7 +37,7 @@ from harness.report.measurements import (
 
 HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
 THERE = {**HERE, "id": "there", "cores": 4}
-FIRST, SECOND = list(BENCHMARKS)[:2]
+FIRST, SECOND = BENCHMARKS[:2]
 
 
 @pytest.fixture(autouse=True)
@@ -133,11 +132,9 @@ def test_a_function_runs_in_a_new_process() -> None:
 
 
 def test_every_benchmark_is_a_function_that_measures() -> None:
-    folder = Path(__main__.__file__).parent
-    for place in BENCHMARKS.values():
-        module, _, function = place.partition(":")
-        text = (folder / f"{module}.py").read_text(encoding="utf-8")
-        assert f"\ndef {function}(rounds: int, short: bool" in text, place
+    for name in BENCHMARKS:
+        text = Path(__main__.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+        assert "\ndef measure(rounds: int, short: bool" in text, name
 
 
 @pytest.fixture
@@ -179,7 +176,7 @@ def test_new_figures_replace_those_of_their_benchmark_alone(path: Path) -> None:
 def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record, "BENCHMARKS", {FIRST: ""})
+    monkeypatch.setattr(record, "BENCHMARKS", (FIRST,))
     keep(path, "cpu", measured(FIRST, 1.0))
     assert [entry.name for entry in machines_of(path)["here"].benchmarks] == [FIRST]
 
@@ -204,11 +201,16 @@ def test_a_damaged_record_is_refused_and_stays_as_it_is(path: Path) -> None:
     assert path.read_bytes() == damaged
 
 
-def test_a_machine_is_named_by_processor_model_cores_and_device() -> None:
-    assert machine_id("AMD EPYC", "", 2, "cpu") == "amd-epyc-2-cores"
-    assert machine_id("AMD EPYC", "family 25, model 1", 2, "cpu") == "amd-epyc-family-25-model-1-2-cores"
-    assert machine_id("A100", "", 8, "cuda") == "a100-8-cores-cuda"
-    assert machine("cpu")["id"].endswith(f"-{machine('cpu')['cores']}-cores")
+def test_a_machine_is_named_by_processor_model_cores_and_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "CPU_LIST", tmp_path / "cpuinfo")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "A100")
+    (tmp_path / "cpuinfo").write_text("model name\t: AMD EPYC\ncpu family\t: 25\nmodel\t\t: 1\n" * 2)
+    here, gpu = machine("cpu"), machine("cuda")
+    assert here["model"] == "family 25, model 1"
+    assert here["id"] == f"amd-epyc-family-25-model-1-{here['cores']}-cores"
+    assert gpu["id"] == f"a100-{gpu['cores']}-cores-cuda"
 
 
 def test_both_products_are_measured_in_gigaflops() -> None:
