@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, MutableMapping
-from typing import Literal
+from typing import Any, Literal
 
 from harness.errors import InputError
 
@@ -40,8 +40,6 @@ KEEPS_FREED_MEMORY = {-1: 2**30, -3: 2**25}
 """Settings of glibc by their numbers in malloc.h: bytes that may lie free at the end of the heap, and from
 which size on a block is mapped by itself (no larger one is taken). By default glibc gives memory back after
 each step, and the system clears the pages that the next step gets."""
-DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
-"""Variables with which a person chooses how memory is handed out; then nothing is changed."""
 TRIMMED_AFTER = 30.0
 """Seconds between two times that a long computation gives freed memory back; each takes about 0.1 s."""
 DEVICES = ("auto", "cpu", "cuda")
@@ -77,33 +75,31 @@ def prepare() -> None:
 
 def keep_freed_memory() -> None:
     """Makes this process keep the memory that it frees, where the allocator is glibc's."""
-    if sys.platform == "linux" and not _decided():
-        set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-        if set_option is not None:
-            for option, size in KEEPS_FREED_MEMORY.items():
-                set_option(option, size)
+    set_option = _of_glibc("mallopt")
+    if set_option is not None:
+        for option, size in KEEPS_FREED_MEMORY.items():
+            set_option(option, size)
 
 
 _trimmed = 0.0
 
 
 def give_back_freed_memory() -> None:
-    """Gives whole free pages back to the system, at most every TRIMMED_AFTER seconds, as `keep_freed_memory`.
+    """Gives whole free pages back to the system, at most every TRIMMED_AFTER seconds.
 
     Batches have rows of their own lengths, so blocks of ever new sizes are freed. Without this a training of
     BERT-tiny on a million sentences grew to 3.6 GB in six minutes, of which it used 2 GB.
     """
     global _trimmed
-    now = time.monotonic()
-    if sys.platform == "linux" and now >= _trimmed + TRIMMED_AFTER and not _decided():
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
+    now, trim = time.monotonic(), _of_glibc("malloc_trim")
+    if trim is not None and now >= _trimmed + TRIMMED_AFTER:
+        trim(0)
         _trimmed = now
 
 
-def _decided() -> bool:
-    return any(name in os.environ for name in DECIDED)
+def _of_glibc(name: str) -> Any:
+    """Returns a function of glibc, None where the system has another library."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
 
 
 def worker_environment(threads: int | str) -> dict[str, str]:

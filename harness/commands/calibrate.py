@@ -64,14 +64,13 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def own_steps() -> list[StepTime]:
     """Returns SimCSE's step on this machine by backbone, each with one run of one thread on every core."""
-    from harness.commands.calibrate_steps import LONGEST, Sized, seconds_of_steps
+    from harness.commands.calibrate_steps import LONGEST, seconds_of_steps
     from harness.plan.recipes import load_recipes
     from harness.plan.resolve import resolve
 
     (run,) = resolve(load_recipes(), [f"baselines/{BASELINE}"], seeds=1).runs.values()
     shapes, cores = committed_step_times().shapes, cores_here()
-    sized = {name: Sized(shapes[name], batch) for name, batch in BATCHES.items()}
-    found = seconds_of_steps(run, sized, cores)
+    found = seconds_of_steps(run, {name: (shapes[name], batch) for name, batch in BATCHES.items()}, cores)
     return [
         StepTime(
             device="cpu",

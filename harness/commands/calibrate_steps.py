@@ -7,11 +7,11 @@ import statistics
 import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -34,11 +34,12 @@ FEWEST, MOST = 3, 100
 """Steps that are measured after the first one."""
 
 
-class Sized(NamedTuple):
-    """The sizes of a backbone, and the sentences of a batch."""
+Sized = tuple[Shape, int]
+"""The sizes of a backbone, and the sentences of a batch."""
 
-    shape: Shape
-    batch: int
+
+class Enough(Exception):
+    """Ends a training of which enough steps were measured."""
 
 
 def seconds_of_steps(run: Run, backbones: Mapping[str, Sized], processes: int) -> dict[str, float]:
@@ -56,20 +57,11 @@ def _measured(run: Run, backbones: Mapping[str, Sized], products: Library, _: in
     torch.set_num_threads(1)
     use_for_training(products)
     quiet()
-    return {name: seconds_of_a_step(run, sized) for name, sized in backbones.items()}
+    return {name: seconds_of_a_step(run, *sized) for name, sized in backbones.items()}
 
 
-def seconds_of_a_step(run: Run, sized: Sized, seconds: float = SECONDS) -> float:
+def seconds_of_a_step(run: Run, shape: Shape, batch: int, seconds: float = SECONDS) -> float:
     """Returns the median seconds between the ends of two steps of a run, on random weights and words."""
-    with TemporaryDirectory() as place:
-        folder = Path(place) / "backbone"
-        write_backbone(folder, sized.shape)
-        short = _between_steps(run, folder, sized, FEWEST)
-        steps = min(MOST, int(seconds / short))
-        return short if steps <= FEWEST else _between_steps(run, folder, sized, steps)
-
-
-def _between_steps(run: Run, folder: Path, sized: Sized, steps: int) -> float:
     marks: list[float] = []
     method, config, settings = run.read_settings()
 
@@ -77,18 +69,22 @@ def _between_steps(run: Run, folder: Path, sized: Sized, steps: int) -> float:
         def after_step(self, step: int) -> None:
             super().after_step(step)
             marks.append(time.perf_counter())
+            if len(marks) > FEWEST and marks[-1] - marks[0] > seconds:
+                raise Enough
 
-    changes = {"steps": steps + 1, "epochs": None, "batch_size": sized.batch}
-    with TemporaryDirectory() as place:
+    changes = {"steps": MOST + 1, "epochs": None, "batch_size": batch}
+    with TemporaryDirectory() as place, suppress(Enough):
+        backbone = Path(place) / "backbone"
+        write_backbone(backbone, shape)
         trainer = Trainer(
-            Marked(config, Networks(folder, pooling=run.pooling)),
+            Marked(config, Networks(backbone, pooling=run.pooling)),
             settings.model_copy(update=changes),
             run.seed,
             lambda encoder: {"score": 0.0},
-            Path(place),
+            Path(place) / "training",
             device="cpu",
         )
-        trainer.fit(sentences((steps + 1) * sized.batch, sized.shape.vocabulary))
+        trainer.fit(sentences((MOST + 1) * batch, shape.vocabulary))
     return statistics.median(later - sooner for sooner, later in pairwise(marks))
 
 

@@ -20,6 +20,7 @@ from harness.commands.publish_files import (
     upload,
     write_hub_results,
     write_model_meta,
+    write_mteb,
 )
 from harness.data.sources import SOURCES
 from harness.disk.inputs import read_artefact
@@ -37,12 +38,6 @@ from harness.results.store import read_result
 
 LEFT_OUT = shutil.ignore_patterns(LAST_WEIGHTS, RUN_LOG)
 SEEDS = "seeds"
-MTEB_TASKS = {
-    **{f"STS{year}": (f"STS{year}", f"sts{year}-raw") for year in range(12, 17)},
-    "STSB": ("STSBenchmark", "stsb-raw"),
-    "SICKR-mteb": ("SICK-R", "sickr-raw"),
-}
-"""Task -> mteb's task, and the source whose files are those of mteb's data set."""
 ARGUMENTS = {
     "runs": {"nargs": "+", "metavar": "RUN", "help": "runs of one system, or the system for all"},
     "--out": {"type": Path, "metavar": "DIR", "help": "default: published/ and the first RUN"},
@@ -92,24 +87,14 @@ def publish(
         values["commit"], values["dirty"] = git_state()
         run = params.run(chosen.run.key)
         reported = values["reported"] = reported_values(run.id, chosen.run.backbone)
-        values["header"] = card_header(results, chosen, values, _data_sets(chosen), reported)
+        values["header"] = card_header(results, chosen, values, reported)
         if written:
-            write_hub_results(chosen, _mteb_scores(chosen), _data_sets(chosen, mteb=True), part)
+            write_hub_results(chosen, part)
         write_model_meta(part, name or f"sentbench/{run.id}", values)
         settings = {**{f"method.{k}": v for k, v in run.config.items()}, **run.train}
         text = render_card(results, settings=settings, values=values)
         (part / "README.md").write_text(text, encoding="utf-8")
     return f"{out}: {len(keys)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
-
-
-def _data_sets(result: ResultFile, *, mteb: bool = False) -> dict[str, tuple[str, str]]:
-    """Returns the hub's repository and commit of the data of each task, or of mteb's task, scored on them."""
-    found = {}
-    for task, (name, source) in MTEB_TASKS.items():
-        hub = SOURCES[source].providers.get("hub") if source in result.provenance.data_sha256 else None
-        if hub is not None and hub.repo:
-            found[name if mteb else task] = (hub.repo, hub.revision or "main")
-    return found
 
 
 def runs_of(params: Params, names: Sequence[str]) -> list[str]:
@@ -182,63 +167,3 @@ def _origin(params: Params, run: Run) -> str:
             )
         folder = params.backbones[name].origin
     return Path(folder).name
-
-
-def write_mteb(results: Sequence[ResultFile], out: Path) -> tuple[list[str], str]:
-    """Writes mteb's result files of scores of raw text; returns the tasks, and why if there is none.
-
-    Only scores of files that are those of mteb's pinned data set revision count. Each seed is an experiment
-    of the model, whose revision is made from the encoder's bytes.
-    """
-    if results[0].provenance.text != "raw":
-        return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
-    tasks: dict[str, None] = {}
-    for result in results:
-        for name, scores in _mteb_scores(result).items():
-            _write_task(result, name, scores, out, alone=len(results) == 1)
-            tasks[name] = None
-    reason = "" if tasks else "no task of the runs is one of MTEB's with the same files"
-    return list(tasks), reason
-
-
-def _mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
-    """Returns cosine_spearman and cosine_pearson of the best-dev weights by mteb's task."""
-    found: dict[str, dict[str, float]] = {}
-    for score in result.scores:
-        name, source = MTEB_TASKS.get(score.task, ("", ""))
-        if source in result.provenance.data_sha256 and (score.setting, score.selection) == (
-            "all",
-            "best-dev",
-        ):
-            found.setdefault(name, {})[f"cosine_{score.metric}"] = score.value
-    return {name: scores for name, scores in found.items() if "cosine_spearman" in scores}
-
-
-def _write_task(result: ResultFile, name: str, scores: dict[str, float], out: Path, *, alone: bool) -> None:
-    import mteb
-    from mteb.results import TaskResult
-
-    from harness.tasks.mteb_adapter import as_mteb_model, identity_of
-    from methods.core.folders import load_encoder
-
-    task = mteb.get_task(name)
-    _check_revision(name, task.metadata.revision)
-    run = result.run
-    label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
-    encoder = load_encoder(ARTEFACTS / run.key)
-    experiment = {} if alone else {"seed": run.seed}
-    model = as_mteb_model(encoder, name=label, revision=revision, experiment=experiment)
-    values = {**scores, "main_score": scores["cosine_spearman"]}
-    found = TaskResult.from_task_results(task, {"test": {"default": values}}, evaluation_time=None)
-    mteb.ResultCache(out).save_to_cache(found, model.mteb_model_meta)
-
-
-def _check_revision(name: str, wanted: str) -> None:
-    """Raises InputError unless our files of mteb's task `name` are those of the revision it is scored on."""
-    source = next(source for known, source in MTEB_TASKS.values() if known == name)
-    hub = SOURCES[source].providers.get("hub")
-    if hub is None or hub.revision != wanted:
-        raise InputError(
-            f"source {source}: revision {hub.revision if hub else None}, mteb scores {name} on {wanted}; "
-            "align the sources table before publishing"
-        )

@@ -15,13 +15,19 @@ from harness.disk.records import FILES, read_object, write_manifest
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.published import load_published
-from harness.paths import PUBLISHED, RUN_RECORD, declared
+from harness.paths import ARTEFACTS, PUBLISHED, RUN_RECORD, declared
 from harness.report.formats.templates import TEMPLATES, fill_plain
 from harness.results.schema import ResultFile
 
 WEIGHTS = "model.safetensors"
 HUB_RESULTS = Path(".eval_results")
 META = "mteb/model_meta.py"
+MTEB_TASKS = {
+    **{f"STS{year}": (f"STS{year}", f"sts{year}-raw") for year in range(12, 17)},
+    "STSB": ("STSBenchmark", "stsb-raw"),
+    "SICKR-mteb": ("SICK-R", "sickr-raw"),
+}
+"""Task -> mteb's task, and the source whose files are those of mteb's data set."""
 
 
 def complete_weights(folder: Path) -> bool:
@@ -54,10 +60,16 @@ def complete_weights(folder: Path) -> bool:
     return bool(missing)
 
 
-def hub_repository(source: str) -> str | None:
-    """Returns the hub's repository of a data source, None if it has none."""
+def on_hub(source: str) -> tuple[str, str | None] | None:
+    """Returns the hub's repository and commit of a data source, None if it has none."""
     hub = SOURCES[source].providers.get("hub") if source in SOURCES else None
-    return hub.repo if hub else None
+    return (hub.repo, hub.revision) if hub and hub.repo else None
+
+
+def repository_of(source: str) -> str | None:
+    """Returns the hub's repository of a data source, None if it has none."""
+    hub = on_hub(source)
+    return hub[0] if hub else None
 
 
 def reported_values(system: str, backbone: str) -> dict[str, float]:
@@ -87,13 +99,12 @@ def card_header(
     results: Sequence[ResultFile],
     chosen: ResultFile,
     values: Mapping[str, Any],
-    datasets: Mapping[str, tuple[str, str]],
     reported: Mapping[str, float],
 ) -> str:
     """Returns the card's metadata as YAML: licence, base model, data set and `model-index`.
 
     An entry of `model-index` is the score of the published weights, and its `args` hold mean, standard
-    deviation and number of seeds, and the paper's value. datasets: task -> its repository and revision.
+    deviation and number of seeds, and the paper's value.
     """
     from huggingface_hub import EvalResult, ModelCardData
 
@@ -109,7 +120,7 @@ def card_header(
         about = {"seeds": len(scores), "mean_over_seeds": round(statistics.mean(scores), 2)}
         about |= {} if sd is None else {"sd_over_seeds": round(sd, 2)}
         about |= {"reported_by_paper": reported[task]} if task in reported and metric == "spearman" else {}
-        repository, revision = datasets.get(task, (task, None))
+        repository, revision = mteb_data(chosen, task) or (task, None)
         return EvalResult(
             task_type="sentence-similarity" if metric == "spearman" else "text-classification",
             dataset_type=repository,
@@ -127,7 +138,7 @@ def card_header(
         and (score.setting, score.selection) == ("all", chosen.scores[0].selection)
         and ":" not in score.task
     ]
-    corpus = hub_repository(str(values["corpus"]))
+    corpus = repository_of(str(values["corpus"]))
     data = ModelCardData(
         language="en",
         license=values["licence"],
@@ -135,7 +146,7 @@ def card_header(
         library_name="sentence-transformers",
         pipeline_tag="sentence-similarity",
         tags=["sentence-transformers", "sentence-similarity", "feature-extraction", "sentbench"],
-        base_model=hub_repository(str(values["origin"])),
+        base_model=repository_of(str(values["origin"])),
         datasets=[corpus] if corpus else None,
         model_name=values["name"],
         eval_results=entries,
@@ -143,25 +154,81 @@ def card_header(
     return str(data.to_yaml())
 
 
-def write_hub_results(
-    chosen: ResultFile,
-    scores: Mapping[str, Mapping[str, float]],
-    datasets: Mapping[str, tuple[str, str]],
-    out: Path,
+def mteb_data(result: ResultFile, task: str) -> tuple[str, str | None] | None:
+    """Returns repository and commit of the data set of mteb's task, where a task was scored on its files."""
+    _, source = MTEB_TASKS.get(task, ("", ""))
+    return on_hub(source) if source in result.provenance.data_sha256 else None
+
+
+def write_mteb(results: Sequence[ResultFile], out: Path) -> tuple[list[str], str]:
+    """Writes mteb's result files of scores of raw text; returns the tasks, and why if there is none.
+
+    Only scores of files that are those of mteb's pinned data set revision count. Each seed is an experiment
+    of the model, whose revision is made from the encoder's bytes.
+    """
+    if results[0].provenance.text != "raw":
+        return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
+    tasks: dict[str, None] = {}
+    for result in results:
+        scores = mteb_scores(result)
+        if scores:
+            _write_results(result, scores, out, {} if len(results) == 1 else {"seed": result.run.seed})
+        tasks.update(dict.fromkeys(MTEB_TASKS[task][0] for task in scores))
+    reason = "" if tasks else "no task of the runs is one of MTEB's with the same files"
+    return list(tasks), reason
+
+
+def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
+    """Returns cosine_spearman and cosine_pearson of the best-dev weights by task, for tasks of mteb."""
+    found: dict[str, dict[str, float]] = {}
+    for score in result.scores:
+        if mteb_data(result, score.task) and (score.setting, score.selection) == ("all", "best-dev"):
+            found.setdefault(score.task, {})[f"cosine_{score.metric}"] = score.value
+    return {task: scores for task, scores in found.items() if "cosine_spearman" in scores}
+
+
+def _write_results(
+    result: ResultFile, found: Mapping[str, dict[str, float]], out: Path, experiment: dict[str, Any]
 ) -> None:
+    """Writes a run's file of each task. Errors: InputError if mteb scores one on another revision."""
+    import mteb
+    from mteb.results import TaskResult
+
+    from harness.tasks.mteb_adapter import as_mteb_model, identity_of
+    from methods.core.folders import load_encoder
+
+    run = result.run
+    label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
+    encoder = load_encoder(ARTEFACTS / run.key)
+    model = as_mteb_model(encoder, name=label, revision=revision, experiment=experiment)
+    for name, scores in found.items():
+        theirs, source = MTEB_TASKS[name]
+        task, (_, ours) = mteb.get_task(theirs), on_hub(source) or ("", None)
+        if ours != task.metadata.revision:
+            raise InputError(
+                f"source {source}: revision {ours}, mteb scores {theirs} on {task.metadata.revision}; "
+                "align the sources table before publishing"
+            )
+        values = {**scores, "main_score": scores["cosine_spearman"]}
+        made = TaskResult.from_task_results(task, {"test": {"default": values}}, evaluation_time=None)
+        mteb.ResultCache(out).save_to_cache(made, model.mteb_model_meta)
+
+
+def write_hub_results(chosen: ResultFile, out: Path) -> None:
     """Writes `.eval_results/TASK.yaml`, the hub's format, for scores of raw text by mteb's task."""
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    for task, values in scores.items():
-        repository, revision = datasets[task]
+    for task, values in mteb_scores(chosen).items():
+        name, source = MTEB_TASKS[task]
+        repository, revision = on_hub(source) or ("", None)
         entry = EvalResultEntry(
             dataset_id=repository,
-            task_id=f"{task}_default_test",
+            task_id=f"{name}_default_test",
             value=round(100 * values["cosine_spearman"], 2),
             dataset_revision=revision,
             notes=f"sentbench, seed {chosen.run.seed}, cosine Spearman x 100",
         )
-        path = out / HUB_RESULTS / f"{task}.yaml"
+        path = out / HUB_RESULTS / f"{name}.yaml"
         path.parent.mkdir(exist_ok=True)
         write_text(path, yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False))
 
@@ -185,7 +252,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "tokens": config.max_position_embeddings,
         "width": config.hidden_size,
         "licence": repr(licence),
-        "base": repr(hub_repository(str(values["origin"]))),
+        "base": repr(repository_of(str(values["origin"]))),
     }
     text = fill_plain("model_meta.py.j2", stated, folder=TEMPLATES)
     (folder / META).parent.mkdir(exist_ok=True)

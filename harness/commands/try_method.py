@@ -99,7 +99,7 @@ def execute(arguments: argparse.Namespace) -> int:
     ]
     from harness.commands.try_runs import Session
 
-    session = Session.of(arguments.file, own, others, recipes, small.providers, fresh=arguments.fresh)
+    session = Session(arguments.file, own, others, recipes, small.providers, fresh=arguments.fresh)
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()

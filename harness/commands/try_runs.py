@@ -7,7 +7,6 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from harness.errors import InputError
 from harness.identity import arithmetic_used, run_identity
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, SCORES, TEACHERS
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, Run
+from harness.plan.entries import Run
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import write_params
 from harness.plan.trial import planned
@@ -40,25 +39,11 @@ from methods.core.method import Method
 from methods.core.streams import INITIALISE, torch_seed
 
 
-@dataclass(frozen=True)
 class Session:
-    """A trial that is planned.
+    """A trial: its plan, the committed results that it reuses, and the runs of its project."""
 
-    own: the systems of the method, several in a sweep. others: results of each that are reused. known: a plan
-    with all systems that have results on the backbone. params: the plan of what is trained here.
-    """
-
-    file: Path
-    own: Sequence[System]
-    others: Mapping[str, Sequence[ResultFile]]
-    ranked: Mapping[str, Sequence[ResultFile]]
-    known: Params
-    params: Params
-    origins: Mapping[str, Path]
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         file: Path,
         own: Sequence[System],
         others: Sequence[System],
@@ -66,36 +51,29 @@ class Session:
         providers: Sequence[str],
         *,
         fresh: bool,
-    ) -> Session:
-        """Returns the plan of a trial, with its data fetched. others: with the seeds that are wanted.
+    ) -> None:
+        """Plans what has no result yet, and fetches its data.
 
-        fresh: no committed result is used. Errors: InputError as of a plan.
+        own: the systems of the method, several in a sweep. others: with the seeds that are wanted. fresh: no
+        committed result is used. Errors: InputError as of a plan.
         """
         (backbone,) = own[0].backbones
-        there = {} if fresh else committed(backbone)
-        known = [system.on([backbone]) for system in recipes["small"].systems.values() if system.id in there]
+        self.file, self.own = file.resolve(), own
+        self.ranked = {} if fresh else committed(backbone)
+        self.others: dict[str, list[ResultFile]] = {}
         missing = []
         for system in others:
-            found = {result.run.seed for result in there.get(system.id, ())}
-            seeds = [seed for seed in system.seeds if seed not in found]
+            kept = [result for result in self.ranked.get(system.id, ()) if result.run.seed in system.seeds]
+            self.others[system.id] = kept
+            seeds = [seed for seed in system.seeds if seed not in {result.run.seed for result in kept}]
             if seeds:
                 missing.append(system.model_copy(update={"seeds": seeds}))
-        params = planned(recipes, [*own, *missing], providers)
-        check_runs(params)
-        os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
-        reused = {
-            system.id: [result for result in there.get(system.id, ()) if result.run.seed in system.seeds]
-            for system in others
-        }
-        return cls(
-            file.resolve(),
-            own,
-            reused,
-            there,
-            planned(recipes, known, providers) if known else params,
-            params,
-            {name: folder_of(name).resolve() for name in params.sources},
-        )
+        self.params = planned(recipes, [*own, *missing], providers)
+        check_runs(self.params)
+        known = [one.on([backbone]) for one in recipes["small"].systems.values() if one.id in self.ranked]
+        self.known = planned(recipes, known, providers) if known else self.params
+        os.environ["SENTBENCH_PROVIDERS"] = ",".join(self.params.providers)
+        self.origins = {name: folder_of(name).resolve() for name in self.params.sources}
 
     def open(self) -> None:
         """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.

@@ -14,7 +14,6 @@ import pytest
 from harness import process
 from harness.errors import InputError
 from harness.process import (
-    DECIDED,
     PASSIVE,
     PORTABLE,
     REPLACED,
@@ -190,34 +189,16 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """Prints how many pages five turns asked for of 25,600 each, after a first one."""
 
 
-def pages(*words: str, **settings: str) -> int:
-    plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
-    command = [sys.executable, "-c", FREES, *words]
-    done = subprocess.run(command, env={**plain, **settings}, capture_output=True, text=True, check=True)
-    return int(done.stdout)
+def numbers(program: str, *words: str) -> list[float]:
+    """Returns the numbers that a program prints in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    return [float(number) for number in done.stdout.split()]
 
 
 @pytest.mark.skipif("glibc" not in os.confstr("CS_GNU_LIBC_VERSION"), reason="glibc's settings")
 def test_memory_that_was_freed_is_used_again() -> None:
-    assert pages() > 100  # of 4 KiB more than 100,000
-    assert pages("keep") < 20
-
-
-@pytest.mark.parametrize("name", DECIDED)
-def test_a_person_who_sets_a_variable_of_the_allocator_decides(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(_: object) -> None:
-        raise AssertionError("asked for")
-
-    monkeypatch.setenv(name, "")
-    monkeypatch.setattr(process.ctypes, "CDLL", refused)
-    process.keep_freed_memory()
-
-
-def test_an_allocator_without_glibcs_settings_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process.ctypes, "CDLL", lambda _: object())
-    process.keep_freed_memory()
+    assert numbers(FREES)[0] > 100  # of 4 KiB more than 100,000
+    assert numbers(FREES, "keep")[0] < 20
 
 
 SCATTERS = """
@@ -244,15 +225,9 @@ print(held - resident())
 
 @pytest.mark.skipif("glibc" not in os.confstr("CS_GNU_LIBC_VERSION"), reason="glibc's settings")
 def test_memory_that_was_freed_between_small_blocks_is_given_back_now_and_then() -> None:
-    plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
-    command = [sys.executable, "-c", SCATTERS]
-    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)
-    first, second = map(float, done.stdout.split())
+    first, second = numbers(SCATTERS)
     assert first > 200
     assert second < 20
-    kept = {**plain, "MALLOC_TRIM_THRESHOLD_": "2000000000"}
-    done = subprocess.run(command, env=kept, capture_output=True, text=True, check=True)
-    assert float(done.stdout.split()[0]) < 20
 
 
 @pytest.fixture

@@ -99,6 +99,7 @@ CHECKOUT = [
     ["entries"],
     ["data", "fetch"],
     ["compare-systems", "a", "b"],
+    ["reproduced"],
 ]
 
 

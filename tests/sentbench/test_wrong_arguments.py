@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,35 +75,21 @@ def tensor(texts: list[str]) -> torch.Tensor:
 
 WRONG_TEXTS: dict[str, Any] = {
     "none": None,
-    "a number": 3,
     "one text": "a man runs",
-    "bytes": b"a man runs",
     "a mapping": {"a": 1},
     "a set": {"a", "b"},
-    "a frozen set": frozenset({"a"}),
     "a list with none": ["a", None],
     "a list with a number": ["a", 3],
-    "a list with bytes": ["a", b"b"],
-    "a list of lists": [["a"], ["b"]],
-    "nan among texts": ["a", float("nan")],
     "a lone surrogate": ["a", "b\ud800"],
-    "a lone surrogate alone": ["\udfff"],
     "an array of numbers": np.arange(3),
     "a function": letters,
-    "a type": list,
-    "truth": True,
     "a scalar array": np.array("text"),
-    "a generator of numbers": (number for number in range(3)),
 }
 WRONG_MODELS: dict[str, Any] = {
     "none": None,
     "a number": 3,
-    "truth": True,
-    "a list": [],
     "an array": np.ones((3, 3)),
-    "bytes": b"encoder",
     "a class": Model,
-    "a module": np,
     "an odd path": OddPath(),
     "no words": Unspeakable(),
     "an empty path": "",
@@ -115,80 +100,54 @@ WRONG_MODELS: dict[str, Any] = {
     "a plain folder": "plain",
     "a long path": LONG,
     "a path with a zero byte": "a\0b",
-    "a path with a line break": "no\nwhere",
     "a folder with a line break": "two\nlines",
     "a lone surrogate": "a\ud800",
     "an encode that is no function": Model(3),  # type: ignore[arg-type]
     "an encode without texts": NoTexts(),
     "a function of nothing": lambda: None,
-    "a function of two": lambda first, second: None,
     "asynchronous": asynchronous,
 }
 WRONG_ANSWERS: dict[str, Callable[[list[str]], Any]] = {
     "none": lambda texts: None,
-    "a number": lambda texts: 3.0,
     "a text": lambda texts: "text",
     "texts": lambda texts: list(texts),
     "one vector": lambda texts: letters(texts)[0],
     "a vector less": lambda texts: letters(texts)[1:],
-    "a vector more": lambda texts: np.vstack([letters(texts), letters(texts)[:1]]),
     "three axes": lambda texts: letters(texts)[None],
     "no width": lambda texts: letters(texts)[:, :0],
-    "nothing": lambda texts: [],
     "ragged lists": lambda texts: [[1.0] * (1 + number) for number in range(len(texts))],
-    "ragged arrays": lambda texts: [np.ones(1 + number) for number in range(len(texts))],
-    "lists with none": lambda texts: [[1.0, None]] * len(texts),
     "nan": lambda texts: letters(texts) * np.nan,
     "infinity": lambda texts: letters(texts) + np.inf,
-    "nan in one": lambda texts: np.where(np.arange(len(texts))[:, None] == 1, np.nan, letters(texts)),
     "truth": lambda texts: letters(texts) > 1,
     "complex": lambda texts: letters(texts) * 1j,
     "objects": lambda texts: letters(texts).astype(object),
-    "decimals": lambda texts: [[Decimal(1), Decimal(2)]] * len(texts),
-    "words": lambda texts: letters(texts).astype(str),
-    "dates": lambda texts: letters(texts).astype("datetime64[s]"),
-    "mappings": lambda texts: [{"a": 1}] * len(texts),
     "a mapping": lambda texts: dict(zip(texts, letters(texts), strict=True)),
     "a generator": lambda texts: (vector for vector in letters(texts)),
     "sparse": lambda texts: scipy.sparse.csr_array(letters(texts)),
     "a sparse tensor": lambda texts: tensor(texts).to_sparse(),
     "a tensor without memory": lambda texts: tensor(texts).to("meta"),
-    "a complex tensor": lambda texts: tensor(texts) * 1j,
-    "a tensor of truth": lambda texts: tensor(texts) > 1,
     "tensors with a graph": lambda texts: list(tensor(texts).requires_grad_()),
-    "a tuple of vectors and more": lambda texts: (letters(texts), {"a": 1}),
 }
 WRONG_TASKS: dict[str, Any] = {
     "none": None,
-    "a number": 3,
-    "bytes": b"STSB",
     "a mapping": {"STSB": 1},
-    "a set": {"STSB"},
     "numbers": [1],
     "none in a list": ["STSB", None],
-    "nested": [["STSB"]],
     "nothing": [],
     "an empty text": "",
     "commas": " , ,",
     "unknown": "STSBB",
-    "unknown in a list": ["STSB", "STS11"],
-    "another case": "stsb",
     "arguments": "STSB:positive=4",
     "a lone surrogate": "STSB\ud800",
-    "a path": Path("STSB"),
     "long": LONG,
 }
 WRONG_NAMES: dict[str, Any] = {
     "a number": 3,
-    "bytes": b"pcl/table2",
     "a list": ["pcl/table2"],
-    "truth": True,
     "empty": "",
     "unknown": "pcl/tabel2",
     "a lone surrogate": "pcl/table2\ud800",
-    "a path": Path("pcl/table2"),
     "up": "../pcl/table2",
-    "nan": float("nan"),
 }
 CELL = ("una/table1", "BERT-base UNA", "Avg")
 WRONG_CALLS: dict[str, Callable[[], Any]] = {
@@ -218,19 +177,19 @@ WRONG_CALLS: dict[str, Callable[[], Any]] = {
     },
     **{
         f"evaluate: {wrong!r} for the text": partial(sentbench.evaluate, letters, "STSB", text=wrong)
-        for wrong in (None, 3, b"raw", "RAW", "", ["raw"], {}, "\ud800")
+        for wrong in (None, "RAW", ["raw"], "\ud800")
     },
     **{
         f"evaluate: {wrong!r} for intervals": partial(sentbench.evaluate, letters, "STSB", intervals=wrong)
-        for wrong in (None, "yes", 0.95, [True], np.ones(3))
+        for wrong in (None, "yes", np.ones(3))
     },
     **{
         f"load: {wrong!r} for the device": partial(sentbench.load, "encoder", device=wrong)
-        for wrong in ("tpu", "", None, 0, "cuda:0", ["cpu"], torch.device("cpu"))
+        for wrong in ("tpu", None, torch.device("cpu"))
     },
     **{
         f"load: {wrong!r} for the pooling": partial(sentbench.load, "plain", pooling=wrong)
-        for wrong in ("men", "", 3, True, ["mean"], b"mean", "CLS", "every-layer")
+        for wrong in ("men", 3, "every-layer")
     },
     **{f"load: {name}": partial(sentbench.load, wrong) for name, wrong in WRONG_MODELS.items()},
     **{f"published: {name}": partial(sentbench.published, wrong) for name, wrong in WRONG_NAMES.items()},
@@ -242,13 +201,10 @@ WRONG_CALLS: dict[str, Callable[[], Any]] = {
     },
     **{f"results: {name}": partial(sentbench.results, wrong) for name, wrong in WRONG_NAMES.items()},
     "results: none outside a checkout": sentbench.results,
-    "results: a long path": partial(sentbench.results, LONG),
     "results: a file": partial(sentbench.results, "file"),
     "results: a broken file": partial(sentbench.results, "broken"),
     "describe: none": partial(sentbench.describe, None),  # type: ignore[arg-type]
-    "describe: a list": partial(sentbench.describe, []),  # type: ignore[arg-type]
     "describe: all that verify returns": lambda: sentbench.describe(sentbench.verify(*CELL)),  # type: ignore[arg-type]
-    "describe: a text": partial(sentbench.describe, "pcl/table2"),  # type: ignore[arg-type]
 }
 
 
@@ -265,12 +221,10 @@ def test_a_wrong_argument_is_an_input_error_in_one_line(folder: Path, name: str)
 
 @pytest.mark.parametrize(
     "texts",
-    [TEXTS, tuple(TEXTS), iter(TEXTS), np.array(TEXTS), (text for text in TEXTS), dict.fromkeys("ab").keys()],
-    ids=["list", "tuple", "iterator", "array", "generator", "keys"],
+    [TEXTS, tuple(TEXTS), iter(TEXTS), np.array(TEXTS)],
+    ids=["list", "tuple", "iterator", "array"],
 )
 def test_any_ordered_iterable_of_texts_is_encoded(texts: Any) -> None:
-    if isinstance(texts, type({}.keys())):
-        pytest.skip("a view of keys is a set")
     assert np.array_equal(sentbench.encode(letters, texts), letters(TEXTS))
 
 

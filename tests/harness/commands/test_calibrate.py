@@ -11,7 +11,7 @@ import pytest
 import harness.commands.calibrate as command
 from harness.cli import main
 from harness.commands import calibrate_steps
-from harness.commands.calibrate_steps import LONGEST, SHORTEST, Sized, seconds_of_a_step, sentences
+from harness.commands.calibrate_steps import LONGEST, SHORTEST, seconds_of_a_step, sentences
 from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
@@ -120,9 +120,9 @@ def test_steps_that_are_no_steps_are_refused_in_one_line(checkout: Path, refused
 def test_a_step_of_a_larger_model_takes_longer() -> None:
     (run,) = resolve(load_recipes(), ["baselines/simcse"], seeds=1).runs.values()
     tiny = Shape(layers=1, width=64, inner=128, vocabulary=100, positions=64)
-    small = seconds_of_a_step(run, Sized(tiny, 4), seconds=0.05)
+    small = seconds_of_a_step(run, tiny, 4, seconds=0.05)
     wide = tiny.model_copy(update={"layers": 4, "width": 256, "inner": 1024})
-    large = seconds_of_a_step(run, Sized(wide, 16), seconds=0.05)
+    large = seconds_of_a_step(run, wide, 16, seconds=0.05)
     assert 0 < 4 * small < large
 
 

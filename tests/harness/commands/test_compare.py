@@ -42,10 +42,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_two_revisions_are_compared_as_markdown(project: Path, printed: Callable[..., str]) -> None:
+def test_two_revisions_are_compared_as_markdown_and_a_folder_as_json(
+    project: Path, printed: Callable[..., str]
+) -> None:
     reported = printed("compare", "HEAD~1", "HEAD")
     assert "down beyond noise" in reported.splitlines()[0]
     assert "-20.00" in reported
+    told = json.loads(printed("compare", "HEAD", "reports/scores", "--json"))
+    assert {move["outcome"] for move in told["moves"]} == {"unchanged"}
 
 
 def test_another_arithmetic_is_named_with_the_number_of_runs(
@@ -71,12 +75,6 @@ def test_results_are_compared_by_device(project: Path, printed: Callable[..., st
     moves = json.loads(printed(*same, "--device", "cuda", "--json"))["moves"]
     assert len(moves) > 0
     assert {move["system"] for move in moves} == {result["run"]["id"]}
-
-
-def test_a_revision_is_compared_with_a_folder_as_json(project: Path, printed: Callable[..., str]) -> None:
-    told = json.loads(printed("compare", "HEAD", "reports/scores", "--json"))
-    assert told["moves"]
-    assert {move["outcome"] for move in told["moves"]} == {"unchanged"}
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("nothing", 0), ("down", 1), ("moved", 1), ("gone", 1)])

@@ -262,26 +262,17 @@ def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_i
     assert "git_commit" not in json.loads(path.read_text())["provenance"]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "[" * 200_000,
-        *(
-            pytest.param(content, marks=pytest.mark.slow)
-            for content in ("1" * 5_000, '{"schema": ' + "1" * 5_000 + "}", "pipe")
-        ),
-    ],
-    ids=["deep", "a long number", "a long number inside", "pipe"],
-)
+@pytest.mark.parametrize("content", ["[" * 200_000, '{"schema": ' + "1" * 5_000 + "}"], ids=["deep", "long"])
 @pytest.mark.parametrize(
     "words",
     [
-        "report", "check", "list runs", "verify pcl/table2 SimCSE Avg", "accept b.zip",
-        "compare reports/scores reports/scores", "compare-systems simcse-small pcl-small",
-        f"contribute {KEY} --out b.zip --name n", "plan small --dry-run",
-        "plan small --dry-run --power 0.8 --delta 0.5",
+        "report",
+        "verify pcl/table2 SimCSE Avg",
+        "accept b.zip",
+        "compare-systems simcse-small pcl-small",
+        f"contribute {KEY} --out b.zip --name n",
     ],
-)  # fmt: skip
+)
 def test_no_command_stumbles_over_a_result_file_of_any_content(
     content: str, words: str, there: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -289,11 +280,7 @@ def test_no_command_stumbles_over_a_result_file_of_any_content(
     os.chdir(here)
     (here / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     path = Path(f"reports/scores/{OWN if words.startswith('accept') else KEY}.json")
-    path.unlink(missing_ok=True)
-    if content == "pipe":
-        os.mkfifo(path)
-    else:
-        path.write_text(content)
+    path.write_text(content)
     capsys.readouterr()
     code = main(words.split())
     error = capsys.readouterr().err

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
 
 from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
-from harness.tasks.mteb_adapter import LOCAL_STS
 from harness.tasks.sts_sets import year_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
@@ -68,6 +68,7 @@ def test_a_run_is_filed_under_its_system_its_identity_and_its_seed(tmp_path: Pat
     assert mteb_identity(copy) == identity
     (copy / "run.json").write_text(json.dumps({**RUN, "identity": "d" * 64}), encoding="utf-8")
     assert mteb_identity(copy).revision != identity.revision
+    assert mteb_identity(copy, pooling="cls").experiment == {"seed": 3, "pooling": "cls"}
 
 
 def test_what_decides_the_vectors_decides_the_revision_and_nothing_else_does(tmp_path: Path) -> None:
@@ -80,12 +81,6 @@ def test_what_decides_the_vectors_decides_the_revision_and_nothing_else_does(tmp
     pooling = folder / "1_Pooling/config.json"
     pooling.write_text(pooling.read_text("utf-8").replace("mean", "max"), encoding="utf-8")
     assert encoder_sha256(folder) != before
-
-
-def test_pooling_asked_for_is_an_experiment_of_its_own(tmp_path: Path) -> None:
-    folder = encoder_folder(tmp_path / "model")
-    assert mteb_identity(folder).experiment == {}
-    assert mteb_identity(folder, pooling="cls").experiment == {"pooling": "cls"}
 
 
 def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: Path) -> None:
@@ -103,21 +98,11 @@ def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: 
     assert Path(other.file).is_file()
 
 
-def test_scores_through_mteb_are_our_own_and_marked_as_of_local_data(copies: Path, tmp_path: Path) -> None:
-    import mteb
-
-    folder = encoder_folder(tmp_path / "model", about=RUN)
-    _, (score,) = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
-    native = year_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
-    assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01)
-    assert score.data_revision.startswith("local-")
-    written = json.loads(Path(score.file).read_text(encoding="utf-8"))
-    assert written["dataset_revision"] == score.data_revision
-    assert mteb.get_task("STS12").metadata.revision not in Path(score.file).read_text(encoding="utf-8")
-
-
 def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path: Path) -> None:
-    """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json next to model_meta.json; mteb reads both."""
+    """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json next to model_meta.json; mteb reads both.
+
+    Scores are our own, and their data revision is marked as that of local data.
+    """
     import mteb
     from mteb.models import ModelMeta
 
@@ -133,6 +118,10 @@ def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path
     loaded = cache.load_results(models=[meta], tasks=["STS12"], include_remote=False)
     (result,) = loaded.model_results[0].task_results
     assert result.get_score() == pytest.approx(score.value, abs=1e-6)
+    native = year_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
+    assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01)
+    assert score.data_revision.startswith("local-")
+    assert mteb.get_task("STS12").metadata.revision not in place.read_text(encoding="utf-8")
 
 
 def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Callable[..., str]) -> None:
@@ -144,57 +133,36 @@ def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Ca
     assert found["revision"] in printed(*command)
 
 
-def unreachable(*arguments: object, **settings: object) -> None:
-    raise ConnectionError("Couldn't reach 'mteb/sts13-sts' on the Hub")
+ANSWER: Any = SimpleNamespace(headers={}, request=None, status_code=500)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "said"),
+    "error",
     [
-        (["STS121"], "mteb has no task 'STS121'"),
-        ([], "no mteb task is named"),
-        (["STS13"], "hub is not reachable .*SENTBENCH_MIRROR"),
+        ConnectionError("Couldn't reach 'mteb/sts13-sts' on the Hub"),
+        HTTPError("[Errno 104] Connection reset by peer\nat line 7"),
+        HfHubHTTPError("", response=ANSWER),
+        OfflineModeIsEnabled("offline"),
     ],
 )
-def test_bad_tasks_and_an_unreachable_hub_are_one_clear_line(
-    tasks: list[str], said: str, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import mteb
-
-    monkeypatch.setattr(mteb, "evaluate", unreachable)
-    with pytest.raises(InputError, match=said) as told:
-        run_folder(encoder_folder(tmp_path / "model"), tasks, out=tmp_path / "out", device="cpu")
-    assert "\n" not in str(told.value)
-
-
-def failures() -> list[Exception]:
-    """What the hub's client raises for a reset, a server's error without words, and a forbidden network."""
-    from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
-
-    answer: Any = SimpleNamespace(headers={}, request=None, status_code=500)
-    return [
-        HTTPError("[Errno 104] Connection reset by peer\nat line 7"),
-        HfHubHTTPError("", response=answer),
-        OfflineModeIsEnabled("offline"),
-    ]
-
-
-@pytest.mark.parametrize("place", range(3))
 def test_whatever_the_hubs_client_raises_is_one_clear_line(
-    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import mteb
-
-    error = failures()[place]
 
     def fail(*given: object, **named: object) -> None:
         raise error
 
     monkeypatch.setattr(mteb, "evaluate", fail)
-    monkeypatch.delenv("SENTBENCH_MIRROR", raising=False)
-    with pytest.raises(InputError, match="data of STS13: the hub is not reachable or refuses") as told:
+    said = "data of STS13: the hub is not reachable or refuses .*SENTBENCH_MIRROR"
+    with pytest.raises(InputError, match=said) as told:
         run_folder(encoder_folder(tmp_path / "model"), ["STS13"], out=tmp_path / "out", device="cpu")
     assert "\n" not in str(told.value)
+
+
+def test_no_task_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no mteb task is named"):
+        run_folder(encoder_folder(tmp_path / "model"), [], out=tmp_path / "out", device="cpu")
 
 
 def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
@@ -221,19 +189,3 @@ def test_the_order_of_providers_decides_between_mirror_and_hub(
     run_folder(encoder_folder(tmp_path / "model"), ["STS12", "STS13"], out=tmp_path / "out", device="cpu")
     hub = ["STS13"] if local else ["STS12", "STS13"]
     assert asked == ([(hub, False), (["STS12"], True)] if local else [(hub, False)])
-
-
-@pytest.mark.mirror
-def test_sts_through_mteb_equals_our_raw_scores_on_the_mirror(
-    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SENTBENCH_PROVIDERS", "mirror")
-    folder = encoder_folder(tmp_path / "model", about=RUN)
-    encoder = load_encoder(folder)
-    _, scores = run_folder(folder, list(LOCAL_STS), out=tmp_path / "out", device="cpu")
-    assert len(scores) == 7
-    for score in scores:
-        copy = mirror / "mteb" / LOCAL_STS[score.task]
-        native = year_task("STS12", "raw", "sts12-raw", folder=copy).evaluate(encoder.encode)
-        assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01), score.task
-        assert score.data_revision.startswith("local-")

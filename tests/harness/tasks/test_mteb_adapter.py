@@ -68,37 +68,6 @@ def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
     assert square[2, 3] == pytest.approx(expected, abs=1e-6)
 
 
-def test_mteb_scores_equal_native_scores_of_raw_text(copies: Path, tmp_path: Path) -> None:
-    name, revision = identity_of("model", SHA["first"])
-    model = as_mteb_model(Hashing(0), name=name, revision=revision)
-    (through_mteb,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    native = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
-    assert through_mteb.value == pytest.approx(native[0].value, abs=1e-4)
-
-
-def test_two_models_of_one_name_give_two_results(copies: Path, tmp_path: Path) -> None:
-    scores = {}
-    for seed, label in enumerate(SHA):
-        name, revision = identity_of("same folder name", SHA[label])
-        model = as_mteb_model(Hashing(seed), name=name, revision=revision)
-        (scores[label],) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    assert scores["first"].value != scores["second"].value
-    files = sorted((tmp_path / "out").rglob("STS12.json"))
-    assert [path.parent.name for path in files] == ["a" * 40, "b" * 40]
-
-
-def test_local_results_never_carry_the_hub_revision_and_lie_apart(copies: Path, tmp_path: Path) -> None:
-    import mteb
-
-    model = as_mteb_model(Hashing(0), name="a/b", revision="r", experiment={"seed": 3, "text": "raw"})
-    run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    result = tmp_path / "out/local/results/a__b/r/experiments/seed_3__text_raw/STS12.json"
-    written = json.loads(result.read_text(encoding="utf-8"))
-    assert written["dataset_revision"].startswith("local-")
-    assert written["dataset_revision"] != mteb.get_task("STS12").metadata.revision
-    assert (result.parent / "model_meta.json").is_file()
-
-
 def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
     encoder = Hashing(0)
     model = as_mteb_model(encoder, name="a/b", revision="r")
