@@ -10,7 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, Absent, Unreachable, check_exists, commit_of, hub_file
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file
+from harness.data.hub_requests import Absent, Unreachable
 from harness.data.providers import below, converted_weights
 from harness.data.sources import Provider, source_named
 from harness.disk.files import atomic_path, discard, sha256_of, write_json

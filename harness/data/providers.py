@@ -22,13 +22,12 @@ from harness.data.archives import unpack_tar, unpack_zip
 from harness.data.hub import (
     PICKLED_WEIGHTS,
     WEIGHTS,
-    Absent,
-    Unreachable,
     check_exists,
     commit_of,
     hub_file,
     repository_folder,
 )
+from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
 from harness.disk.files import discard, sha256_of
 from harness.disk.records import read_object
