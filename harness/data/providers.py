@@ -19,14 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.data.archives import unpack_tar, unpack_zip
-from harness.data.hub import (
-    PICKLED_WEIGHTS,
-    WEIGHTS,
-    check_exists,
-    commit_of,
-    hub_file,
-    repository_folder,
-)
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file, repository_folder
 from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
 from harness.disk.files import discard, sha256_of
