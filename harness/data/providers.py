@@ -191,7 +191,7 @@ def _on_hub(provider: Provider, commit: str, path: str) -> Path:
 
 
 def converted_weights(provider: Provider, commit: str) -> Path:
-    """Returns the path of the weights that `harness.data.convert` made; their record is next to them."""
+    """Returns the path of the weights that `harness.compute.pickled` made; their record is next to them."""
     folder = repository_folder(str(provider.repo), provider.repo_type, commit)
     return folder / "converted" / provider.folder / WEIGHTS
 

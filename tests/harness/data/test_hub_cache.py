@@ -10,14 +10,12 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
 from harness.cli import main
-from harness.compute.pickled import write_tensors
 from harness.data.sources import PROVIDERS, SOURCES
 from harness.paths import cache
 from tests.faults.corruptions import SHAPES, flip, make_folder, truncate
@@ -102,11 +100,10 @@ CASES = [
 
 @pytest.fixture
 def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
-    """A hub and a registry that have a source of each kind; pickles are converted in this process."""
+    """A hub and a registry that have a source of each kind."""
     import torch
 
     Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"providers": list(PROVIDERS)}))
-    monkeypatch.setattr("harness.data.convert.subprocess", SimpleNamespace(run=convert_here))
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
     write_wheel(place / "registry" / WHEEL, {"in/words.txt": TEXT})
     for name, kind in KINDS.items():
@@ -118,11 +115,6 @@ def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
     server.add("datasets/some/packed", {"all.tar": packed({"in/words.txt": TEXT})}, commit=COMMIT)
     return server
-
-
-def convert_here(command: list[str], **options: Any) -> Any:
-    write_tensors(Path(command[-2]), Path(command[-1]))
-    return SimpleNamespace(returncode=0)
 
 
 def fetch(kind: str) -> int:

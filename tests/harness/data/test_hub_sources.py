@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.compute.pickled import write_tensors
+from harness.compute.pickled import convert, write_tensors
 from harness.data import download
-from harness.data.convert import convert
 from harness.data.download import fetch, read_record
 from harness.data.locks import Lock, lock_sources, read_locks
 from harness.data.sources import SOURCES
