@@ -1,9 +1,7 @@
 """The whole hub of full scale, small: every repository that recipes read, in its layout, with little in it.
 
 The sources table holds the real files' row counts and hashes; `small_table` gives the table of this hub,
-equal in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table over a
-checkout's, fills the mirror, puts the wheel of STS-B into MIRROR/wheels, prints the address, and serves until
-its input ends.
+equal in all else.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 import tarfile
 import tempfile
 import zipfile
@@ -21,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import yaml
 
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS
 from harness.data.sources import SOURCES, Source
@@ -30,7 +26,7 @@ from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
 from tests.support.checkpoints import Files, bert, pickled, roberta, safetensors
-from tests.support.hub_server import Hub, serve
+from tests.support.hub_server import Hub
 
 LINES = 160
 """Sentences of the training corpus: more than the largest batch of a recipe."""
@@ -224,22 +220,3 @@ def _tar(files: Files) -> bytes:
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
     return whole.getvalue()
-
-
-def main(table: Path, mirror: Path) -> None:
-    """Writes table, mirror and wheel, prints the address and serves until the standard input ends."""
-    files = small_files()
-    entries = yaml.safe_load(table.read_text(encoding="utf-8"))
-    for name, source in small_table(files).items():
-        entries[name] = source.model_dump(exclude={"name"}, exclude_defaults=True, mode="json")
-    table.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
-    write_mirror(mirror, files)
-    write_wheel(mirror / "wheels", files)
-    with serve() as hub:
-        fill(hub, files)
-        print(hub.url, flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
