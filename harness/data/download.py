@@ -248,6 +248,7 @@ def _verify(
     source: Source, provider: Provider, folder: Path, again: str
 ) -> dict[str, tuple[int | None, str]]:
     """Returns rows and sha256 of every file of the source. Errors: see `check`; they end with `again`."""
+    locked = LOCKS[source.name].files if provider.repo and source.name in LOCKS else {}
     verified = {}
     for file, rows in source.rows.items():
         path = folder / file
@@ -259,19 +260,13 @@ def _verify(
             if rows != expected:
                 raise InputError(f"{path}: ends after line {rows}, expected {expected} lines; {again}")
         sha256 = sha256_of(path)
-        _verify_hash(path, sha256, expected_hash(source, provider, file), again)
+        _verify_hash(path, sha256, provider.sha256.get(file) or locked.get(file), again)
         verified[file] = rows, sha256
     return verified
 
 
 def _remedy(name: ProviderName) -> str:
     return f"correct the sources table or {REPLACE[name]}"
-
-
-def expected_hash(source: Source, provider: Provider, file: str) -> str | None:
-    """Returns the sha256 that a file must have: by the sources table, else by the lock of the hub's files."""
-    locked = LOCKS[source.name].files if provider.repo and source.name in LOCKS else {}
-    return provider.sha256.get(file) or locked.get(file)
 
 
 def _verify_hash(path: Path, found: str, expected: str | None, again: str) -> None:
