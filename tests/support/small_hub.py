@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +26,7 @@ from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
 from tests.support.checkpoints import Files, bert, pickled, roberta, safetensors
 from tests.support.hub_server import Hub
+from tests.support.sources import packed
 
 LINES = 160
 """Sentences of the training corpus: more than the largest batch of a recipe."""
@@ -123,10 +123,13 @@ def fill(hub: Hub, files: Mapping[str, Files]) -> None:
         pinned[place] = str(provider.revision)
     for place, archives in repositories.items():
         plain = archives.pop("", {})
-        packed = {archive: _tar(content) for archive, content in archives.items()}
+        tars = {
+            archive: packed({f"./{name}": held for name, held in content.items()})
+            for archive, content in archives.items()
+        }
         revision = pinned[place]
         commit = revision if len(revision) == 40 else f"{len(place):040x}"
-        hub.add(place, plain | packed, commit=commit, names=("main", revision))
+        hub.add(place, plain | tars, commit=commit, names=("main", revision))
 
 
 def write_mirror(folder: Path, files: Mapping[str, Files]) -> None:
@@ -210,13 +213,3 @@ def _glove() -> Files:
         PICKLED_WEIGHTS: pickled({"emb_layer.weight": torch.from_numpy(vectors)}),
         "whitespacetokenizer_config.json": json.dumps({"vocab": words}).encode(),
     }
-
-
-def _tar(files: Files) -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode="w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(f"./{name}")
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return whole.getvalue()

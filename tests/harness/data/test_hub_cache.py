@@ -20,10 +20,11 @@ from harness.data.sources import PROVIDERS, SOURCES
 from harness.paths import cache
 from tests.faults.corruptions import SHAPES, flip, make_folder, truncate
 from tests.harness.data.small_sources import TEXT, WHEEL, write_wheel
-from tests.harness.data.test_hub_sources import COMMIT, MODEL, packed, pickled
+from tests.harness.data.test_hub_sources import COMMIT, MODEL
 from tests.harness.data.test_shared_folder import PLAN
+from tests.support.checkpoints import pickled
 from tests.support.hub_server import Fault, Hub, no_pauses
-from tests.support.sources import made_up_source
+from tests.support.sources import made_up_source, packed
 
 WEIGHTS = random.Random(0).randbytes(9000)
 NAME = "refs/pr/4"

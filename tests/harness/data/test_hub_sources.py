@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -19,19 +17,11 @@ from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
+from tests.support.checkpoints import pickled
 from tests.support.hub_server import Hub
+from tests.support.sources import packed
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
-
-def packed(files: dict[str, bytes]) -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode="w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return whole.getvalue()
 
 
 def test_a_revision_that_is_named_stands_in_for_the_pinned_one(server: Hub, declare: Declare) -> None:
@@ -114,14 +104,6 @@ def test_a_hub_that_serves_other_bytes_of_a_pinned_backbone_is_refused(
 
 
 MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
-
-
-def pickled(value: object) -> bytes:
-    import torch
-
-    whole = io.BytesIO()
-    torch.save(value, whole)
-    return whole.getvalue()
 
 
 def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, declare: Declare) -> None:
