@@ -117,16 +117,13 @@ def fill(hub: Hub, files: Mapping[str, Files]) -> None:
         if provider is None:
             continue
         place = f"datasets/{provider.repo}" if provider.repo_type == "dataset" else str(provider.repo)
-        below = f"{provider.folder}/" if provider.folder else ""
+        below = ("./" if provider.archive else "") + (f"{provider.folder}/" if provider.folder else "")
         kept = repositories.setdefault(place, {}).setdefault(provider.archive or "", {})
         kept |= {f"{below}{file}": bytes_ for file, bytes_ in content.items()}
         pinned[place] = str(provider.revision)
     for place, archives in repositories.items():
         plain = archives.pop("", {})
-        tars = {
-            archive: packed({f"./{name}": held for name, held in content.items()})
-            for archive, content in archives.items()
-        }
+        tars = {archive: packed(content) for archive, content in archives.items()}
         revision = pinned[place]
         commit = revision if len(revision) == 40 else f"{len(place):040x}"
         hub.add(place, plain | tars, commit=commit, names=("main", revision))
