@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +16,6 @@ from harness.errors import InputError
 
 Columns = list[tuple[str, ...]]
 """For each row its sentence and its views, each on one line."""
-
-
-class Context(NamedTuple):
-    """What a view is made with: the corpus' seed, the view's number from 1, and the folder of its tool."""
-
-    seed: int
-    number: int
-    tool: Path
 
 
 def read_columns(corpus: Path) -> Columns:
@@ -44,19 +35,24 @@ def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
     return [row[column] for row in rows]
 
 
-def build_augmenter(view: View, context: Context, rows: Columns, *, device: str) -> Augmenter:
-    """Returns the function that makes `view` of rows' texts; models are loaded here."""
+def build_augmenter(
+    view: View, rows: Columns, *, seed: int, number: int, tool: Path, device: str
+) -> Augmenter:
+    """Returns the function that makes `view` of rows' texts; models are loaded here.
+
+    seed: that of the corpus. number: the view's, from 1. tool: its folder.
+    """
     if isinstance(view, Generate):
         from harness.augmentation.generation import Generator
 
-        return Generator(context.tool, view, device=device)
+        return Generator(tool, view, device=device)
     if isinstance(view, Fill):
         from harness.augmentation.filling import Filler
 
-        return Filler(context.tool, view, seed=context.seed, number=context.number, device=device)
+        return Filler(tool, view, seed=seed, number=number, device=device)
     if isinstance(view, Copy):
-        return partial(_copy, _copied(view, context, rows))
-    return partial(_edit_rows, view, context, _synonyms(view, context))
+        return partial(_copy, _copied(view, rows, number=number, tool=tool))
+    return partial(_edit_rows, view, seed, number, _synonyms(view, tool))
 
 
 def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.Synonyms) -> str:
@@ -81,37 +77,37 @@ def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.S
 
 
 def _edit_rows(
-    view: Edit, context: Context, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
+    view: Edit, seed: int, number: int, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
 ) -> list[Augmented]:
-    generators = (row_generator(context.seed, context.number, row) for row in ids)
+    generators = (row_generator(seed, number, row) for row in ids)
     return [
         judged(text, edit_text(text, view, rng, synonyms))
         for text, rng in zip(texts, generators, strict=True)
     ]
 
 
-def _synonyms(view: Edit, context: Context) -> edits.Synonyms:
+def _synonyms(view: Edit, tool: Path) -> edits.Synonyms:
     if view.kind not in ("synonym", "insert"):
         return lambda word: ()
     from harness.data.wordnet import WordNet
 
-    return WordNet(context.tool).synonyms
+    return WordNet(tool).synonyms
 
 
-def _copied(view: Copy, context: Context, rows: Columns) -> list[str]:
+def _copied(view: Copy, rows: Columns, *, number: int, tool: Path) -> list[str]:
     source = rows
     if view.source == "tool":
-        source = read_columns(context.tool)
+        source = read_columns(tool)
         differ = [
             row for row, (ours, theirs) in enumerate(zip(rows, source, strict=False)) if ours[0] != theirs[0]
         ]
         if differ or len(rows) != len(source):
             first = differ[0] if differ else min(len(rows), len(source))
             raise InputError(
-                f"{context.tool}: its sentences differ from those of the origin, first at row {first}; "
+                f"{tool}: its sentences differ from those of the origin, first at row {first}; "
                 "make both from one corpus"
             )
-    return column_of(source, view.column, where=f"view {context.number}")
+    return column_of(source, view.column, where=f"view {number}")
 
 
 def _copy(column: Sequence[str], ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:

@@ -1,8 +1,7 @@
-"""The output of an augmenter per row: kept in parts so that a killed run continues, joined by id and hash."""
+"""The output of an augmenter per row, kept in parts so that a killed run continues."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,15 +33,6 @@ class Augmented(NamedTuple):
     outcome: Outcome
 
 
-class Record(NamedTuple):
-    """One row of a view: the id of the row, the hash of the text that was augmented, and the result."""
-
-    id: int
-    digest: str
-    text: str
-    outcome: Outcome
-
-
 Augmenter = Callable[[Sequence[int], Sequence[str]], list[Augmented]]
 """(ids, texts) -> one augmentation for each, in their order."""
 
@@ -68,31 +58,28 @@ def judged(text: str, made: str, *, runaway: bool = False) -> Augmented:
     return Augmented(made, "unchanged" if made == text else "augmented")
 
 
-def digest(text: str) -> str:
-    """Returns 16 hexadecimal digits that stand for the text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def augment_all(
     texts: Sequence[str], augmenter: Augmenter, folder: Path, *, part: int = PART
-) -> list[Record]:
-    """Returns one record a row; parts that are in `folder` already are read instead of made again.
+) -> list[Augmented]:
+    """Returns one augmentation a row; parts that are in `folder` already are read instead of made again.
 
-    Errors: InputError if a part does not belong to these texts.
+    folder: named by all that decides the rows, see `harness.identity.corpus_identity`.
+    Errors: InputError for a damaged part.
     """
-    records: list[Record] = []
+    records: list[Augmented] = []
     with tqdm(total=len(texts), unit=" rows", disable=None) as bar:
         for start in range(0, len(texts), part):
             ids = range(start, min(start + part, len(texts)))
             path = folder / f"{start:09d}.json"
             if not path.is_file():
-                _write(path, ids, [texts[row] for row in ids], augmenter)
-            records += _read(path, ids, texts)
+                write_record(path, {RECORDS: augmenter(ids, [texts[row] for row in ids])})
+            kept = read_object(path, DIGEST, RECORDS, again="remove the file")[RECORDS]
+            records += (Augmented(*one) for one in kept)
             bar.update(len(ids))
     return records
 
 
-def count_outcomes(records: Sequence[Record], *, limit: float | None, where: str) -> dict[str, int]:
+def count_outcomes(records: Sequence[Augmented], *, limit: float | None, where: str) -> dict[str, int]:
     """Returns the number of rows by outcome.
 
     Errors: InputError if more than the share `limit` are empty or ran away: the tool does not fit the texts.
@@ -105,25 +92,3 @@ def count_outcomes(records: Sequence[Record], *, limit: float | None, where: str
             f"{limit}; check the model's files or raise fallback_limit in recipes/corpora.yaml"
         )
     return dict(sorted(found.items()))
-
-
-def _write(path: Path, ids: Sequence[int], texts: Sequence[str], augmenter: Augmenter) -> None:
-    made = augmenter(ids, texts)
-    records = [
-        Record(row, digest(text), *augmented)._asdict()
-        for row, text, augmented in zip(ids, texts, made, strict=True)
-    ]
-    write_record(path, {RECORDS: records})
-
-
-def _read(path: Path, ids: Sequence[int], texts: Sequence[str]) -> list[Record]:
-    kept = read_object(path, DIGEST, RECORDS, again="remove the file")[RECORDS]
-    records = [Record(**record) for record in kept]
-    by_id = {record.id: record for record in records}
-    wrong = [row for row in ids if row not in by_id or by_id[row].digest != digest(texts[row])]
-    if wrong or len(records) != len(ids):
-        raise InputError(
-            f"{path}: {len(records)} records, {len(wrong)} of {len(ids)} rows without a record; expected "
-            "one for every row, made of its text; remove the file"
-        )
-    return [by_id[row] for row in ids]

@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> None:
         lock_sources({name: read_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")
     elif arguments.action == "convert":
-        from harness.data.convert import convert
+        from harness.compute.pickled import convert
 
         if not arguments.names:
             raise InputError("data convert: no source is named, expected at least one; name it")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.augmentation.augmenters import Columns, Context, build_augmenter, column_of, read_columns
-from harness.augmentation.records import Record, augment_all, count_outcomes
+from harness.augmentation.augmenters import Columns, build_augmenter, column_of, read_columns
+from harness.augmentation.records import Augmented, augment_all, count_outcomes
 from harness.augmentation.views import Copy, Generate, View
 
 
@@ -15,7 +15,7 @@ class Derived(NamedTuple):
     """Sentences, for each view its records in their order, and for each view how many had which outcome."""
 
     sentences: list[str]
-    views: list[list[Record]]
+    views: list[list[Augmented]]
     outcomes: list[dict[str, int]]
 
 
@@ -39,7 +39,7 @@ def derive_rows(
     for number, view in enumerate(views, 1):
         where = f"corpus {name}, view {number}"
         texts = column_of(rows, 0 if isinstance(view, Copy) else view.column, where=where)
-        augmenter = build_augmenter(view, Context(seed, number, tool), rows, device=device)
+        augmenter = build_augmenter(view, rows, seed=seed, number=number, tool=tool, device=device)
         records = augment_all(texts, augmenter, state / str(number))
         limit = view.fallback_limit if isinstance(view, Generate) else None
         outcomes.append(count_outcomes(records, limit=limit, where=where))

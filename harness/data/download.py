@@ -40,13 +40,14 @@ class NotFetched(InputError):
 def folder_of(name: str) -> Path:
     """Returns the folder of a source; fetches it if no data folder contains it.
 
-    Errors: those of `fetch`, and of `check_unchanged` for one that is there.
+    Errors: those of `fetch`; InputError if the files of one that is there do not match its record.
     """
     roots = data_roots()
     folders = [root / name for root in roots if (root / name / SOURCE_RECORD).is_file()]
     if not folders:
         return fetch(name, roots[-1])
-    check_unchanged(folders[0])
+    again = f"remove {folders[0]} and run `sentbench data fetch {name}`"
+    read_manifest(folders[0] / SOURCE_RECORD, again=again)
     return folders[0]
 
 
@@ -92,15 +93,10 @@ def copy_fetched(name: str, root: Path, directory: Path) -> Path:
     with _refused_writes_in_words(folder):
         check_folder(folder, layout_of(source, folder), room=room_of(origin))
         with alone(f"fetching {folder}", wait=True):
-            expected = sha256_of_folder(origin)
-            if folder.is_dir() and sha256_of_folder(folder) == expected:
+            if folder.is_dir() and sha256_of_folder(folder) == sha256_of_folder(origin):
                 return folder
             with new_folder(folder, layout_of(source, folder)) as part:
                 shutil.copytree(origin, part, copy_function=shutil.copyfile, dirs_exist_ok=True)
-                if sha256_of_folder(part) != expected:
-                    raise InputError(
-                        f"{folder}: differs from {origin}, expected an equal copy of it; check the disk"
-                    )
     return folder
 
 
@@ -172,12 +168,6 @@ def read_record(folder: Path) -> dict[str, Any]:
     if not all(isinstance(file, dict) and isinstance(file.get("rows", ""), int | None) for file in files):
         raise InputError(f"{path}: `files` is no table of files with their rows, expected one; {again}")
     return record
-
-
-def check_unchanged(folder: Path) -> None:
-    """Raises InputError unless the files of a fetched folder match its record."""
-    again = f"remove {folder} and run `sentbench data fetch {folder.name}`"
-    read_manifest(folder / SOURCE_RECORD, again=again)
 
 
 def layout_of(source: Source, folder: Path) -> Layout:
@@ -258,6 +248,7 @@ def _verify(
     source: Source, provider: Provider, folder: Path, again: str
 ) -> dict[str, tuple[int | None, str]]:
     """Returns rows and sha256 of every file of the source. Errors: see `check`; they end with `again`."""
+    locked = LOCKS[source.name].files if provider.repo and source.name in LOCKS else {}
     verified = {}
     for file, rows in source.rows.items():
         path = folder / file
@@ -269,19 +260,13 @@ def _verify(
             if rows != expected:
                 raise InputError(f"{path}: ends after line {rows}, expected {expected} lines; {again}")
         sha256 = sha256_of(path)
-        _verify_hash(path, sha256, expected_hash(source, provider, file), again)
+        _verify_hash(path, sha256, provider.sha256.get(file) or locked.get(file), again)
         verified[file] = rows, sha256
     return verified
 
 
 def _remedy(name: ProviderName) -> str:
     return f"correct the sources table or {REPLACE[name]}"
-
-
-def expected_hash(source: Source, provider: Provider, file: str) -> str | None:
-    """Returns the sha256 that a file must have: by the sources table, else by the lock of the hub's files."""
-    locked = LOCKS[source.name].files if provider.repo and source.name in LOCKS else {}
-    return provider.sha256.get(file) or locked.get(file)
 
 
 def _verify_hash(path: Path, found: str, expected: str | None, again: str) -> None:

@@ -8,19 +8,16 @@ own client are used too.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache as once
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from harness.data.hub_requests import CONTINUE_COMMAND, PIN, TooLong, Unreachable, asked, limited_waits
 from harness.disk.files import discard, sha256_of, write_text
+from harness.disk.locks import alone
 from harness.errors import InputError
 from harness.paths import cache
 
@@ -30,40 +27,13 @@ WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
 ROUNDS, PAUSE = 3, 3.0
 """Attempts to download a file, and seconds between them; the hub's client repeats single requests itself."""
 
-MOST_WAIT = 120
-"""Seconds of pauses that the hub may ask for, for all requests of one file."""
-
-CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
-CONTINUE = f"check the network and {CONTINUE_COMMAND}"
-LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
-PIN = "pin a commit with `sentbench data fetch NAME --revision HASH`"
-
-T = TypeVar("T")
-_NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None)
-_ASKED_WAITS: ContextVar[list[int] | None] = ContextVar("_ASKED_WAITS", default=None)
-
-
-class Unreachable(Exception):
-    """The hub does not give a file; the message names file, repository, reason and what to do."""
-
-
-class _Refused(Unreachable):
-    """The hub is there and gives nothing for now: not worth a further attempt."""
-
-
-class _TooLong(Exception):
-    """The hub asks for a longer pause than is left of MOST_WAIT; the message has its seconds."""
-
-
-class Absent(Unreachable):
-    """The repository exists at that commit and has no such file."""
-
 
 def repository_folder(repo: str, repo_type: str, commit: str) -> Path:
     """Returns the folder of one commit of a repository in the cache."""
     return cache() / "hub" / f"{repo_type}s--{repo.replace('/', '--')}" / commit
 
 
+@limited_waits()
 def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
     """Returns a file of a repository, downloaded if this machine does not have it or has it damaged.
 
@@ -71,10 +41,10 @@ def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
     Errors: Unreachable if the hub does not give the file; InputError if what it gives has another hash.
     """
     what = _File(repo, repo_type, commit, name)
-    with _limited_waits():
-        return _known(what) or _fetched(what)
+    return _known(what) or _fetched(what)
 
 
+@limited_waits()
 def check_exists(repo: str, repo_type: str, commit: str, name: str) -> None:
     """Errors: Absent if a repository has no such file, Unreachable if the hub does not say."""
     _File(repo, repo_type, commit, name).metadata()
@@ -88,6 +58,7 @@ def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
     return found if COMMIT.fullmatch(found) else None
 
 
+@limited_waits()
 def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool = False) -> str:
     """Returns the commit that a revision means: the one on record, else what the hub says with a file.
 
@@ -130,7 +101,7 @@ class _File(NamedTuple):
         endpoint = os.environ.get("HF_ENDPOINT") or None
         which = {"repo_type": self.repo_type, "revision": self.revision, "endpoint": endpoint}
         url = hf_hub_url(self.repo, self.name, **which)
-        found = _asked(self, lambda: get_hf_file_metadata(url, endpoint=endpoint, retry_on_errors=True))
+        found = asked(self, lambda: get_hf_file_metadata(url, endpoint=endpoint, retry_on_errors=True))
         if not ETAG.fullmatch(found.etag or ""):
             raise Unreachable(
                 f"{self}: the answer is not the hub's, it has no hash of the file, as that of a login page; "
@@ -158,8 +129,6 @@ def _known(what: _File) -> Path | None:
 
 def _fetched(what: _File) -> Path:
     """Returns the file in the cache as the hub has it now, and records its hash."""
-    from filelock import FileLock
-
     try:
         metadata = what.metadata()
     except Unreachable as error:
@@ -168,7 +137,7 @@ def _fetched(what: _File) -> Path:
         raise Unreachable(f"{what.path} is damaged or has lost its hash, and {error}") from None
     what.path.parent.mkdir(parents=True, exist_ok=True)
     part = what.path.with_name(f".{what.path.name}.{metadata.etag[:16]}.part")
-    with FileLock(part.with_suffix(".lock")):
+    with alone(f"downloading {part}", wait=True):
         if _hash_like(what.path, metadata.etag) != metadata.etag:
             try:
                 _download(what, metadata, part)
@@ -188,11 +157,9 @@ def _download(what: _File, metadata: Any, part: Path) -> None:
     """Writes the complete, verified file to `part`; continues a partial download there."""
     for left in reversed(range(ROUNDS)):
         try:
-            _asked(what, lambda: _receive(what, metadata, part))
-        except _Refused:
-            raise
-        except Unreachable:
-            if not left:
+            asked(what, lambda: _receive(what, metadata, part))
+        except Unreachable as error:
+            if not left or isinstance(error, TooLong):
                 raise
             time.sleep(PAUSE)
             continue
@@ -227,115 +194,6 @@ def _receive(what: _File, metadata: Any, part: Path) -> None:
             if error.errno is None:  # a whole answer of another size: not the file
                 file.truncate(0)
             raise
-
-
-@contextmanager
-def not_asked_again() -> Iterator[None]:
-    """In the block, an unreachable hub is asked once, not once per file."""
-    token = _NO_ANSWER.set([])
-    try:
-        yield
-    finally:
-        _NO_ANSWER.reset(token)
-
-
-@contextmanager
-def _limited_waits() -> Iterator[None]:
-    """In the block, the pauses that the hub asks for are at most MOST_WAIT in all, inner blocks included."""
-    outer = _ASKED_WAITS.get()
-    token = _ASKED_WAITS.set([] if outer is None else outer)
-    try:
-        yield
-    finally:
-        _ASKED_WAITS.reset(token)
-
-
-@once
-def _check_waits() -> None:
-    """Makes the hub's client, which obeys any Retry-After, stop where _limited_waits says so."""
-    from huggingface_hub import set_client_factory
-    from huggingface_hub.utils._http import default_client_factory
-
-    def client() -> Any:
-        made = default_client_factory()
-        made.event_hooks["response"].append(_check_wait)
-        return made
-
-    set_client_factory(client)
-
-
-def _check_wait(response: Any) -> None:
-    """Errors: _TooLong if an answer that the client repeats asks for more than is left."""
-    from huggingface_hub.utils import parse_ratelimit_headers
-
-    asked, retry = _ASKED_WAITS.get(), response.headers.get("Retry-After", "")
-    if asked is None or (response.status_code not in (408, 429) and response.status_code < 500):
-        return
-    limit = parse_ratelimit_headers(response.headers) if response.status_code == 429 else None
-    by_limit = limit.reset_in_seconds if limit and limit.remaining == 0 else None
-    seconds = by_limit if by_limit is not None else int(retry) if retry.isdecimal() else 0
-    asked.append(seconds)
-    if sum(asked) > MOST_WAIT:
-        raise _TooLong(f"the hub asks to wait {seconds} s ({response.status_code})")
-
-
-def _asked(what: _File, request: Callable[[], T]) -> T:
-    """Returns what a request of the hub's client gives. Errors: Unreachable in words."""
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HTTPError,
-        OfflineModeIsEnabled,
-        RemoteEntryNotFoundError,
-    )
-
-    no_answer = _NO_ANSWER.get()
-    if no_answer:
-        raise Unreachable(f"{what}: {no_answer[0]}")
-    _check_waits()
-    logger = logging.getLogger("huggingface_hub")
-    level = logger.level
-    logger.setLevel(logging.ERROR)  # one line is said here, not one for each attempt
-    try:
-        with _limited_waits():
-            return request()
-    except _TooLong as error:
-        raise _Refused(f"{what}: {error}; run the same command again later") from None
-    except OfflineModeIsEnabled:
-        reason = "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB"
-    except RemoteEntryNotFoundError:
-        raise Absent(f"{what}: the repository has no such file at that revision") from None
-    except HfHubHTTPError as error:
-        reason = _in_words(error)
-    except HTTPError as error:
-        reason = f"the connection failed ({' '.join(str(error).split()) or type(error).__name__}); {CONTINUE}"
-        if no_answer is not None and type(error).__name__ in ("ConnectError", "ConnectTimeout"):
-            no_answer.append(reason)
-    except OSError as error:
-        if error.errno is not None:  # a file of this machine, not the connection
-            raise
-        reason = f"another page came in its place; {CONTINUE}"
-    finally:
-        logger.setLevel(level)
-    raise Unreachable(f"{what}: {reason}")
-
-
-def _in_words(error: Any) -> str:
-    """Returns why the hub refused a file, and what to do."""
-    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
-
-    status = error.response.status_code
-    if isinstance(error, RevisionNotFoundError):
-        return f"no such revision; {PIN}"
-    if isinstance(error, RepositoryNotFoundError) and not isinstance(error, GatedRepoError):
-        return f"no such repository, or a private one; correct its name or {LOG_IN}"
-    if status in (401, 403):
-        return (
-            f"access is refused ({status}): the repository is private or gated; accept its terms on its page "
-            f"and {LOG_IN}"
-        )
-    if status == 429:
-        return "the hub limits requests (429); wait some minutes and run the same command again"
-    return f"the hub answers {status}; run the same command again later"
 
 
 def _text(path: Path) -> str:

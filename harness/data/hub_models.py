@@ -8,7 +8,8 @@ import re
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from harness.data.hub import WEIGHTS, Absent, Unreachable, commit_of, hub_file, repository_folder
+from harness.data.hub import WEIGHTS, commit_of, hub_file, repository_folder
+from harness.data.hub_requests import Absent, Unreachable
 from harness.disk.files import write_record
 from harness.disk.records import read_object
 from harness.errors import InputError

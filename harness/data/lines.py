@@ -28,15 +28,13 @@ def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, st
             yield number, text.removesuffix("\n").removesuffix("\r")
 
 
-def tab_separated(
-    path: Path, fewest: int, *, encoding: str = "utf-8", skip: int = 0
-) -> Iterator[tuple[int, list[str]]]:
+def tab_separated(path: Path, fewest: int, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Yields (number, fields) of every line after the first `skip`; fields have no blanks at their ends.
 
     Errors: those of `decoded_lines`; InputError for a file without lines, or fewer fields than `fewest`.
     """
     number = 0
-    for number, line in decoded_lines(path, encoding):
+    for number, line in decoded_lines(path):
         if number > skip:
             fields = [field.strip() for field in line.split("\t")]
             require_fields(path, number, fields, fewest)

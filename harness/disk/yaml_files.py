@@ -17,6 +17,12 @@ MOST_VALUES, DEEPEST, LONGEST_INTEGER = 1_000_000, 100, 25
 """Values of a YAML file with its aliases expanded, levels of its nesting, characters of a whole number."""
 SAFE_BOUND = 10_000
 """Levels of nesting that libyaml reads; it crashes somewhere beyond twice as many."""
+OPEN = (0, 0)
+"""Stands for the size of a collection whose end is not reached."""
+
+
+class _Fault(Exception):
+    """A node that may not be read, and what is wrong with it."""
 
 
 def read_yaml(path: Path) -> Any:
@@ -40,15 +46,15 @@ def read_yaml(path: Path) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        fault = _fault_of(node)
-        if fault is None:
-            return loader.construct_document(node)
+        _measure(node, {})
+        return loader.construct_document(node)
+    except _Fault as fault:
+        wrong, words = fault.args
+        raise InputError(f"{path}: line {wrong.start_mark.line + 1}: {words}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(_not_yaml(path, error)) from None
     finally:
         loader.dispose()
-    wrong, words = fault
-    raise InputError(f"{path}: line {wrong.start_mark.line + 1}: {words}")
 
 
 def _check_depth(text: str) -> None:
@@ -66,64 +72,50 @@ def _check_depth(text: str) -> None:
             raise ValueError(f"more than {DEEPEST} levels of nesting")
 
 
-def _fault_of(root: yaml.Node) -> tuple[yaml.Node, str] | None:
-    """Returns the first node that may not be read with what is wrong with it, None if all may."""
-    if isinstance(root, yaml.ScalarNode):
-        return _scalar_fault(root)
-    waiting: list[tuple[yaml.Node, bool]] = [(root, False)]
-    measured: dict[int, tuple[int, int]] = {}  # a collection -> the values and levels below it
-    opened = set()
-    while waiting:
-        node, all_below = waiting.pop()
-        children = _children(node)
-        if all_below:
-            below = [measured.get(id(child), (1, 1)) for child in children]
-            values = 1 + sum(count for count, _ in below)
-            levels = 1 + max((deep for _, deep in below), default=0)
-            if values > MOST_VALUES or levels > DEEPEST:
-                return node, f"more than {MOST_VALUES:,} values or {DEEPEST} levels with aliases expanded"
-            measured[id(node)] = values, levels
-        elif id(node) not in opened:
-            opened.add(id(node))
-            scalars = (_scalar_fault(child) for child in children if isinstance(child, yaml.ScalarNode))
-            fault = _repeated_key(node) or next(filter(None, scalars), None)
-            if fault:
-                return fault
-            waiting.append((node, True))
-            waiting += [
-                (child, False) for child in reversed(children) if isinstance(child, yaml.CollectionNode)
-            ]
-        elif id(node) not in measured:
-            return node, "an alias stands within its own anchor"
-    return None
+def _measure(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Returns the values and levels of a node with aliases expanded.
+
+    known: those of the collections before it; an alias is the node of its anchor once more.
+    Errors: _Fault for the first node that may not be read.
+    """
+    if isinstance(node, yaml.ScalarNode):
+        _check_scalar(node)
+        return 1, 1
+    if id(node) not in known:
+        known[id(node)] = OPEN
+        children = node.value
+        if isinstance(node, yaml.MappingNode):
+            _check_keys(node)
+            children = [child for pair in node.value for child in pair]
+        below = [_measure(child, known) for child in children]
+        values = 1 + sum(count for count, _ in below)
+        levels = 1 + max((deep for _, deep in below), default=0)
+        if values > MOST_VALUES or levels > DEEPEST:
+            raise _Fault(node, f"more than {MOST_VALUES:,} values or {DEEPEST} levels with aliases expanded")
+        known[id(node)] = values, levels
+    if known[id(node)] == OPEN:
+        raise _Fault(node, "an alias stands within its own anchor")
+    return known[id(node)]
 
 
-def _children(node: yaml.Node) -> list[yaml.Node]:
-    """Returns the keys and values of a mapping, the entries of a list, nothing of a scalar."""
-    if isinstance(node, yaml.MappingNode):
-        return [child for pair in node.value for child in pair]
-    return node.value if isinstance(node, yaml.SequenceNode) else []
-
-
-def _scalar_fault(node: yaml.ScalarNode) -> tuple[yaml.Node, str] | None:
-    """Returns a scalar that has a control character, or more digits than any number."""
+def _check_scalar(node: yaml.ScalarNode) -> None:
+    """Errors: _Fault for a scalar that has a control character, or more digits than any number."""
     control = CONTROL.search(node.value)
     if control:
-        return node, f"character {control[0]!a} is not allowed in a text"
+        raise _Fault(node, f"character {control[0]!a} is not allowed in a text")
     if node.tag == "tag:yaml.org,2002:int" and len(node.value) > LONGEST_INTEGER:
-        return node, f"a whole number of {len(node.value)} characters, expected at most {LONGEST_INTEGER}"
-    return None
+        size = len(node.value)
+        raise _Fault(node, f"a whole number of {size} characters, expected at most {LONGEST_INTEGER}")
 
 
-def _repeated_key(node: yaml.Node) -> tuple[yaml.Node, str] | None:
-    """Returns the first key that appears twice in a mapping, None if there is none."""
+def _check_keys(node: yaml.MappingNode) -> None:
+    """Errors: _Fault for the first key that appears twice in a mapping."""
     seen: set[tuple[str, str]] = set()
-    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+    for key, _ in node.value:
         if isinstance(key, yaml.ScalarNode):
             if (key.tag, key.value) in seen:
-                return key, f"key {key.value!r} appears twice, expected once; keep one"
+                raise _Fault(key, f"key {key.value!r} appears twice, expected once; keep one")
             seen.add((key.tag, key.value))
-    return None
 
 
 def _not_yaml(path: Path, error: Exception) -> str:

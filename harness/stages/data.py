@@ -17,7 +17,7 @@ from harness.data.download import (
     provider_order,
     read_record,
 )
-from harness.data.hub import not_asked_again
+from harness.data.hub_requests import not_asked_again
 from harness.data.sources import source_named
 from harness.errors import InputError
 

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import torch
 import yaml
 
 from harness.cli import main
-from methods.core.word_average import WordAverageEncoder
 from tests.faults.small_project import (
     EVALUATE,
     PUBLISH,
@@ -23,11 +21,9 @@ from tests.faults.small_project import (
     RUN,
     TRAIN,
     train,
-    with_declarations,
     write_project,
     write_source_record,
 )
-from tests.support import tiny
 
 STUDENT = "distill-small__minilm-l2__s0"
 VIEWS = "sct-small__minilm-l2__s0"
@@ -47,6 +43,8 @@ class Reader(NamedTuple):
     checksummed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the
     command was stopped before and left its state.
     slow: it takes seconds.
+    Declared files are damaged in test_declared_files.py, encoder folders of the user's own in
+    test_model_folders.py.
     """
 
     command: list[str]
@@ -66,14 +64,7 @@ def below(folder: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in names)
 
 
-READERS = {  # declared files are damaged in test_declared_files.py
-    "own encoder": Reader(["evaluate", "mine", *STSB], below("mine", *ENCODER)),
-    "own encoder's cost": Reader(
-        ["cost", "mine", "--rounds", "1", "--limit", "4"], below("mine", WEIGHTS, "tokenizer.json")
-    ),
-    "own word vectors": Reader(
-        ["evaluate", "glove", *STSB], below("glove", "vectors.safetensors", "vocab.txt")
-    ),
+READERS = {
     "backbone": Reader(TRAIN, below("backbones/minilm-l2", *TRANSFORMER)),
     "copied backbone": Reader(["backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True),
     "cut backbone": Reader(["backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True),
@@ -133,23 +124,8 @@ READERS = {  # declared files are damaged in test_declared_files.py
     "scores, published": Reader(PUBLISH, SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),
-    "plan, trained": Reader(TRAIN, ("params.yaml",)),
     "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
     "pages that a command writes": Reader(["readmes", "--check"], ("methods/pcl/README.md", "docs/speed.md")),
-    "declarations of the report": Reader(
-        ["report"],
-        below(
-            "leaderboards",
-            "tables/small.yaml",
-            "published/pcl.yaml",
-            "claims/una.yaml",
-            "answers.yaml",
-            "audit/pcl.yaml",
-            "evidence/scope.yaml",
-            "evidence/pcl.yaml",
-        ),
-        slow=True,
-    ),
     "records of the report": Reader(
         ["report"],
         (
@@ -166,7 +142,7 @@ READERS = {  # declared files are damaged in test_declared_files.py
 
 def write_everything(folder: Path) -> Path:
     """Writes the project, runs what makes its files, and returns its folder."""
-    with_declarations(write_project(folder))
+    write_project(folder)
     (folder / "methods").unlink()
     for page in ROOT.glob("methods/*/README.md"):
         (folder / page.relative_to(ROOT)).parent.mkdir(parents=True)
@@ -176,15 +152,10 @@ def write_everything(folder: Path) -> Path:
     (folder / "data/tiny/words.txt").write_text("one\ntwo\nthree\n")
     for name in ("words", "model", "tiny"):
         write_source_record(folder / "data" / name)
-    _write_word_vectors(folder / "glove")
     (folder / "params.yaml").write_text(yaml.safe_dump(_params(folder), sort_keys=False))
     with in_folder(folder):
         for command in (TRAIN, EVALUATE, ["teach", TEACHER], DERIVE, ["backbone", "first"], ["entries"]):
             assert main(command) == 0
-    shutil.copytree(folder / "artefacts" / RUN, folder / "mine")
-    for name in ("run.json", "train.jsonl"):
-        (folder / "mine" / name).unlink()
-    shutil.rmtree(folder / "mine/last")
     shutil.copytree(folder / "reports/scores", folder / "before")
     shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
     shutil.copy(ROOT / "README.md", folder)
@@ -222,11 +193,6 @@ def _params(folder: Path) -> dict[str, Any]:
         "first": {"origin": "data/model", "layers": 1},
     }
     return params
-
-
-def _write_word_vectors(folder: Path) -> None:
-    vectors = torch.randn(len(tiny.WORDS), 8, generator=torch.Generator().manual_seed(0))
-    WordAverageEncoder(vectors, tiny.WORDS).save(folder)
 
 
 def interrupt(command: list[str]) -> None:

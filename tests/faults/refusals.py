@@ -21,11 +21,13 @@ class Refusal:
     """Acts before change number `at` (from 0; -1: never) of anything below `root`.
 
     seen: the changes so far as (event, path). act: raises the error, or does harm of another sort.
+    for_good: acts before every later change as well.
     """
 
     root: Path
     act: Callable[[str], None] = lambda path: None
     at: int = -1
+    for_good: bool = False
     seen: list[tuple[str, str]] = field(default_factory=list)
 
     def before(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -40,7 +42,8 @@ class Refusal:
         name = os.path.abspath(os.fsdecode(path))
         if name.startswith(f"{self.root}/"):
             self.seen.append((event, name))
-            if len(self.seen) == self.at + 1:
+            number = len(self.seen) - 1
+            if number == self.at or (self.for_good and number > self.at >= 0):
                 self.act(name)
 
 

@@ -108,25 +108,20 @@ def desk(
     return Desk(original, tmp_path / "project", capsys)
 
 
-def try_lines(desk: Desk, lines: tuple[Line, ...]) -> list[str]:
-    """Returns the lines that ended otherwise than they should."""
+BY_COMMAND = {command: [line for line in LINES if line.words[0] == command] for command in commands()}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [LINES[::SAMPLE], *(pytest.param(lines, marks=pytest.mark.slow) for lines in BY_COMMAND.values())],
+    ids=["sample", *BY_COMMAND],
+)
+def test_a_bad_value_in_any_place_of_a_command_is_one_line(desk: Desk, lines: list[Line]) -> None:
     found = ((line, desk.problem_of(line.words)) for line in lines)
-    return [f"{line.argument}, {line.fault}: {problem}" for line, problem in found if problem]
-
-
-def test_a_bad_value_in_any_place_of_a_sample_is_one_line(desk: Desk) -> None:
-    assert not try_lines(desk, LINES[::SAMPLE])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", commands())
-def test_a_bad_value_in_any_place_of_a_command_is_one_line(desk: Desk, command: str) -> None:
-    lines = tuple(line for line in LINES if line.words[0] == command)
-    assert len(lines) >= 2
-    assert not try_lines(desk, lines)
+    assert not [f"{line.argument}, {line.fault}: {problem}" for line, problem in found if problem]
 
 
 def test_every_argument_of_every_command_is_tried() -> None:
-    assert {line.words[0] for line in LINES} == set(commands())
+    assert all(len(lines) >= 2 for lines in BY_COMMAND.values())
     assert len(LINES) >= 1000
     assert len({line.fault for line in LINES}) >= 40

@@ -1,8 +1,8 @@
 """Every kind of file that a command reads is damaged in every way: the same result, or one line, no change.
 
-Where nobody has a hash, a bit that is turned over may give another valid file, and so may the first half: a
-plan, a recipe, any encoder folder of the user's own. There a command may succeed with what the file now says,
-but no other error may come, and a file that cannot be what it was is refused. So it is with a source's
+Where nobody has a hash, a bit that is turned over may give another valid file, and so may the first half.
+There a command may succeed with what the file now says, but no other error may come, and a file that cannot
+be what it was is refused. So it is with a source's
 record: what it says of others is checked, and any other bit of it gives at most another hash of the folder.
 All else that this project writes has a digest, in the file or in a record next to it. `dvc.lock` is DVC's; no
 command reads it.

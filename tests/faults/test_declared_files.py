@@ -68,34 +68,24 @@ def problem_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return "" if one and len(told) < 1500 else f"not one short line: {len(told)} characters {told[:300]!r}"
 
 
-def try_damages(
-    project: Path, name: str, capsys: pytest.CaptureFixture[str], every: int
-) -> tuple[int, list[str]]:
-    """Returns how many kinds of damage were tried, and what went wrong; one in `every` is tried."""
-    path, wrong, tried = project / name, [], 0
-    first = len(name) % every
-    for number, kind in enumerate(damaged(path)):
-        if number % every == first:
+QUICK = [name for name, words in FILES.items() if words[0] in ("list", "plan")]
+CASES = [
+    *((name, SAMPLE) for name in QUICK),
+    *(pytest.param(name, 1, marks=pytest.mark.slow) for name in FILES),
+]
+
+
+@pytest.mark.parametrize(("name", "every"), CASES)
+def test_a_declared_file_that_is_damaged_in_any_way_is_one_line(
+    project: Path, name: str, every: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the kinds of damage one in `every` is tried."""
+    wrong, tried = [], 0
+    for number, kind in enumerate(damaged(project / name)):
+        if number % every == len(name) % every:
             tried += 1
             problem = problem_of(FILES[name], capsys)
             wrong += [f"{name}, {kind}: {problem}"] if problem else []
             os.chdir(project)
-    return tried, wrong
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
-def test_a_declared_file_that_is_damaged_in_any_way_is_one_line(
-    project: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tried, wrong = try_damages(project, name, capsys, 1)
-    assert tried >= 40
-    assert not wrong, "\n".join(wrong)
-
-
-def test_a_sample_of_damage_to_declared_files_is_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    quick = [name for name, words in FILES.items() if words[0] in ("list", "plan")]
-    wrong = [line for name in quick for line in try_damages(project, name, capsys, SAMPLE)[1]]
+    assert tried >= 40 // every
     assert not wrong, "\n".join(wrong)

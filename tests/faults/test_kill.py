@@ -21,6 +21,7 @@ from tests.support import tiny
 from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
 from tests.support.tiny import Sample
 
+Processes = multiprocessing.context.ForkServerContext
 SAMPLES = [samples_of(name)[0] for name in METHODS]
 PRELOADED = [*worker.PRELOADED, "tests.faults.test_kill"]
 """What a training imports only when it needs it; without it each process would take seconds to begin."""
@@ -39,7 +40,7 @@ def train(sample: Sample, base: Ground, folder: Path, seed: int, started: Connec
 
 
 @pytest.fixture(scope="module")
-def processes() -> multiprocessing.context.ForkServerContext:
+def processes() -> Processes:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     return context
@@ -50,69 +51,55 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Groun
     return Grounds(tmp_path_factory.mktemp("ground")).of
 
 
-class Campaign:
-    """One sample's uninterrupted run, and runs of it that are killed."""
-
-    def __init__(
-        self, context: multiprocessing.context.ForkServerContext, sample: Sample, base: Ground, top: Path
-    ) -> None:
-        self.context, self.sample, self.base, self.top = context, sample, base, top
-        code, self.seconds = self.run(top / "whole", seed=3)
-        assert code == 0
-        self.expected = ending(top / "whole")
-
-    def run(self, folder: Path, *, seed: int, kill_after: float | None = None) -> tuple[int | None, float]:
-        """Returns the exit code of a training and its seconds; `kill_after` so many it is killed."""
-        heard, said = self.context.Pipe(duplex=False)
-        arguments = (self.sample, self.base, folder, seed, said)
-        process = self.context.Process(target=train, args=arguments, daemon=True)
-        process.start()
-        said.close()
-        heard.recv()
-        if kill_after is not None:
-            time.sleep(kill_after)
-            process.kill()
-        process.join()
-        return process.exitcode, heard.recv() if process.exitcode == 0 else 0.0
-
-    def kill_at(self, share: float, folder: Path) -> bool:
-        """Kills a training after a share of its time, lets it go on, compares; returns whether it was hit."""
-        code, _ = self.run(folder, seed=3, kill_after=share * self.seconds)
-        assert code in (0, -signal.SIGKILL)
-        started = (folder / "state.json").exists()
-        assert self.run(folder, seed=99 if started else 3)[0] == 0
-        assert ending(folder) == self.expected, f"{self.sample.method} killed at {share:.3f} of its time"
-        return code != 0
-
-
 def ending(folder: Path) -> dict[str, bytes]:
     """Returns what a training leaves, but for the state, whose record the log and the folders repeat."""
     left = folder_bytes(folder).items()
     return {name: content for name, content in left if not name.startswith("state")}
 
 
-def survive(campaign: Campaign, instants: int, seed: int) -> None:
+def run(
+    context: Processes, sample: Sample, base: Ground, folder: Path, seed: int, kill_after: float | None = None
+) -> tuple[int | None, float]:
+    """Returns the exit code of a training and its seconds; `kill_after` so many it is killed."""
+    heard, said = context.Pipe(duplex=False)
+    process = context.Process(target=train, args=(sample, base, folder, seed, said), daemon=True)
+    process.start()
+    said.close()
+    heard.recv()
+    if kill_after is not None:
+        time.sleep(kill_after)
+        process.kill()
+    process.join()
+    return process.exitcode, heard.recv() if process.exitcode == 0 else 0.0
+
+
+def survive(context: Processes, sample: Sample, base: Ground, top: Path, *, instants: int, seed: int) -> None:
     """Kills at once and at random instants; most must hit, for the machine's speed varies."""
-    shares = [0.0, *np.random.default_rng(seed).uniform(0.0, 1.0, instants - 1)]
-    hit = [campaign.kill_at(share, campaign.top / str(place)) for place, share in enumerate(shares)]
-    assert hit[0]
-    assert sum(hit) >= len(hit) // 3
+    code, seconds = run(context, sample, base, top / "whole", 3)
+    assert code == 0
+    expected, hits = ending(top / "whole"), []
+    for place, share in enumerate([0.0, *np.random.default_rng(seed).uniform(0.0, 1.0, instants - 1)]):
+        folder = top / str(place)
+        code, _ = run(context, sample, base, folder, 3, kill_after=share * seconds)
+        assert code in (0, -signal.SIGKILL)
+        started = (folder / "state.json").exists()
+        assert run(context, sample, base, folder, 99 if started else 3)[0] == 0
+        assert ending(folder) == expected, f"{sample.method} killed at {share:.3f} of its time"
+        hits.append(code != 0)
+    assert hits[0]
+    assert sum(hits) >= len(hits) // 3
 
 
 def test_a_training_killed_three_times_ends_with_the_same_bytes(
-    processes: multiprocessing.context.ForkServerContext, ground: Callable[[Sample], Ground], tmp_path: Path
+    processes: Processes, ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
     sample = samples_of("simcse")[0]
-    survive(Campaign(processes, sample, ground(sample), tmp_path), instants=3, seed=1)
+    survive(processes, sample, ground(sample), tmp_path, instants=3, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.method)
 def test_a_training_of_every_method_survives_twenty_kills(
-    sample: Sample,
-    processes: multiprocessing.context.ForkServerContext,
-    ground: Callable[[Sample], Ground],
-    tmp_path: Path,
+    sample: Sample, processes: Processes, ground: Callable[[Sample], Ground], tmp_path: Path
 ) -> None:
-    assert {sample.method for sample in SAMPLES} == set(METHODS)
-    survive(Campaign(processes, sample, ground(sample), tmp_path), instants=20, seed=2)
+    survive(processes, sample, ground(sample), tmp_path, instants=20, seed=2)

@@ -9,52 +9,49 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
 import torch
 
 from methods.core import resume
 from methods.core.trainer import Trainer
+from tests.faults.refusals import WRITING, Refusal, refusing
 from tests.support.toy import ROWS, AtOnce, StepsLate, toy_trainer
-
-CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate"}
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Killed(BaseException):
     """Stands for the end of the process: no handler of errors may catch it."""
 
 
-@dataclass
-class Killer:
-    """Raises `Killed` before operation number `at`, counted from 0; with `torn` the write before is cut.
+class Killer(Refusal):
+    """Raises `Killed` before operation number `at` and each later one; with `torn` the write before is cut.
 
-    So does every operation after it: what Python does on the way out, a killed process does not.
+    So does what Python does on the way out, which a killed process does not.
     """
 
-    at: int
-    torn: bool = False
-    seen: int = 0
-    dead: bool = False
-    written: tuple[Path, int] | None = None
+    def __init__(self, root: Path, at: int = -1, *, torn: bool = False) -> None:
+        super().__init__(root, self.kill, at, for_good=True)
+        self.torn = torn
+        self.sizes: list[int] = []
 
-    def before(self, path: Path | None) -> None:
-        """Is called before each operation; `path` is the file that it is about to write, if it writes one."""
-        if self.dead:
-            raise Killed
-        if self.seen == self.at:
-            self.dead = True
-            if self.torn and self.written is not None and self.written[0].is_file():
-                place, size = self.written
-                os.truncate(place, (size + place.stat().st_size) // 2)
-            raise Killed
-        self.seen += 1
-        self.written = (path, path.stat().st_size if path.is_file() else 0) if path else None
+    def before(self, event: str, arguments: tuple[Any, ...]) -> None:
+        super().before(event, arguments)
+        if len(self.seen) > len(self.sizes):
+            path = Path(self.seen[-1][1])
+            self.sizes.append(path.stat().st_size if path.is_file() else 0)
+
+    def kill(self, path: str) -> None:
+        if self.torn and len(self.seen) == self.at + 1 > 1 and self.seen[-2][0] == "open":
+            place = Path(self.seen[-2][1])
+            at, self.at = self.at, -1  # the cut itself is no operation of the training
+            if place.is_file():
+                os.truncate(place, (self.sizes[-1] + place.stat().st_size) // 2)
+            self.at = at
+        raise Killed
 
 
 class Case(NamedTuple):
@@ -87,20 +84,6 @@ CASES = {
     "the untrained score is not a number": Case({0: math.nan, 4: 1.0}, {"eval_every": 4}, 8, 4),
     "nothing is trained": Case({0: 7.0}, {"steps": 0, "epochs": None}, 0, 0),
 }
-killer: Killer | None = None
-
-
-def announce(event: str, arguments: tuple[Any, ...]) -> None:
-    """The audit hook; without a killer it does nothing, for a hook cannot be taken off again."""
-    if killer is None:
-        return
-    if event in CHANGES:
-        killer.before(None)
-    elif event == "open" and not isinstance(arguments[0], int) and arguments[2] & WRITING:
-        killer.before(Path(os.fsdecode(arguments[0])))
-
-
-sys.addaudithook(announce)
 
 
 @pytest.fixture(autouse=True, params=[AtOnce, StepsLate])
@@ -110,35 +93,24 @@ def resume_points_are_written_in_this_thread(
     monkeypatch.setattr(resume, "ThreadPoolExecutor", lambda *given, **named: request.param())
 
 
-@pytest.fixture(autouse=True)
-def writes_of_torch_are_seen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    plain = torch.save
-
-    def save(value: Any, place: Path) -> None:
-        if killer is not None:
-            killer.before(place)
-        plain(value, place)
-
-    monkeypatch.setattr(torch, "save", save)
-    yield
-    assert killer is None
-
-
-def run(folder: Path, case: Case, *, kill: Killer | None = None) -> Trainer | None:
+def run(folder: Path, case: Case, *, at: int = -1, torn: bool = False) -> Trainer | None:
     """Returns the trainer that ran to its end, None if it was killed.
 
     A training that goes on starts from other weights than the first one, which must not matter.
     """
-    global killer
     start = 1 if (folder / "state.json").exists() else 0
     trainer = toy_trainer(folder, case.scores, start=start, **case.train)
-    killer = kill
-    try:
-        trainer.fit(ROWS)
-    except Killed:
-        return None
-    finally:
-        killer = None
+    killer, plain = Killer(folder, at, torn=torn), torch.save
+
+    def save(value: Any, place: Path) -> None:
+        killer.before("open", (place, None, WRITING))
+        plain(value, place)
+
+    with patch("torch.save", save), refusing(killer):
+        try:
+            trainer.fit(ROWS)
+        except Killed:
+            return None
     return trainer
 
 
@@ -167,7 +139,7 @@ def test_a_kill_before_any_file_operation_changes_no_byte(
     expected = ending(whole)
     for at in range(int(torn) % every, 10_000, every):
         folder = tmp_path / str(at)
-        if run(folder, case, kill=Killer(at, torn)) is not None:
+        if run(folder, case, at=at, torn=torn) is not None:
             break
         resumed = run(folder, case)
         assert resumed is not None
@@ -182,7 +154,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_bytes(name: str, t
     whole = run(tmp_path / "whole", case)
     assert whole is not None
     kills = 0
-    while (done := run(tmp_path / "cut", case, kill=Killer(3 * kills, kills % 2 == 0))) is None:
+    while (done := run(tmp_path / "cut", case, at=3 * kills, torn=kills % 2 == 0)) is None:
         kills += 1
     assert kills >= 5
     assert ending(done) == ending(whole)

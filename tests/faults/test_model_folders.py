@@ -101,18 +101,12 @@ def test_every_sound_folder_is_evaluated(
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-def test_a_sample_of_bad_folders_is_refused_in_one_line(
-    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str], kind: str
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["sample", "all"])
+def test_bad_folders_are_refused_in_one_line(
+    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str], kind: str, whole: bool
 ) -> None:
-    check(random.Random(0).sample(all_faults(sound, kind), SAMPLES[kind]), sound, here, capfd)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", SAMPLES)
-def test_all_bad_folders_are_refused_in_one_line(
-    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str], kind: str
-) -> None:
-    check(all_faults(sound, kind), sound, here, capfd)
+    faults = all_faults(sound, kind)
+    check(faults if whole else random.Random(0).sample(faults, SAMPLES[kind]), sound, here, capfd)
 
 
 def test_no_memory_is_taken_for_a_network_that_the_weights_do_not_have(

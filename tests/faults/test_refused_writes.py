@@ -32,24 +32,25 @@ LOGS = ("reports/costs/",)
 
 
 class Case(NamedTuple):
-    """A command, what must have run before it, and in how many parts the default run takes its changes."""
+    """A command, and what must have run before it."""
 
     command: list[str]
     before: tuple[list[str], ...] = ()
-    share: int = 1
 
 
 CASES = {
     "train": Case(TRAIN),
     "train again": Case(TRAIN, before=(TRAIN,)),
     "evaluate": Case(EVALUATE, before=(TRAIN,)),
-    "evaluate again": Case(EVALUATE, before=(TRAIN, EVALUATE), share=12),
+    "evaluate again": Case(EVALUATE, before=(TRAIN, EVALUATE)),
     "publish": Case(PUBLISH, before=(TRAIN, EVALUATE)),
     "publish again": Case(PUBLISH, before=(TRAIN, EVALUATE, PUBLISH)),
     "report": Case(["report"], before=(TRAIN, EVALUATE)),
     "report again": Case(["report"], before=(TRAIN, EVALUATE, ["report"])),
     "data fetch": Case(FETCH),
 }
+ALL = [pytest.param(name, 1, marks=pytest.mark.slow) for name in CASES]
+"""Every case with each of its changes; the default run takes one in so many of some."""
 
 
 @pytest.fixture(scope="module")
@@ -154,12 +155,12 @@ def changes_of(
     return original, record.seen, results(project)
 
 
-def try_all(
+@pytest.mark.parametrize(("name", "share"), [("evaluate again", 12), ("data fetch", 1), *ALL])
+def test_a_refused_change_leaves_what_was_there(
     name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
-) -> int:
+) -> None:
     original, changes, whole = changes_of(name, prepared, project, capsys)
     assert len(changes) > 5
-    tried = 0
     for number, (kind, code) in enumerate(ERRORS.items()):
         for at in range(number % share, len(changes), share):
             refusal = Refusal(project, error(code), at)
@@ -168,23 +169,6 @@ def try_all(
             event, path = refusal.seen[at]
             printed = f"{name}: {kind} at change {at}, {event} of {path}"
             check_outcome(project, original, whole, ended, printed, capsys, hidden=event in REMOVALS)
-            tried += 1
-    return tried
-
-
-@pytest.mark.parametrize("name", ["evaluate again", "data fetch"])
-def test_a_refused_change_leaves_what_was_there(
-    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert try_all(name, CASES[name].share, prepared, project, capsys) >= 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_every_refused_change_leaves_what_was_there(
-    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert try_all(name, 1, prepared, project, capsys) >= 30
 
 
 def sizes(project: Path, original: Path) -> list[int]:
@@ -198,11 +182,13 @@ def sizes(project: Path, original: Path) -> list[int]:
     return sorted(found)
 
 
-def fill(
+@pytest.mark.parametrize(("name", "share"), [("train", 3), ("publish", 3), ("data fetch", 3), *ALL])
+def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
     name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
-) -> int:
+) -> None:
     original, _, whole = changes_of(name, prepared, project, capsys)
     limits = [size - 1 for size in sizes(project, original) if size][::share]
+    assert limits
     for limit in limits:
         copy_project(original, project)
         os.chdir(project)
@@ -211,22 +197,6 @@ def fill(
         printed = f"{name}: files up to {limit} bytes"
         check_outcome(project, original, whole, code, printed, capsys, hidden=False)
         assert code == 2, printed
-    return len(limits)
-
-
-@pytest.mark.parametrize("name", ["train", "publish", "data fetch"])
-def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
-    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert fill(name, 3, prepared, project, capsys) >= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_a_disk_that_is_full_in_the_middle_of_any_file_leaves_what_was_there(
-    name: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert fill(name, 1, prepared, project, capsys) >= 1
 
 
 @pytest.mark.parametrize(("name", "folder"), [("evaluate", "reports"), ("data fetch", "data")])

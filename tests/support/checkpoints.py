@@ -101,7 +101,7 @@ def safetensors(weights: dict[str, Any]) -> bytes:
     return save({name: value.contiguous().clone() for name, value in weights.items()}, {"format": "pt"})
 
 
-def pickled(weights: dict[str, Any]) -> bytes:
+def pickled(weights: object) -> bytes:
     """Returns the weights as the bytes of a pytorch_model.bin."""
     whole = io.BytesIO()
     torch.save(weights, whole)

@@ -42,12 +42,16 @@ Kind = Literal[
     "no-file",
     "no-revision",
     "page",  # a login page with status 200, as a captive network sends
-    "page-without-length",
     "login",  # a redirect to a login page on another host
-    "login-here",  # a redirect to one on the same host
     "no-commit",  # the answer without X-Repo-Commit
-    "no-hash",  # the answer without ETag
 ]
+REFUSALS: dict[str, tuple[int, str, str]] = {
+    "gated": (403, "GatedRepo", "Access to this model is restricted"),
+    "no-repository": (401, "RepoNotFound", "Invalid username or password."),
+    "no-file": (404, "EntryNotFound", "Entry not found"),
+    "no-revision": (404, "RevisionNotFound", "Invalid rev id"),
+}
+"""Kind of fault -> status, error code and message of the answer."""
 
 PAGE = b"<html><body><form>Log in to the network</form></body></html>\n" * 40
 """What a captive network answers in place of the hub."""
@@ -192,56 +196,44 @@ class _Handler(BaseHTTPRequestHandler):
         return content
 
     def _send_json(self, answer: object) -> None:
-        content = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self._send(json.dumps(answer).encode(), "application/json")
 
     def log_message(self, *arguments: object) -> None:
         """Writes nothing: tests read `Hub.requests`."""
 
     def _answer(self, *, body: bool) -> None:
         path = unquote(self.path.split("?")[0]).lstrip("/")
+        name, found, rest = path.partition("/resolve/")
+        self.hub.requests[XET] += XET in path
         if path.startswith("stored/"):
             name, _, file = path.removeprefix("stored/").partition("//")
             self._send_file(self.hub.repositories[name], file, body=body, redirected=True)
-            return
-        if XET in path:
-            self.hub.requests[XET] += 1
-        if path == "login":
-            self._send_page()
-            return
-        name, found, rest = path.partition("/resolve/")
-        if not found:
+        elif path == "login":
+            self._send(PAGE, "text/html")
+        elif found:
+            self._resolve(name, rest, body=body)
+        else:
             self._refuse(404, "RepoNotFound", "no such page")
-            return
-        self._resolve(name, rest, body=body)
 
     def _resolve(self, name: str, rest: str, *, body: bool) -> None:
         repository = self.hub.repositories.get(name)
         if repository is None:
             self._refuse(404, "RepoNotFound", "Repository not found")
             return
-        revision = next(
-            (known for known in (repository.commit, *repository.names) if rest.startswith(known + "/")), None
-        )
+        known = (repository.commit, *repository.names)
+        revision = next((name for name in known if rest.startswith(name + "/")), None)
         if revision is None:
             self._refuse(404, "RevisionNotFound", f"Invalid rev id: {rest.split('/')[0]}")
             return
         file = rest.removeprefix(revision + "/")
+        large = len(repository.files.get(file, b"")) >= LARGE
         self._count(file)
-        fault = (
-            self.hub.next_fault(file, self.command)
-            if not self._is_large(repository, file) or not body
-            else None
-        )
+        fault = None if large and body else self.hub.next_fault(file, self.command)
         if fault and self._refused_by(fault):
             return
         if file not in repository.files:
             self._refuse(404, "EntryNotFound", "Entry not found")
-        elif self._is_large(repository, file):
+        elif large:
             self._redirect(name, repository, file, fault)
         else:
             self._send_file(repository, file, body=body, redirected=False, fault=fault)
@@ -251,48 +243,32 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Authorization"):
             self.hub.tokens.add(f"{self.command} {what}")
 
-    def _is_large(self, repository: Repository, file: str) -> bool:
-        return len(repository.files.get(file, b"")) >= LARGE
-
     def _refused_by(self, fault: Fault) -> bool:
         """Sends the answer of a fault that has no body; returns whether it did."""
-        if fault.kind == "hang-up":
+        if fault.kind in REFUSALS:
+            self._refuse(*REFUSALS[fault.kind])
+        elif fault.kind == "hang-up":
             self._hang_up()
-        elif fault.kind == "gated":
-            self._refuse(403, "GatedRepo", "Access to this model is restricted")
-        elif fault.kind == "no-repository":
-            self._refuse(401, "RepoNotFound", "Invalid username or password.")
-        elif fault.kind == "no-file":
-            self._refuse(404, "EntryNotFound", "Entry not found")
-        elif fault.kind == "no-revision":
-            self._refuse(404, "RevisionNotFound", "Invalid rev id")
         elif fault.kind == "status":
             self._refuse(fault.status, None, "try again later", retry_after=fault.seconds)
-        elif fault.kind in ("page", "page-without-length"):
-            self._send_page(with_length=fault.kind == "page")
-        elif fault.kind in ("login", "login-here"):
+        elif fault.kind == "page":
+            self._send(PAGE, "text/html")
+        elif fault.kind == "login":
             self.send_response(302)
-            self.send_header(
-                "Location", ("/" if fault.kind == "login-here" else self.hub.store + "/") + "login"
-            )
+            self.send_header("Location", f"{self.hub.store}/login")
             self.send_header("Content-Length", "0")
             self.end_headers()
         else:
             return False
         return True
 
-    def _send_page(self, *, with_length: bool = True) -> None:
-        """Sends the login page with status 200; without a length the end of the connection ends it."""
+    def _send(self, content: bytes, kind: str) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        if with_length:
-            self.send_header("Content-Length", str(len(PAGE)))
-        else:
-            self.send_header("Connection", "close")
-            self.close_connection = True
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(PAGE)
+            self.wfile.write(content)
 
     def _hang_up(self) -> None:
         """Closes without an answer; without lingering the system tells the client of a reset."""
@@ -318,10 +294,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(302)
         if not fault or fault.kind != "no-commit":
             self.send_header("X-Repo-Commit", repository.commit)
-        if not fault or fault.kind != "no-hash":
-            self.send_header("X-Linked-Etag", f'"{hashlib.sha256(content).hexdigest()}"')
+        digest = hashlib.sha256(content).hexdigest()
+        self.send_header("X-Linked-Etag", f'"{digest}"')
         self.send_header("X-Linked-Size", str(len(content)))
-        self.send_header("X-Xet-Hash", hashlib.sha256(content).hexdigest())
+        self.send_header("X-Xet-Hash", digest)
         self.send_header("Link", f'<{self.hub.url}/api/models/{name}/{XET}/main>; rel="xet-auth"')
         self.send_header("Location", f"{self.hub.store}/stored/{name}//{file}")
         self.send_header("Content-Length", "0")
@@ -336,14 +312,13 @@ class _Handler(BaseHTTPRequestHandler):
             fault = self.hub.next_fault(file, self.command)
             if fault and self._refused_by(fault):
                 return
-        start = _first_byte(self.headers.get("Range"))
+        start = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").split("-")[0])
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         if not fault or fault.kind != "no-commit":
             self.send_header("X-Repo-Commit", repository.commit)
-        if not fault or fault.kind != "no-hash":
-            self.send_header("ETag", f'"{git_hash(content)}"')
+        self.send_header("ETag", f'"{git_hash(content)}"')
         self.send_header("Accept-Ranges", "bytes")
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
@@ -368,11 +343,6 @@ class _Handler(BaseHTTPRequestHandler):
         if kind in ("reset", "short"):
             self.wfile.flush()
             self.close_connection = True
-
-
-def _first_byte(asked: str | None) -> int:
-    """Returns where a request for `bytes=N-` starts; 0 for a whole file."""
-    return int(asked.removeprefix("bytes=").split("-")[0]) if asked else 0
 
 
 def git_hash(content: bytes) -> str:

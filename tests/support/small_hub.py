@@ -1,9 +1,7 @@
 """The whole hub of full scale, small: every repository that recipes read, in its layout, with little in it.
 
 The sources table holds the real files' row counts and hashes; `small_table` gives the table of this hub,
-equal in all else. Run as `python -m tests.support.small_hub TABLE MIRROR` it writes that table over a
-checkout's, fills the mirror, puts the wheel of STS-B into MIRROR/wheels, prints the address, and serves until
-its input ends.
+equal in all else.
 """
 
 from __future__ import annotations
@@ -11,8 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import yaml
 
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS
 from harness.data.sources import SOURCES, Source
@@ -30,7 +25,8 @@ from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
 from tests.support.checkpoints import Files, bert, pickled, roberta, safetensors
-from tests.support.hub_server import Hub, serve
+from tests.support.hub_server import Hub
+from tests.support.sources import packed
 
 LINES = 160
 """Sentences of the training corpus: more than the largest batch of a recipe."""
@@ -121,16 +117,16 @@ def fill(hub: Hub, files: Mapping[str, Files]) -> None:
         if provider is None:
             continue
         place = f"datasets/{provider.repo}" if provider.repo_type == "dataset" else str(provider.repo)
-        below = f"{provider.folder}/" if provider.folder else ""
+        below = ("./" if provider.archive else "") + (f"{provider.folder}/" if provider.folder else "")
         kept = repositories.setdefault(place, {}).setdefault(provider.archive or "", {})
         kept |= {f"{below}{file}": bytes_ for file, bytes_ in content.items()}
         pinned[place] = str(provider.revision)
     for place, archives in repositories.items():
         plain = archives.pop("", {})
-        packed = {archive: _tar(content) for archive, content in archives.items()}
+        tars = {archive: packed(content) for archive, content in archives.items()}
         revision = pinned[place]
         commit = revision if len(revision) == 40 else f"{len(place):040x}"
-        hub.add(place, plain | packed, commit=commit, names=("main", revision))
+        hub.add(place, plain | tars, commit=commit, names=("main", revision))
 
 
 def write_mirror(folder: Path, files: Mapping[str, Files]) -> None:
@@ -214,32 +210,3 @@ def _glove() -> Files:
         PICKLED_WEIGHTS: pickled({"emb_layer.weight": torch.from_numpy(vectors)}),
         "whitespacetokenizer_config.json": json.dumps({"vocab": words}).encode(),
     }
-
-
-def _tar(files: Files) -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode="w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(f"./{name}")
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return whole.getvalue()
-
-
-def main(table: Path, mirror: Path) -> None:
-    """Writes table, mirror and wheel, prints the address and serves until the standard input ends."""
-    files = small_files()
-    entries = yaml.safe_load(table.read_text(encoding="utf-8"))
-    for name, source in small_table(files).items():
-        entries[name] = source.model_dump(exclude={"name"}, exclude_defaults=True, mode="json")
-    table.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
-    write_mirror(mirror, files)
-    write_wheel(mirror / "wheels", files)
-    with serve() as hub:
-        fill(hub, files)
-        print(hub.url, flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,7 +1,9 @@
-"""Sources that no table has: a corpus of one small file."""
+"""Sources that no table has: a corpus of one small file, and tar files."""
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,3 +24,16 @@ def made_up_source(
         "rows": {"words.txt": lines},
     }
     return Source.model_validate({**entry, **changes, "providers": providers})
+
+
+def packed(members: Mapping[str, bytes | None]) -> bytes:
+    """Returns a tar file; a member without content is a link out of the folder."""
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content or b"")
+            if content is None:
+                member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            archive.addfile(member, io.BytesIO(content or b""))
+    return whole.getvalue()

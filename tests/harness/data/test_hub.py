@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.data import hub as files
-from harness.data.hub import Unreachable, commit_of, hub_file
+from harness.data.hub import commit_of, hub_file
+from harness.data.hub_requests import MOST_WAIT, Unreachable
 from tests.support.hub_server import XET, Fault, Hub, no_pauses
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -62,7 +62,7 @@ def test_a_longer_pause_than_two_minutes_in_all_is_not_kept(
     hub.fail("model.safetensors", Fault("status", status=429, seconds=seconds, times=times, method=method))
     with pytest.raises(Unreachable, match=rf"asks to wait {seconds} s \(429\); .*again later$"):
         fetch("model.safetensors")
-    assert sum(pauses) <= files.MOST_WAIT
+    assert sum(pauses) <= MOST_WAIT
     hub.faults.clear()
     assert fetch("model.safetensors").path.read_bytes() == LARGE
 

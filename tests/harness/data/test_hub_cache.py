@@ -6,30 +6,27 @@ and on a machine that has a copy of the cache and reaches nothing.
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
 from harness.cli import main
-from harness.compute.pickled import write_tensors
 from harness.data.sources import PROVIDERS, SOURCES
 from harness.paths import cache
+from tests.faults.corruptions import SHAPES, flip, make_folder, truncate
 from tests.harness.data.small_sources import TEXT, WHEEL, write_wheel
-from tests.harness.data.test_hub_sources import COMMIT, packed, pickled
+from tests.harness.data.test_hub_sources import COMMIT, MODEL
 from tests.harness.data.test_shared_folder import PLAN
+from tests.support.checkpoints import pickled
 from tests.support.hub_server import Fault, Hub, no_pauses
-from tests.support.sources import made_up_source
+from tests.support.sources import made_up_source, packed
 
 WEIGHTS = random.Random(0).randbytes(9000)
-MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
 NAME = "refs/pr/4"
 
 
@@ -49,9 +46,8 @@ FILES = {"small": "hub/*/*/config.json", "large": "hub/*/*/model.safetensors"}
 CONVERTED = {"small": FILES["small"], "converted": "hub/*/*/converted/model.safetensors"}
 KINDS = {
     "model": Kind(hub_provider("some/model", repo_type="model"), MODEL, FILES),
-    "named model": Kind(hub_provider("some/model", repo_type="model", revision=NAME), MODEL, FILES),
+    "named-model": Kind(hub_provider("some/model", repo_type="model", revision=NAME), MODEL, FILES),
     "pickle": Kind(hub_provider("some/pickled", repo_type="model"), MODEL, CONVERTED),
-    "named pickle": Kind(hub_provider("some/pickled", repo_type="model", revision=NAME), MODEL, CONVERTED),
     "dataset": Kind(hub_provider("some/words"), {}, {"text": "hub/*/*/words.txt"}),
     "archive": Kind(
         hub_provider("some/packed", archive="all.tar", folder="in"), {}, {"tar": "hub/*/*/all.tar"}
@@ -59,37 +55,7 @@ KINDS = {
     "registry": Kind(
         {"embedded": {"wheel": "tiny-words==1.0", "folder": "in"}}, {}, {"wheel": "wheels/*.whl"}
     ),
-    "mirror": Kind({"mirror": {"folder": "words"}}, {}, {}),
-    "system": Kind({"system": {"package": "words", "folder": "/nowhere"}}, {}, {}),
 }
-
-
-def resize(path: Path, size: int) -> None:
-    path.write_bytes(path.read_bytes()[:size])
-
-
-def overwrite(path: Path) -> None:
-    """Turns every byte, so that size and even the time of the last change stay."""
-    about = path.stat()
-    path.write_bytes(bytes(byte ^ 0xFF for byte in path.read_bytes()))
-    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
-
-
-def flip(path: Path) -> None:
-    """Changes one bit in the middle."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(bytes(content))
-
-
-def to_folder(path: Path) -> None:
-    path.unlink()
-    (path / "inside").mkdir(parents=True)
-
-
-def to_link(path: Path, target: str) -> None:
-    path.unlink()
-    path.symlink_to(target)
 
 
 def record_of(path: Path) -> Path:
@@ -98,23 +64,23 @@ def record_of(path: Path) -> Path:
     return path.with_suffix(".json") if "converted" in path.parts else hidden if hidden.exists() else path
 
 
+def to_another_file(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
-    "truncated": lambda path: resize(path, path.stat().st_size // 2),
-    "emptied": lambda path: resize(path, 0),
-    "overwritten": overwrite,
-    "a flipped bit": flip,
-    "longer": lambda path: path.write_bytes(path.read_bytes() + b"\n"),
+    **SHAPES,
+    "truncated": truncate,
+    "a flipped bit": flip(0),
     "deleted": Path.unlink,
-    "a folder": to_folder,
-    "a link to another file": lambda path: to_link(path, "/etc/hostname"),
-    "a link that leads nowhere": lambda path: to_link(path, "nowhere"),
+    "a link to another file": to_another_file,
     "record deleted": lambda path: record_of(path).unlink(),
-    "record truncated": lambda path: resize(record_of(path), 9),
-    "record overwritten": lambda path: overwrite(record_of(path)),
+    "record truncated": lambda path: truncate(record_of(path)),
     "record of another hash": lambda path: record_of(path).write_text("0" * 40),
-    "record a folder": lambda path: to_folder(record_of(path)),
+    "record a folder": lambda path: make_folder(record_of(path)),
 }
-QUICK = ("overwritten", "record deleted")
+QUICK = ("a flipped bit", "record deleted")
 """Damages of the default tests for every kind of source; the others are for one kind with the hub there."""
 CASES = [
     pytest.param(
@@ -135,55 +101,37 @@ CASES = [
 
 @pytest.fixture
 def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
-    """A hub, a registry, a mirror and a system package that have a source of each kind."""
+    """A hub and a registry that have a source of each kind."""
     import torch
 
     Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"providers": list(PROVIDERS)}))
-    monkeypatch.setattr(subprocess, "run", converting_here(subprocess.run))
-    monkeypatch.setenv("SENTBENCH_MIRROR", str(place / "mirror"))
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
-    for folder in ("mirror/words", "package"):
-        (place / folder).mkdir(parents=True)
-        (place / folder / "words.txt").write_bytes(TEXT)
     write_wheel(place / "registry" / WHEEL, {"in/words.txt": TEXT})
-    KINDS["system"].providers["system"]["folder"] = str(place / "package")
     for name, kind in KINDS.items():
-        source = made_up_source(kind.providers, name=name.replace(" ", "-"), **kind.entry)
-        monkeypatch.setitem(SOURCES, source.name, source)
+        monkeypatch.setitem(SOURCES, name, made_up_source(kind.providers, name=name, **kind.entry))
     model = {"config.json": b"{}\n", "model.safetensors": WEIGHTS}
     pickle = {"config.json": b"{}\n", "pytorch_model.bin": pickled({"a": torch.arange(6.0)})}
-    for repo, files in {"some/model": model, "some/pickled": pickle}.items():
-        server.add(repo, files, commit=COMMIT, names=(NAME,))
+    server.add("some/model", model, commit=COMMIT, names=(NAME,))
+    server.add("some/pickled", pickle, commit=COMMIT)
     server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
     server.add("datasets/some/packed", {"all.tar": packed({"in/words.txt": TEXT})}, commit=COMMIT)
     return server
 
 
-def converting_here(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns subprocess.run, but for the conversion of a pickle, which is done in this process: 200 are."""
-
-    def instead(command: list[str], **options: Any) -> Any:
-        if "harness.compute.pickled" not in command:
-            return run(command, **options)
-        write_tensors(Path(command[-2]), Path(command[-1]))
-        return SimpleNamespace(returncode=0)
-
-    return instead
-
-
 def fetch(kind: str) -> int:
-    return main(["data", "fetch", kind.replace(" ", "-")])
+    return main(["data", "fetch", kind])
 
 
 def content(kind: str) -> dict[str, bytes]:
     """Returns the files of a fetched source, without its record."""
-    folder = Path("data", kind.replace(" ", "-"))
-    return {path.name: path.read_bytes() for path in folder.glob("*") if path.name != "source.json"}
+    return {
+        path.name: path.read_bytes() for path in Path("data", kind).glob("*") if path.name != "source.json"
+    }
 
 
 def fetch_first(kind: str) -> dict[str, bytes]:
     """Fills the cache and returns the files; data/NAME is gone afterwards, as before a stage runs again."""
-    assert "pickle" not in kind or main(["data", "convert", kind.replace(" ", "-")]) == 0
+    assert kind != "pickle" or main(["data", "convert", kind]) == 0
     assert fetch(kind) == 0
     whole = content(kind)
     assert whole
@@ -241,40 +189,39 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
     assert (code, len(lines), content(kind)) == (2, 1, {})
     assert path.name in lines[0] or "pip download tiny-words==1.0" in lines[0]
     if file == "converted":  # made again on request, of the pickle in the cache
-        assert f"`sentbench data convert {kind.replace(' ', '-')}`" in lines[0] or damage == "record deleted"
+        assert f"`sentbench data convert {kind}`" in lines[0] or damage == "record deleted"
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        assert main(["data", "convert", kind.replace(" ", "-")]) == 0
+        assert main(["data", "convert", kind]) == 0
         assert fetch(kind) == 0
         assert content(kind) == whole
 
 
 @pytest.mark.parametrize("text", ["", "0123", "f" * 40, None])
 def test_a_damaged_record_of_what_a_name_means_is_asked_for_again(hub: Hub, text: str | None) -> None:
-    whole = fetch_first("named model")
+    whole = fetch_first("named-model")
     record = next(cache().glob("hub/models--some--model/refs/refs/pr/4"))
-    to_folder(record) if text is None else record.write_text(text)
-    code = fetch("named model")
-    assert (code, content("named model")) == ((2, {}) if text == "f" * 40 else (0, whole))
+    make_folder(record) if text is None else record.write_text(text)
+    code = fetch("named-model")
+    assert (code, content("named-model")) == ((2, {}) if text == "f" * 40 else (0, whole))
 
 
 def test_a_name_that_moved_on_is_asked_for_only_where_it_is_given(hub: Hub) -> None:
-    fetch_first("named model")
+    fetch_first("named-model")
     moved = {"config.json": b"{1}\n", "model.safetensors": WEIGHTS}
     hub.add("some/model", moved, commit="a" * 40, names=(NAME,))
-    assert fetch("named model") == 0
-    assert content("named model")["config.json"] == b"{}\n"
+    assert fetch("named-model") == 0
+    assert content("named-model")["config.json"] == b"{}\n"
     assert main(["data", "fetch", "named-model", "--revision", NAME]) == 0
-    assert content("named model") == moved
+    assert content("named-model") == moved
 
 
 def test_a_header_that_a_proxy_removed_is_one_line_for_a_name_and_none_for_a_commit(
     hub: Hub, capfd: pytest.CaptureFixture[str]
 ) -> None:
     hub.fail("config.json", Fault("no-commit", times=9, method="HEAD"))
-    assert fetch("named model") == 2
+    assert fetch("named-model") == 2
     (line,) = capfd.readouterr().err.splitlines()
     assert "config.json of some/model at refs/pr/4: the answer names no commit" in line
-    assert not list(cache().rglob("None"))
     assert fetch("model") == 0
 
 
@@ -291,11 +238,11 @@ def test_a_hub_that_cannot_be_reached_is_asked_once_for_all_sources_and_the_rest
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
     pauses = no_pauses(monkeypatch)
-    assert main(["data", "fetch", "model", "dataset", "mirror", "archive", "system", "registry"]) == 2
+    assert main(["data", "fetch", "model", "dataset", "registry", "archive"]) == 2
     *missing, last = capfd.readouterr().err.splitlines()
     assert [line.split(": not in")[0] for line in missing] == [
         f"missing source {name}" for name in ("model", "dataset", "archive")
     ]
-    assert last == "sentbench: 3 of 6 sources are missing: model, dataset, archive"
-    assert sorted(path.name for path in Path("data").iterdir()) == ["mirror", "registry", "system"]
+    assert last == "sentbench: 3 of 4 sources are missing: model, dataset, archive"
+    assert [path.name for path in Path("data").iterdir()] == ["registry"]
     assert len(pauses) < 7  # the patience of one request

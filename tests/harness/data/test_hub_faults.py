@@ -66,24 +66,12 @@ FAULTS = {
     "short body": Case(Fault("short", after=20_000), GOOD),
     "slow": Case(Fault("slow", after=20_000, seconds=60), GOOD),
     "401": Case(Fault("status", ALWAYS, status=401, method="HEAD"), BAD, "private .* set HF_TOKEN"),
-    "403": Case(Fault("status", ALWAYS, status=403, method="HEAD"), BAD, "private or gated; .* set HF_TOKEN"),
     "403 of the store": Case(Fault("status", ALWAYS, status=403), BAD, "private or gated; .* set HF_TOKEN"),
     "login page": Case(Fault("page", ALWAYS, method="HEAD"), BAD, "as that of a login page; log in"),
-    "login page without a length": Case(
-        Fault("page-without-length", ALWAYS, method="HEAD"), BAD, "as that of a login page; log in"
-    ),
     "redirect to a login page": Case(Fault("login", ALWAYS, method="HEAD"), BAD, "as that of a login page"),
-    "redirect to a login page of the same host": Case(
-        Fault("login-here", ALWAYS, method="HEAD"), BAD, "as that of a login page"
-    ),
-    "no hash": Case(Fault("no-hash", ALWAYS, method="HEAD"), BAD, "it has no hash of the file"),
     "no commit": Case(Fault("no-commit", ALWAYS, method="HEAD"), GOOD),
     "login page in place of the content": Case(Fault("page"), GOOD),
     "login page in place of the content, always": Case(Fault("page", ALWAYS), BAD, "another page"),
-    "login page in place of the content without a length": Case(Fault("page-without-length"), GOOD),
-    "login page in place of the content without a length, always": Case(
-        Fault("page-without-length", ALWAYS), BAD, "another page"
-    ),
     "redirect of the content to a login page": Case(Fault("login"), GOOD),
     "redirect of the content to a login page, always": Case(Fault("login", ALWAYS), BAD, "another page"),
 }

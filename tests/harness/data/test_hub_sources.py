@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
 
-from harness.compute.pickled import write_tensors
-from harness.data import download, locks
-from harness.data.convert import convert
+from harness.compute.pickled import convert, write_tensors
+from harness.data import download
 from harness.data.download import fetch, read_record
 from harness.data.locks import Lock, lock_sources, read_locks
 from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
+from tests.support.checkpoints import pickled
 from tests.support.hub_server import Hub
+from tests.support.sources import packed
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
-
-def packed(files: dict[str, bytes]) -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode="w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return whole.getvalue()
-
-
-def test_a_named_revision_is_recorded_as_the_commit_it_means(server: Hub, declare: Declare) -> None:
-    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT, names=("refs/pr/4",))
-    declare({"hub": {"repo": "some/words", "revision": "refs/pr/4"}})
-    folder = fetch("tiny", Path("data"))
-    assert (folder / "words.txt").read_bytes() == TEXT
-    assert read_record(folder)["revision"] == COMMIT
 
 
 def test_a_revision_that_is_named_stands_in_for_the_pinned_one(server: Hub, declare: Declare) -> None:
@@ -52,21 +33,6 @@ def test_a_revision_that_is_named_stands_in_for_the_pinned_one(server: Hub, decl
     assert (folder / "words.txt").read_bytes() == TEXT
     with pytest.raises(InputError, match="expected the 40 digits of a hub commit or a name"):
         fetch("tiny", Path("data"), revision="../main")
-
-
-def test_a_second_fetch_after_the_folder_is_gone_asks_the_hub_for_no_content(
-    server: Hub, declare: Declare
-) -> None:
-    """As a pipeline does that removes the output of a stage before it runs again."""
-    server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
-    declare({"hub": {"repo": "some/words", "revision": COMMIT}})
-    folder = fetch("tiny", Path("data"))
-    for file in folder.iterdir():
-        file.unlink()
-    folder.rmdir()
-    before = sum(server.requests.values())
-    assert (fetch("tiny", Path("data")) / "words.txt").read_bytes() == TEXT
-    assert sum(server.requests.values()) == before > 0
 
 
 def test_a_change_of_fetched_data_does_not_reach_the_cache(server: Hub, declare: Declare) -> None:
@@ -137,19 +103,7 @@ def test_a_hub_that_serves_other_bytes_of_a_pinned_backbone_is_refused(
     assert not Path("data", name).exists()
 
 
-def test_the_committed_lock_can_be_read() -> None:
-    assert all(lock.files for lock in read_locks(locks.LOCK).values())
-
-
 MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
-
-
-def pickled(value: object) -> bytes:
-    import torch
-
-    whole = io.BytesIO()
-    torch.save(value, whole)
-    return whole.getvalue()
 
 
 def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, declare: Declare) -> None:
@@ -214,15 +168,6 @@ def test_tensors_are_written_by_name_and_anything_else_is_refused(tmp_path: Path
     (tmp_path / "pickle").write_bytes(pickled(torch.ones(3)))
     with pytest.raises(InputError, match="something else than named tensors"):
         write_tensors(tmp_path / "pickle", tmp_path / "tensors")
-
-
-def test_a_conversion_gives_the_same_bytes_twice(server: Hub, declare: Declare) -> None:
-    import torch
-
-    server.add("some/model", {"pytorch_model.bin": pickled({"b": torch.ones(3), "a": torch.zeros(2)})})
-    declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
-    first = convert("tiny").read_bytes()
-    assert convert("tiny").read_bytes() == first
 
 
 class Evil:

@@ -6,11 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from harness.data.conversions import CONVERSIONS
-from harness.data.sources import SOURCES, Source, read_sources, source_named
+from harness.data.sources import SOURCES, Source, source_named
 from harness.errors import InputError
 
 
@@ -86,19 +85,3 @@ def test_a_contradictory_entry_is_refused(change: dict[str, object]) -> None:
     Source.model_validate(entry)
     with pytest.raises(ValidationError):
         Source.model_validate({**entry, **change})
-
-
-def test_table_is_read_in_its_order(tmp_path: Path) -> None:
-    declared = {
-        name: {
-            "kind": "sts",
-            "licence": "l",
-            "confirmed": "made up",
-            "note": "n",
-            "rows": {"a": None},
-            "providers": {"mirror": {}},
-        }
-        for name in ("b", "a")
-    }
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(declared, sort_keys=False), encoding="utf-8")
-    assert list(read_sources(tmp_path / "sources.yaml")) == ["b", "a"]
