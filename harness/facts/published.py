@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from harness.declarations import Declaration, Link, read_declaration
 from harness.errors import InputError, near_matches
 from harness.own import declarations_of
+from harness.paths import PUBLISHED, declared
 
 
 class Erratum(Declaration):
@@ -198,10 +199,10 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
     return name
 
 
-def load_published(folder: Path) -> Published:
+def load_published(folder: Path = PUBLISHED) -> Published:
     """Returns the published numbers of a folder, a file a paper."""
     papers: dict[str, PublishedPaper] = {}
-    for path in declarations_of(folder):
+    for path in declarations_of(declared(folder)):
         paper = read_declaration(path, PublishedPaper)
         papers[paper.paper] = paper
     tables = {f"{name}/{key}": table for name, paper in papers.items() for key, table in paper.tables.items()}

@@ -234,12 +234,6 @@ class Params(Declaration):
         raise InputError(f"{PARAMS}: {name!r} is not in `reads`, and {reader} needs it; run `sentbench plan`")
 
 
-def check_chain(name: str, users: Collection[str]) -> None:
-    """Raises InputError if something is made over more than LONGEST_CHAIN others: `users`, which need it."""
-    if len(users) > LONGEST_CHAIN:
-        raise InputError(f"{name}: the end of a chain of more than {LONGEST_CHAIN}; declare a shorter one")
-
-
 def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
     """Raises ValueError if one of the things is made from itself, or over more than LONGEST_CHAIN others."""
     try:

@@ -14,7 +14,7 @@ from harness.facts.evidence.ledger import load_ledger
 from harness.facts.evidence.others import backbone_sd
 from harness.facts.published import load_published
 from harness.facts.statistics import KnownSd
-from harness.paths import LEADERBOARDS, PUBLISHED, declared
+from harness.paths import LEADERBOARDS, declared
 from harness.plan.entries import Params
 from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import read_results
@@ -66,7 +66,7 @@ def studied_sds(backbones: Iterable[str]) -> dict[str, KnownSd]:
     """Returns the standard deviation of the mean of the STS sets in the largest study of each backbone that
     has one.
     """
-    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
+    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published())
     found = {backbone: backbone_sd(ledger, backbone, "Avg") for backbone in sorted(backbones)}
     return {backbone: spread for backbone, spread in found.items() if spread is not None}
 

@@ -137,6 +137,6 @@ def test_a_ablation_of_the_small_plan_keeps_to_its_provider_and_its_parents() ->
 def test_an_unknown_run_is_named_with_near_matches() -> None:
     recipes = load_recipes(ROOT / "recipes")
     with pytest.raises(InputError, match="did you mean simcse-small"):
-        select(recipes, ["ablation/simcse-smal"])
+        select(recipes, ["ablation/simcse-smal"], {})
     with pytest.raises(InputError, match="plan 'ablation' is not known"):
-        select(recipes, ["ablation"])
+        select(recipes, ["ablation"], {})

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from harness.facts.spec import load_specs
 from harness.facts.statistics import KnownSd
-from harness.plan.names import table_runs
 from harness.plan.power import (
     Pool,
     mean_correlation,
@@ -130,7 +130,7 @@ def test_a_proposal_names_every_system_its_seeds_and_its_basis(
 ) -> None:
     """BERT-base has a study with an sd of 0.84, RoBERTa-base one that did not converge, glove none."""
     monkeypatch.chdir(ROOT)
-    params = resolve(load_recipes(), ["pcl/table2"], tables=table_runs())
+    params = resolve(load_recipes(), ["pcl/table2"], tables=load_specs())
     lines = propose_seeds(params, tmp_path, power=0.8, delta=0.5).splitlines()
     rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines[2:-1]}
     assert rows["simcse", "bert-base-uncased"][:3] == ["5", "46", "0.84"]

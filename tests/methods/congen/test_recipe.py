@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.plan.names import table_runs
+from harness.facts.spec import load_specs
 from harness.plan.recipes import Parent, load_recipes
 from tests.methods.ckd.sample import ORIGINAL
 from tests.methods.ckd.sample import RELEASED as CKD
@@ -15,12 +15,12 @@ from tests.methods.congen.sample import RELEASED as CONGEN
 ROOT = Path(__file__).parents[3]
 RECIPE = load_recipes(ROOT / "recipes")["competitors"]
 RUNS = RECIPE.systems
-TABLES = table_runs(ROOT / "leaderboards/tables")
+TABLES = load_specs(ROOT / "leaderboards/tables")
 
 
 def shown(table: str) -> list[str]:
     """Returns `system@backbone` of every run of this recipe that a table of SCT shows."""
-    return sorted(str(run) for run in TABLES[f"sct/{table}"] if run.system in RUNS)
+    return sorted(str(run) for run in TABLES[f"sct/{table}"].choices() if run.system in RUNS)
 
 
 def test_every_run_has_a_teacher_and_three_seeds() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.plan.names import table_runs
+from harness.facts.spec import load_specs
 from harness.plan.recipes import load_recipes
 from methods.core.schedule import rate_factor
 from tests.methods.una.sample import PAPER, PARAPHRASE, RELEASED
@@ -71,6 +71,6 @@ def test_a_run_of_a_sweep_or_the_audit_turns_one_switch() -> None:
 
 
 def test_every_run_is_in_a_table_or_in_the_audit() -> None:
-    shown = {run.system for runs in table_runs(ROOT / "leaderboards/tables").values() for run in runs}
+    shown = {run.system for spec in load_specs().values() for run in spec.choices()}
     assert set(RUNS) - shown <= set(RECIPES["una"].groups["audit"])
     assert shown & set(RUNS)
