@@ -17,8 +17,8 @@ from harness.assembly.budget import GOALS, cells_of, open_questions
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
 from harness.disk.files import write_text
-from harness.plan.budget import Question, Step, Work, choose, steps_after
-from harness.plan.prices import works_of
+from harness.plan.budget import Question, Step, choose, steps_after
+from harness.plan.prices import Work, works_of
 from harness.plan.recipes import load_recipes
 from harness.report.formats.readmes import with_section
 
@@ -61,7 +61,8 @@ def row_of(goal: str, questions: Sequence[Question], works: Mapping[str, Work], 
 
 def section() -> str:
     """Returns the table with its heading."""
-    tables, works = build_tables(evidence_without_plan([])), works_of(load_recipes(), {}, "cuda")
+    tables, known = build_tables(evidence_without_plan([])), works_of(load_recipes(), "cuda").values()
+    works = {work.command: work for work in known if work.is_known}
     lines = [
         HEADING,
         "",

@@ -117,7 +117,7 @@ def advise(arguments: argparse.Namespace) -> None:
     from harness.assembly.budget import spend
 
     hours = float(found[1]) / (60 if found[2] == "m" else 1)
-    print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda").text)
+    print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda"))
 
 
 def check_aim(power: float | None, delta: float | None) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.cli import main
-from harness.plan.budget import Question, Step, Work, choose, next_step
+from harness.plan.budget import Question, Step, choose, next_step
+from harness.plan.prices import Work
 
 WORKS = {
-    "simcse": Work(0, {"simcse": 1.0}, {}),
-    "sct": Work(0, {"simcse": 1.0, "sct": 1.0}, {"teacher": 2.0}),
-    "dear": Work(0, {"dear": 9.0}, {}),
+    "simcse": Work("", {"simcse": 1.0}, {}),
+    "sct": Work("", {"simcse": 1.0, "sct": 1.0}, {"teacher": 2.0}),
+    "dear": Work("", {"dear": 9.0}, {}),
 }
 OPEN = [Question("a", "simcse", 5, 0.9), Question("b", "sct", 5, 0.8), Question("c", "dear", 5, 0.9)]
 
@@ -31,7 +32,7 @@ def test_what_two_systems_need_is_paid_once() -> None:
 
 
 def test_seeds_on_record_and_what_they_shared_cost_nothing() -> None:
-    works = {"sct": Work(3, {"sct": 1.0}, {"teacher": 2.0})}
+    works = {"sct": Work("", {"sct": 1.0}, {"teacher": 2.0}, done=3)}
     (step,) = choose([Question("b", "sct", 5, 0.8), Question("d", "sct", 4, 0.1)], works, 2.0)
     assert (step.hours, step.expected) == (2.0, pytest.approx(0.9))
 
@@ -42,7 +43,7 @@ def test_a_budget_below_every_step_pays_nothing() -> None:
 
 def test_a_cheap_step_does_not_keep_out_a_better_one() -> None:
     """Per hour the first is better, 0.2 / 1 h; with it 10 h no longer fit, which are worth 1.8."""
-    works = {"cheap": Work(0, {"cheap": 1.0}, {}), "good": Work(0, {"good": 10.0}, {})}
+    works = {"cheap": Work("", {"cheap": 1.0}, {}), "good": Work("", {"good": 10.0}, {})}
     questions = [Question("a", "cheap", 1, 0.2), *(Question(name, "good", 1, 0.9) for name in "bc")]
     assert [step.work for step in choose(questions, works, 10.0)] == ["good"]
 
@@ -65,7 +66,7 @@ def drawn(rng: random.Random) -> tuple[list[Question], dict[str, Work], float]:
     parents = {name: rng.uniform(0.1, 1) for name in "xyz"}
     needed = {name: rng.choice("xyz") for name in "abcd"}
     works = {
-        name: Work(0, {name: rng.uniform(0.1, 3), parent: parents[parent]}, {"teacher": 1.0})
+        name: Work("", {name: rng.uniform(0.1, 3), parent: parents[parent]}, {"teacher": 1.0})
         for name, parent in needed.items()
     }
     questions = [
