@@ -12,7 +12,7 @@ from harness.identity import code_base, report_roots
 from harness.paths import CURVES, LEADERBOARDS, MEASUREMENTS, REPORTS, declared
 from harness.plan.ablations import MARK, changes_of
 from harness.plan.entries import Params
-from harness.plan.names import any_small_scale
+from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.formats.citation import WORKS, Work
 from harness.report.pages.content import Ablation, Report, Site, Step
@@ -38,7 +38,8 @@ def report_content(
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
     lacking = unfilled(tables, recipes)
-    small_scale = any_small_scale((run.run.id for run in evidence.results), recipes)
+    declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
+    small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
         title="sentbench",
         code=code_base().fingerprint(report_roots()),

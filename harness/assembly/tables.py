@@ -62,7 +62,7 @@ def build_one_table(key: str) -> Table:
     wanted = page_of(known_name(key, specs, "table"))
     page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
     systems = {choice.system for spec in page.values() for choice in spec.choices()}
-    tasks = set().union(*(spec.tasks() for spec in page.values()))
+    tasks = {task for spec in page.values() for task in spec.tasks()}
     of_runs = specs[key].rows_from == "runs"
 
     def kept(run: RunRecord, score: ScoreRecord) -> bool:

@@ -42,7 +42,7 @@ def choose(questions: Sequence[Question], works: Mapping[str, Work], budget: flo
     is tried as the first one, and the choice with most expected verdicts is kept; so a cheap first step does
     not keep out a better dear one.
     """
-    found = []
+    found: list[list[Step]] = []
     for first in (None, *steps_after(questions, works, [], budget)):
         chosen = [] if first is None else [first]
         while step := next_step(questions, works, chosen, budget - sum(step.hours for step in chosen)):

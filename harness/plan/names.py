@@ -25,11 +25,6 @@ def is_full_scale(recipe: Recipe) -> bool:
     return FULL_SCALE in recipe.providers
 
 
-def any_small_scale(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> bool:
-    """Returns whether a recipe that shows no paper's setting declares one of the systems."""
-    return not all(is_full_scale(recipes[name]) for name in recipes_of(systems, recipes).values())
-
-
 def limited_tasks(
     recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, Collection[str]]:

@@ -19,7 +19,7 @@ from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
 from harness.plan.ablations import PREFIX
 from harness.plan.entries import Params, Run, check_chains
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
-from harness.plan.names import limited_tasks, select
+from harness.plan.names import limited_tasks, recipes_of, select
 from harness.plan.recipes import (
     DeclaredBackbone,
     DeclaredCorpus,
@@ -148,7 +148,11 @@ class Runs:
         if key in self.found:
             return key
         entry, corpus = self.systems[system], self.corpora[system]
-        _check_method(entry.method)
+        if entry.method not in METHODS:
+            raise InputError(
+                f"method {entry.method!r} is not known, expected one of {', '.join(METHODS)}"
+                f"{near_matches(entry.method, list(METHODS))}; correct the recipe"
+            )
         start = entry.start or Parent(backbone=backbone)
         needs = {
             "corpus": corpus,
@@ -178,20 +182,10 @@ class Runs:
 
 def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
     """Returns the providers that any of the named recipes reads from; all of them for a name of no recipe."""
-    allowed = {provider for name in names for provider in _providers_of(recipes, name)}
+    allowed: set[str] = set()
+    for name in names:
+        owner, _, part = name.partition("/")
+        if owner == PREFIX:
+            owner = recipes_of([part], recipes).get(part, "")
+        allowed.update(recipes[owner].providers if owner in recipes else PROVIDERS)
     return [provider for provider in PROVIDERS if provider in allowed]
-
-
-def _providers_of(recipes: Mapping[str, Recipe], name: str) -> Sequence[str]:
-    owner, _, part = name.partition("/")
-    if owner == PREFIX:
-        return next((recipe.providers for recipe in recipes.values() if part in recipe.systems), PROVIDERS)
-    return recipes[owner].providers if owner in recipes else PROVIDERS
-
-
-def _check_method(name: str) -> None:
-    if name not in METHODS:
-        raise InputError(
-            f"method {name!r} is not known, expected one of {', '.join(METHODS)}"
-            f"{near_matches(name, list(METHODS))}; correct the recipe"
-        )

@@ -1,10 +1,10 @@
-"""Which runs a budget pays: by hand, against every choice there is, and against simpler ways to choose."""
+"""Which runs a budget pays: by hand, and against every choice there is."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -18,10 +18,6 @@ WORKS = {
     "dear": Work("", {"dear": 9.0}, {}),
 }
 OPEN = [Question("a", "simcse", 5, 0.9), Question("b", "sct", 5, 0.8), Question("c", "dear", 5, 0.9)]
-
-
-def expected(steps: Sequence[Step]) -> float:
-    return sum(step.expected for step in steps)
 
 
 def test_what_two_systems_need_is_paid_once() -> None:
@@ -76,26 +72,13 @@ def drawn(rng: random.Random) -> tuple[list[Question], dict[str, Work], float]:
     return questions, works, rng.uniform(5, 60)
 
 
-def by_order(order: Callable[[Step], float], case: tuple[list[Question], dict[str, Work], float]) -> float:
-    """Returns what steps taken in an order yield, each if it still fits."""
-    questions, works, budget = case
-    taken: list[Step] = []
-    singles = [choose([question], works, float("inf"))[0] for question in questions]
-    for step in sorted(singles, key=order):
-        if sum(one.hours for one in taken) + step.hours <= budget:
-            taken.append(step)
-    return expected(taken)
-
-
-def test_the_choice_is_near_the_best_of_all_and_above_chance_and_cheapest_first() -> None:
+def test_the_choice_is_near_the_best_of_all() -> None:
     rng = random.Random(1)
     cases = [drawn(rng) for _ in range(60)]
-    ours = [expected(choose(*case)) for case in cases]
+    ours = [sum(step.expected for step in choose(*case)) for case in cases]
     best = [every_choice(*case) for case in cases]
     assert all(one <= most + 1e-9 for one, most in zip(ours, best, strict=True))
     assert sum(ours) >= 0.97 * sum(best)
-    assert sum(ours) > 1.1 * sum(by_order(lambda step: step.hours, case) for case in cases)
-    assert sum(ours) > 1.2 * sum(by_order(lambda step: rng.random(), case) for case in cases)
 
 
 @pytest.mark.parametrize(

@@ -100,12 +100,10 @@ def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_na
             {"name": "mine", "takes": [{"system": "simcs", "backbones": ["bert-base-uncased"]}]},
             "simcse@bert-base",
         ),
-        ({"name": "mine", "takes": [{"system": "ct", "backbones": []}]}, "backbones"),
         (
             {"name": "mine", "takes": 2 * [{"system": "ct", "backbones": ["bert-base-uncased"]}]},
             "takes ct twice, expected each system once",
         ),
-        ({"name": "mine", "takes": [{"system": "ct", "backbones": ["x"], "seeds": 0}]}, "seeds"),
     ],
 )
 def test_a_wrong_selection_is_one_line(
