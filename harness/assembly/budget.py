@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
-from harness.plan.budget import Question, Step, Work, choose, next_step
+from harness.plan.budget import Question, Step, choose, next_step
 from harness.plan.packing import cores_here
 from harness.plan.prices import works_of
 from harness.plan.recipes import load_recipes
@@ -20,7 +19,6 @@ from harness.report.pages.answers import load_numbers
 from harness.report.tables.cells import Cell
 from harness.report.tables.lookup import find_cells
 from harness.report.tables.model import Table, TableRow, row_label
-from harness.report.verification import Verification
 from harness.results.store import read_results
 
 GOALS = {
@@ -32,65 +30,49 @@ SHOWN = 2
 """Questions that a step names."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """The steps that a budget pays, among how many open questions, and the step after them."""
+def spend(hours: float, goal: str, device: Device) -> str:
+    """Returns which runs answer most questions of a goal within so many hours, as a table for a terminal.
 
-    device: Device
-    cores: int
-    open: int
-    steps: Sequence[Step]
-    following: Step | None
-
-    @property
-    def text(self) -> str:
-        """The choice as a table for a terminal, with the commands that run it."""
-        unit = "GPU hours" if self.device == "cuda" else f"hours on {self.cores} cores"
-        if not self.steps:
-            told = f"; the cheapest takes {self._hours(self.following)}" if self.following else ""
-            return f"no run fits among {self.open} open questions{told}"
-        lines = [f"{'seeds':>5} {'hours':>8} {'total':>8} {'verdicts':>9}  command and what it answers"]
-        total = 0.0
-        for step in self.steps:
-            total += step.hours
-            numbers = f"{step.seeds:>5} {step.hours:>8.2f} {total:>8.2f} {step.expected:>9.2f}"
-            lines.append(f"{numbers}  {step.work} --seeds {step.seeds}")
-            lines.append(f"{'':>34}{_named(step.questions)}")
-        expected = sum(step.expected for step in self.steps)
-        lines.append(f"expected: {expected:.1f} verdicts of {self.open} open questions in {total:.2f} {unit}")
-        if self.following:
-            more = self.following
-            lines.append(
-                f"after that: {more.work} --seeds {more.seeds}, {more.expected:.2f} verdicts in "
-                f"{self._hours(more)}"
-            )
-        return "\n".join([*lines, "run the first line and `sentbench launch`, then ask again"])
-
-    def _hours(self, step: Step) -> str:
-        return f"{step.hours:.2f} h"
-
-
-def spend(hours: float, goal: str, device: Device) -> Budget:
-    """Returns which runs answer most questions of a goal within so many hours; on a CPU with all its cores.
-
-    goal: one of GOALS, or a table. Errors: InputError for an unknown goal.
+    goal: one of GOALS, or a table. On a CPU runs take all its cores. Errors: InputError for an unknown goal.
     """
     recipes = load_recipes()
     results = read_results(SCORES.glob("*.json"))
-    done = Counter(f"{result.run.id}@{result.run.backbone}" for result in results)
-    cores = cores_here() if device == "cpu" else 1
+    done = Counter((result.run.id, result.run.backbone) for result in results)
     works = {
-        name: Work(work.done, _shares(work.each, cores), _shares(work.shared, cores))
-        for name, work in works_of(recipes, done, device).items()
+        work.command: work._replace(done=done[key])
+        for key, work in works_of(recipes, device).items()
+        if work.is_known
     }
     tables = build_tables(evidence_without_plan(results))
     questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in works]
     steps = choose(questions, works, hours)
-    return Budget(device, cores, len(questions), steps, next_step(questions, works, steps))
+    following, open_ones = next_step(questions, works, steps), f"{len(questions)} open questions"
+    if not steps:
+        told = f"; the cheapest takes {following.hours:.2f} h" if following else ""
+        return f"no run fits among {open_ones}{told}"
+    expected, total = sum(step.expected for step in steps), sum(step.hours for step in steps)
+    unit = "GPU hours" if device == "cuda" else f"hours on {cores_here()} cores"
+    lines = [*_listed(steps), f"expected: {expected:.1f} verdicts of {open_ones} in {total:.2f} {unit}"]
+    if following:
+        lines.append(
+            f"after that: {following.work} --seeds {following.seeds}, {following.expected:.2f} verdicts in "
+            f"{following.hours:.2f} h"
+        )
+    return "\n".join([*lines, "run the first line and `sentbench launch`, then ask again"])
 
 
-def _shares(hours: Mapping[str, float], cores: int) -> dict[str, float]:
-    return {name: one / cores for name, one in hours.items()}
+def _listed(steps: Sequence[Step]) -> Iterator[str]:
+    """Yields a heading, and for each step its command and what it answers."""
+    yield f"{'seeds':>5} {'hours':>8} {'total':>8} {'verdicts':>9}  command and what it answers"
+    total = 0.0
+    for step in steps:
+        total += step.hours
+        numbers = f"{step.seeds:>5} {step.hours:>8.2f} {total:>8.2f} {step.expected:>9.2f}"
+        yield f"{numbers}  {step.work} --seeds {step.seeds}"
+        ordered = sorted(step.questions, key=lambda question: -question.chance)
+        named = [f"{question.name}, {question.chance:.0%}" for question in ordered[:SHOWN]]
+        rest = len(ordered) - len(named)
+        yield f"{'':>34}{'; '.join([*named, *([f'{rest} more'] if rest else [])])}"
 
 
 def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow, Cell]]:
@@ -128,22 +110,10 @@ def open_questions(cells: Iterable[tuple[Table, TableRow, Cell]]) -> list[Questi
     found: dict[tuple[str, str, float], Question] = {}
     for table, row, cell in cells:
         known = cell.evidence
-        if known is not None and known.reported.fact not in found:
-            question = _question(f"{row_label(row)} {known.reported.column} ({table.key})", known)
-            if question is not None:
-                found[known.reported.fact] = question
+        plan = None if known is None else known.plan
+        if known is None or plan is None or plan.seeds is None or plan.chance is None or not plan.command:
+            continue
+        name = f"{row_label(row)} {known.reported.column} ({table.key})"
+        question = Question(name, plan.command.partition(" --seeds ")[0], plan.seeds, plan.chance)
+        found.setdefault(known.reported.fact, question)
     return list(found.values())
-
-
-def _question(name: str, known: Verification) -> Question | None:
-    plan = known.plan
-    if plan is None or plan.seeds is None or plan.chance is None or not plan.command:
-        return None
-    return Question(name, plan.command.partition(" --seeds ")[0], plan.seeds, plan.chance)
-
-
-def _named(questions: Sequence[Question]) -> str:
-    ordered = sorted(questions, key=lambda question: -question.chance)
-    named = [f"{question.name}, {question.chance:.0%}" for question in ordered[:SHOWN]]
-    rest = len(ordered) - len(named)
-    return "; ".join([*named, *([f"{rest} more"] if rest else [])])

@@ -7,18 +7,12 @@ from collections.abc import Mapping
 from harness.assembly.pair_sets import pair_sets
 from harness.assembly.stamp import stamp_of
 from harness.declarations import read_declaration, read_declarations
+from harness.facts.spec import load_specs
 from harness.identity import code_base, report_roots
-from harness.paths import (
-    CURVES,
-    LEADERBOARDS,
-    MEASUREMENTS,
-    REPORTS,
-    TABLES,
-    declared,
-)
+from harness.paths import CURVES, LEADERBOARDS, MEASUREMENTS, REPORTS, declared
 from harness.plan.ablations import MARK, changes_of
 from harness.plan.entries import Params
-from harness.plan.names import any_small_scale, table_runs
+from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.formats.citation import WORKS, Work
 from harness.report.pages.content import Ablation, Report, Site, Step
@@ -44,7 +38,8 @@ def report_content(
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
     lacking = unfilled(tables, recipes)
-    small_scale = any_small_scale((run.run.id for run in evidence.results), recipes)
+    declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
+    small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
         title="sentbench",
         code=code_base().fingerprint(report_roots()),
@@ -106,10 +101,10 @@ def ablations_of(params: Params) -> tuple[Ablation, ...]:
 def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict[str, str]:
     """Returns for each table or figure of which no declared run fills a cell what it would take."""
     systems = declared_systems(recipes)
-    wanted = table_runs(TABLES)
+    specs = load_specs()
     found = {}
     for key in tables:
-        runs = wanted.get(key, [])
+        runs = list(specs[key].choices()) if key in specs else []
         if not any(run.system in systems and run.backbone in systems[run.system].backbones for run in runs):
             names = ", ".join(str(run) for run in runs)
             found[key] = f"missing: {names}" if runs else "it holds no scores of runs of ours"

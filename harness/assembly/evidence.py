@@ -10,12 +10,7 @@ from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, load_published
 from harness.facts.run_choice import RunSystem
-from harness.paths import (
-    CONTRIBUTED,
-    LEADERBOARDS,
-    PUBLISHED,
-    declared,
-)
+from harness.paths import CONTRIBUTED, LEADERBOARDS, declared
 from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
 from harness.plan.names import recipes_of
@@ -43,7 +38,7 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
 
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from; the order of systems is that of the scores."""
-    return evidence_on(load_published(declared(PUBLISHED)), load_recipes(), results)
+    return evidence_on(load_published(), load_recipes(), results)
 
 
 def evidence_on(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.compute.pairs import stored_cosines
@@ -29,22 +28,17 @@ def pair_sets(params: Params) -> tuple[PairSet, ...]:
                 EmbeddingStore.load(EMBEDDINGS / key)
             )
             wanted |= dict.fromkeys((name, run.text) for name in run.tasks if ":" not in name)
-    return tuple(_pair_sets(stores, wanted))
-
-
-def _pair_sets(
-    stores: Mapping[str, Sequence[EmbeddingStore]], wanted: Iterable[tuple[str, str]]
-) -> Iterator[PairSet]:
-    for name, text in wanted:
-        for task in build_tasks([name], text=text):
-            if isinstance(task, StsTask) and not task.name.endswith("-dev"):
-                cosines = stored_cosines(task, stores)
-                yield PairSet(
-                    task=task.name,
-                    licence=source_named(task.source).licence,
-                    cosines={system: values.tolist() for system, values in cosines.items()},
-                    **described(task.subsets),
-                )
+    return tuple(
+        PairSet(
+            task=task.name,
+            licence=source_named(task.source).licence,
+            cosines={name: values.tolist() for name, values in stored_cosines(task, stores).items()},
+            **described(task.subsets),
+        )
+        for name, text in wanted
+        for task in build_tasks([name], text=text)
+        if isinstance(task, StsTask) and not task.name.endswith("-dev")
+    )
 
 
 def described(subsets: Subsets) -> dict[str, Any]:

@@ -9,13 +9,7 @@ from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, known_name, load_published
 from harness.facts.spec import TableSpec, check_spec, load_specs
 from harness.facts.verdicts import FAILED
-from harness.paths import (
-    LEADERBOARDS,
-    PUBLISHED,
-    SCORES,
-    TABLES,
-    declared,
-)
+from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.cite import Advice, advice_for
 from harness.report.formats.citation import WORKS, Work
@@ -36,7 +30,7 @@ def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec
     """Returns every declared table by key. Errors: InputError if one names what does not exist."""
     from harness.tasks.registry import TASKS
 
-    specs = load_specs(declared(TABLES))
+    specs = load_specs()
     backbones = {key: system.backbones for key, system in declared_systems(recipes).items()}
     for spec in specs.values():
         check_spec(spec, published, tasks=list(TASKS), systems=backbones)
@@ -63,12 +57,12 @@ def build_one_table(key: str) -> Table:
 
     Errors: InputError for an unknown table.
     """
-    published, recipes = load_published(declared(PUBLISHED)), load_recipes()
+    published, recipes = load_published(), load_recipes()
     specs = checked_specs(published, recipes)
     wanted = page_of(known_name(key, specs, "table"))
     page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
     systems = {choice.system for spec in page.values() for choice in spec.choices()}
-    tasks = {column.task for spec in page.values() for column in (*spec.columns, *spec.parts)}
+    tasks = {task for spec in page.values() for task in spec.tasks()}
     of_runs = specs[key].rows_from == "runs"
 
     def kept(run: RunRecord, score: ScoreRecord) -> bool:
@@ -99,7 +93,7 @@ def verifications(table: str, row: str, column: str) -> list[Verification]:
 
 def reported_systems() -> set[str]:
     """Returns the systems with their backbones of all published rows, `system@backbone` in lower case."""
-    published = load_published(declared(PUBLISHED))
+    published = load_published()
     ledger = load_ledger(declared(LEADERBOARDS / "evidence"), published)
     keys = {row.key for table in published.tables.values() for row in table.rows}
     return {name.lower() for key in keys for name in (key, ledger.plain(key))}

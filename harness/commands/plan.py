@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from harness.disk.records import check_plain
 from harness.errors import InputError
+from harness.facts.spec import load_specs
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.names import table_runs, table_tasks
 from harness.plan.needs import needs_of
 from harness.plan.packing import cores_here, hours_at_once, packing
 from harness.plan.peaks import Peak
@@ -92,8 +92,7 @@ def execute(arguments: argparse.Namespace) -> None:
         arguments.names,
         seeds=arguments.seeds,
         backbones=arguments.backbone,
-        tables=table_runs(),
-        columns=table_tasks(),
+        tables=load_specs(),
         arithmetic=arguments.arithmetic,
     )
     check_runs(params)
@@ -118,7 +117,7 @@ def advise(arguments: argparse.Namespace) -> None:
     from harness.assembly.budget import spend
 
     hours = float(found[1]) / (60 if found[2] == "m" else 1)
-    print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda").text)
+    print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda"))
 
 
 def check_aim(power: float | None, delta: float | None) -> None:

@@ -40,9 +40,9 @@ def hours_here(known: Verification) -> list[str]:
         return []
     command = plan.command.partition(" --seeds ")[0]
     systems = [word.partition("/")[2] for word in command.split() if "/" in word]
-    work = works_of(load_recipes(), {}, "cpu", systems).get(command)
-    if work is None:
+    works = {work.command: work for work in works_of(load_recipes(), "cpu", systems).values()}
+    if command not in works or not works[command].is_known:
         return []
-    cores, needed = packing.cores_here(), work._replace(done=plan.seeds - plan.more).items(plan.seeds)
-    told = duration(3600 * sum(needed.values()) / cores)
+    needed = works[command]._replace(done=plan.seeds - plan.more).items(plan.seeds)
+    told, cores = duration(3600 * sum(needed.values())), packing.cores_here()
     return [f"here       {told} on its {cores} cores, by `sentbench calibrate`"]

@@ -81,17 +81,6 @@ class Pair(NamedTuple):
     margin: float = 0.0
 
 
-def compare_at_a_look(pair: Pair, *, level: float = AT_A_LOOK) -> Comparison | None:
-    """Returns Welch's test of two systems by the seeds up to their last common look, None before the first.
-
-    Its interval has the confidence 1 - level.
-    """
-    look = look_of(min(len(pair.ours), len(pair.theirs)))
-    if not look:
-        return None
-    return statistics.compare_seeds(pair.ours[:look], pair.theirs[:look], confidence=1 - level)
-
-
 def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
     """Returns what a comparison says of a claim that the first is above the second.
 
@@ -110,15 +99,20 @@ def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
 
 
 def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, Claimed]]:
-    """Returns what many comparisons say of their claims, with the false-discovery rate at LEVEL.
+    """Returns Welch's tests of many pairs and what they say of their claims, with the false-discovery rate at
+    LEVEL; the seeds up to the last common look count, before the first look there is no test.
 
     Benjamini-Hochberg, through intervals: of the pairs that reached a look the largest share is answered
     whose answers all hold at the level of a look times that share, and the intervals have that level
     (Benjamini and Yekutieli 2005).
     """
     share = 1.0
+    looks = [look_of(min(len(pair.ours), len(pair.theirs))) for pair in pairs]
     while True:
-        found = [compare_at_a_look(pair, level=share * AT_A_LOOK) for pair in pairs]
+        found = [
+            statistics.compare_seeds(pair.ours[:look], pair.theirs[:look], confidence=1 - share * AT_A_LOOK)
+            for pair, look in zip(pairs, looks, strict=True)
+        ]
         answers = [claimed(one, margin=pair.margin) for one, pair in zip(found, pairs, strict=True)]
         answered = sum(answer != "inconclusive" for answer in answers)
         tested = sum(one is not None for one in found)

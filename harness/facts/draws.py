@@ -52,7 +52,11 @@ def drawn(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: flo
     reach = reach_of(some)
     if reach is not None and not (reach.low - rounding <= reported <= reach.high + rounding):
         return Draw("out of reach", place, reach, count, len(some))
-    return Draw(_luck(place, len(draws)), place, reach, count, len(some))
+    answer: Drawn = "too few runs"
+    if len(draws) >= FEW_RUNS:
+        below, above = place.interval
+        answer = "lucky draw" if below > 0.75 else "unlucky draw" if above < 0.25 else "plausible draw"
+    return Draw(answer, place, reach, count, len(some))
 
 
 def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
@@ -70,11 +74,3 @@ def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
     if between is None:
         return None
     return Interval(min(within.low, between.low), max(within.high, between.high))
-
-
-def _luck(place: Share, draws: int) -> Drawn:
-    if draws < FEW_RUNS:
-        return "too few runs"
-    if place.interval.low > 0.75:
-        return "lucky draw"
-    return "unlucky draw" if place.interval.high < 0.25 else "plausible draw"

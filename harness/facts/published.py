@@ -13,6 +13,10 @@ from pydantic import Field, model_validator
 from harness.declarations import Declaration, Link, read_declaration
 from harness.errors import InputError, near_matches
 from harness.own import declarations_of
+from harness.paths import PUBLISHED, declared
+
+TOLERANCE = 2
+"""Units of the last reported digit by which a reported average may be off the mean of its reported cells."""
 
 
 class Erratum(Declaration):
@@ -60,8 +64,7 @@ class PublishedRow(Declaration):
 class PublishedTable(Declaration):
     """One table or figure. Reported value = raw value x `scale`; `averages` names the columns that are means.
 
-    origin: `paper`, or where else the authors published it. `tolerance`: how far a reported average may be
-    from the mean of its reported cells before it counts as an erratum, in units of the last reported digit.
+    origin: `paper`, or where else the authors published it.
     """
 
     about: str
@@ -71,7 +74,6 @@ class PublishedTable(Declaration):
     columns: list[str]
     averages: dict[str, list[str]] = Field(default_factory=dict)
     origin: Literal["paper", "figure", "readme", "log", "notebook", "code", "other-paper"] = "paper"
-    tolerance: int = 2
     rows: list[PublishedRow]
     note: str = ""
 
@@ -101,7 +103,7 @@ class PublishedTable(Declaration):
             if reported is None or len(known) != len(cells):
                 continue
             expected = math.fsum(known) / len(known)
-            if (abs(reported - expected) > self.tolerance * unit + 1e-9) != (column in declared):
+            if (abs(reported - expected) > TOLERANCE * unit + 1e-9) != (column in declared):
                 raise ValueError(
                     f"{row.key}: {column} is reported as {reported}, its cells average {expected:.4f}"
                 )
@@ -198,10 +200,10 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
     return name
 
 
-def load_published(folder: Path) -> Published:
+def load_published(folder: Path = PUBLISHED) -> Published:
     """Returns the published numbers of a folder, a file a paper."""
     papers: dict[str, PublishedPaper] = {}
-    for path in declarations_of(folder):
+    for path in declarations_of(declared(folder)):
         paper = read_declaration(path, PublishedPaper)
         papers[paper.paper] = paper
     tables = {f"{name}/{key}": table for name, paper in papers.items() for key, table in paper.tables.items()}

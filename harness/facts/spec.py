@@ -13,6 +13,7 @@ from harness.errors import InputError
 from harness.facts.published import Published, known_name
 from harness.facts.run_choice import RunChoice, RunText, split_run
 from harness.own import declarations_of
+from harness.paths import TABLES, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
@@ -179,11 +180,15 @@ class TableSpec(Declaration):
         cells = (self.choice(row, column) for row in self.rows for column in columns)
         yield from dict.fromkeys(choice for choice in cells if choice is not None)
 
+    def tasks(self) -> set[str]:
+        """Returns the tasks of its columns, and of those that feed their means."""
+        return {column.task for column in (*self.columns, *self.parts) if column.task}
 
-def load_specs(folder: Path) -> dict[str, TableSpec]:
+
+def load_specs(folder: Path = TABLES) -> dict[str, TableSpec]:
     """Returns the table specs of a folder by key; two specs with one key are an error."""
     specs: dict[str, TableSpec] = {}
-    for path in declarations_of(folder):
+    for path in declarations_of(declared(folder)):
         spec = read_declaration(path, TableSpec)
         if spec.key in specs:
             raise InputError(

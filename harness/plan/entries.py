@@ -29,7 +29,6 @@ StartFolder = Annotated[str, folder_in("backbones", "artefacts")]
 ParentFolder = Annotated[str, folder_in("artefacts", "teachers", "backbones", "data", "corpora")]
 OriginFolder = Annotated[str, folder_in("data", "backbones")]
 SourceFolder = Annotated[str, folder_in("data")]
-HashFile = RelativePath
 
 
 class Run(Declaration):
@@ -95,7 +94,7 @@ class Run(Declaration):
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
         for need in ("backbone", "parent"):
             entry[need] = entry[need].removesuffix(f"__s{self.seed}")
-        return _sha256(entry)
+        return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
     def training_entry(self) -> dict[str, Any]:
         """Returns what determines the training, for the run's identity."""
@@ -153,7 +152,7 @@ class Read(Declaration):
     """
 
     source: SourceFolder = Field(description="folder data/NAME of the source that this link adds")
-    after: HashFile = Field(description="file of the link before; at the first link the source again")
+    after: RelativePath = Field(description="file of the link before; at the first link the source again")
 
 
 class Source(Declaration):
@@ -234,12 +233,6 @@ class Params(Declaration):
         raise InputError(f"{PARAMS}: {name!r} is not in `reads`, and {reader} needs it; run `sentbench plan`")
 
 
-def check_chain(name: str, users: Collection[str]) -> None:
-    """Raises InputError if something is made over more than LONGEST_CHAIN others: `users`, which need it."""
-    if len(users) > LONGEST_CHAIN:
-        raise InputError(f"{name}: the end of a chain of more than {LONGEST_CHAIN}; declare a shorter one")
-
-
 def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
     """Raises ValueError if one of the things is made from itself, or over more than LONGEST_CHAIN others."""
     try:
@@ -270,7 +263,3 @@ def read_plan() -> Params:
     params = read_params()
     os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
     return params
-
-
-def _sha256(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

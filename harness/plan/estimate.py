@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.data.sources import SOURCES
 from harness.paths import BACKBONES
 from harness.plan.entries import Params, Run
-from harness.plan.peaks import Peak, Peaks, read_peaks
+from harness.plan.peaks import Peak, Peaks, read_peaks, setting_of
 from harness.plan.step_times import (
     BACKWARD,
     DEV_SENTENCES,
@@ -132,7 +132,7 @@ class Estimate:
         shape = self.shape(run.backbone_name)
         if shape is None or not self.steps(run):
             return None
-        return self._peaks.of(run, shape)
+        return self._peaks.peaks.get(setting_of(run, shape))
 
     @cached_property
     def _peaks(self) -> Peaks:

@@ -11,7 +11,7 @@ from typing import Any
 from harness import paths
 from harness.data.sources import SOURCES, source_named
 from harness.errors import InputError, near_matches
-from harness.plan.entries import Params, Run, check_chain
+from harness.plan.entries import Params, Run
 from harness.plan.recipes import BACKBONES, CORPORA, DeclaredBackbone, DeclaredCorpus
 from harness.process import Arithmetic
 
@@ -113,31 +113,19 @@ def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[s
     return {reader: sorted(found) for reader, found in sorted(reads.items())}
 
 
-def _add_backbone(
-    backbones: dict[str, Any],
-    name: str,
-    declared: Mapping[str, DeclaredBackbone],
-    *,
-    users: tuple[str, ...] = (),
-) -> None:
+def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, DeclaredBackbone]) -> None:
     """Adds a backbone and, before it, the one it is cut from."""
     if name not in declared:
         raise InputError(
             f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
         )
-    if name in users:
-        raise InputError(
-            f"backbone {name!r} of recipes/{BACKBONES} is cut from itself, by way of {', '.join(users)}; "
-            "correct its cut"
-        )
-    check_chain(name, users)
     entry = declared[name]
     if entry.words is not None:
         backbones[name] = {"origin": f"{paths.DATA}/{entry.words}", "layers": None, "shape": entry.shape}
     elif entry.cut is None:
         backbones[name] = {"origin": f"{paths.DATA}/{entry.source}", "layers": None}
     else:
-        _add_backbone(backbones, entry.cut, declared, users=(*users, name))
+        _add_backbone(backbones, entry.cut, declared)
         backbones[name] = {"origin": f"{paths.BACKBONES}/{entry.cut}", "layers": entry.layers}
 
 
@@ -151,8 +139,6 @@ def add_corpus(
     path: str,
     derived: Mapping[str, DeclaredCorpus],
     arithmetic: Arithmetic,
-    *,
-    users: tuple[str, ...] = (),
 ) -> None:
     """Adds a derived corpus and, before it, those it is made from; a source's folder adds nothing.
 
@@ -167,11 +153,6 @@ def add_corpus(
     where = f"corpus {name!r} of recipes/{CORPORA}"
     if name in SOURCES:
         raise InputError(f"{where} has the name of a source; rename it")
-    if name in users:
-        raise InputError(
-            f"{where} is made from itself, by way of {', '.join(users)}; correct its origin or tool"
-        )
-    check_chain(name, users)
     entry = derived[name]
     views = read_views(entry.views, where=where)
     if any(needs_tool(view) for view in views) != (entry.tool is not None):
@@ -181,7 +162,7 @@ def add_corpus(
         "tool": corpus_folder(entry.tool or entry.origin, derived),
     }
     for folder in folders.values():
-        add_corpus(corpora, folder, derived, arithmetic, users=(*users, name))
+        add_corpus(corpora, folder, derived, arithmetic)
     corpora[name] = {**entry.model_dump(), **folders, "arithmetic": arithmetic}
 
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 
 from harness.errors import InputError, near_matches
-from harness.facts.run_choice import RunChoice
-from harness.facts.spec import load_specs
-from harness.paths import TABLES, declared
+from harness.facts.spec import TableSpec
 from harness.plan.ablations import MARK, PREFIX, find_ablation
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
 """Recipes that do not read from this provider are no part of `all`: they show no paper's setting."""
-
-Tables = Mapping[str, Collection[RunChoice]]
-"""Key of a table or figure -> the runs that its cells show."""
 
 
 def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[str, str]:
@@ -31,44 +25,18 @@ def is_full_scale(recipe: Recipe) -> bool:
     return FULL_SCALE in recipe.providers
 
 
-def any_small_scale(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> bool:
-    """Returns whether a recipe that shows no paper's setting declares one of the systems."""
-    return not all(is_full_scale(recipes[name]) for name in recipes_of(systems, recipes).values())
-
-
-def table_runs(folder: Path = TABLES) -> dict[str, list[RunChoice]]:
-    """Returns for every table and figure the runs that its cells show; none where no table is declared."""
-    folder = declared(folder)
-    if not folder.is_dir():
-        return {}
-    return {key: list(spec.choices()) for key, spec in load_specs(folder).items()}
-
-
-def table_tasks(folder: Path = TABLES) -> dict[str, set[str]]:
-    """Returns for every table and figure the tasks that its columns show, and those that feed their means."""
-    if not folder.is_dir():
-        return {}
-    return {
-        key: {column.task for column in (*spec.columns, *spec.parts) if column.task}
-        for key, spec in load_specs(folder).items()
-    }
-
-
 def limited_tasks(
-    recipes: Mapping[str, Recipe], names: Iterable[str], columns: Mapping[str, Collection[str]]
+    recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, Collection[str]]:
-    """Returns the tasks of those plan names that ask for some only: tables, figures, recipes with `tasks`.
-
-    columns: the tasks that every table and figure shows.
-    """
+    """Returns the tasks of those plan names that ask for some only: tables, figures, recipes with `tasks`."""
     found: dict[str, Collection[str]] = {}
     for name in names:
         recipe_name, _, part = name.partition("/")
         recipe = recipes.get(recipe_name)
         own = {*recipe.systems, *recipe.groups} if recipe else set()
         key = _table_key(name)
-        if part and part not in own and key in columns:
-            found[name] = columns[key]
+        if part and part not in own and key in tables:
+            found[name] = tables[key].tasks()
         elif recipe and not part and recipe.tasks:
             found[name] = recipe.tasks
     return found
@@ -79,7 +47,7 @@ def _table_key(name: str) -> str:
 
 
 def select(
-    recipes: Mapping[str, Recipe], names: Iterable[str], tables: Tables | None = None
+    recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, System]:
     """Returns the union of the systems that plan names ask for, each with the backbones wanted.
 
@@ -89,13 +57,13 @@ def select(
     """
     chosen: dict[str, System] = {}
     for name in names:
-        for system, entry in _named(recipes, name, tables or {}).items():
+        for system, entry in _named(recipes, name, tables).items():
             known = chosen[system].backbones if system in chosen else []
             chosen[system] = entry.on(list(dict.fromkeys([*known, *entry.backbones])))
     return chosen
 
 
-def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str, System]:
+def _named(recipes: Mapping[str, Recipe], name: str, tables: Mapping[str, TableSpec]) -> dict[str, System]:
     recipe_name, _, part = name.partition("/")
     if name == "all":
         full = [recipe for recipe in recipes.values() if is_full_scale(recipe)]
@@ -113,7 +81,7 @@ def _named(recipes: Mapping[str, Recipe], name: str, tables: Tables) -> dict[str
     table = _table_key(name)
     if table not in tables:
         raise InputError(_unknown(recipes, name, tables))
-    return _shown(recipes, table, tables[table])
+    return _shown(recipes, tables[table])
 
 
 def _taken(recipes: Mapping[str, Recipe], recipe: Recipe) -> dict[str, System]:
@@ -127,21 +95,21 @@ def _taken(recipes: Mapping[str, Recipe], recipe: Recipe) -> dict[str, System]:
     }
 
 
-def _shown(recipes: Mapping[str, Recipe], table: str, runs: Collection[RunChoice]) -> dict[str, System]:
+def _shown(recipes: Mapping[str, Recipe], table: TableSpec) -> dict[str, System]:
     """Returns the systems that a table shows, in the order of the recipes, each with its backbones there."""
     systems = declared_systems(recipes)
     wanted: dict[str, list[str]] = {}
-    for run in runs:
+    for run in table.choices():
         if run.system not in systems or run.backbone not in systems[run.system].backbones:
             known = [f"{system}@{backbone}" for system in systems for backbone in systems[system].backbones]
             raise InputError(
-                f"table {table} shows {run.system}@{run.backbone}, which no recipe declares"
+                f"table {table.key} shows {run.system}@{run.backbone}, which no recipe declares"
                 f"{near_matches(f'{run.system}@{run.backbone}', known)}; correct the table"
             )
         wanted.setdefault(run.system, []).append(run.backbone)
     if not wanted:
         raise InputError(
-            f"plan {table} has no runs: no cell of it shows a system that is run; name another table"
+            f"plan {table.key} has no runs: no cell of it shows a system that is run; name another table"
         )
     return {
         key: system.on([backbone for backbone in system.backbones if backbone in wanted[key]])

@@ -20,6 +20,7 @@ from harness.plan.packing import cores_here
 from harness.plan.step_times import Cost
 
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")
+"""The vocabularies of translators and paraphrasers (Marian, PEGASUS)."""
 COPIES_OF_A_RESUME_POINT = 6
 """Weights on disk while a run trains: the best, the last, one in writing, and parameters with two moments."""
 PATIENCE_HOURS = 24.0
@@ -53,7 +54,11 @@ def needs_of(params: Params, estimate: Estimate) -> list[Need]:
 
 
 def _packages(params: Params) -> Iterator[Need]:
-    augmenters = [name for name in params.sources if _has_sentence_pieces(SOURCES[name])]
+    augmenters = [
+        name
+        for name in params.sources
+        if any(file.endswith(SENTENCE_PIECE_FILES) for file in SOURCES[name].files)
+    ]
     if augmenters:
         for package in SENTENCE_PIECES:
             yield _package(package, f"the tokenizers of {', '.join(augmenters)}", f"pip install {package}")
@@ -61,11 +66,6 @@ def _packages(params: Params) -> Iterator[Need]:
         run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()
     ):
         yield _package("hanlp", "the roles of MoCo's key view", "pip install hanlp, or name a role_file")
-
-
-def _has_sentence_pieces(source: Source) -> bool:
-    """Returns whether a source is a translator or paraphraser (Marian, PEGASUS) with such a vocabulary."""
-    return any(file.endswith(SENTENCE_PIECE_FILES) for file in source.files)
 
 
 def _package(name: str, use: str, provide: str) -> Need:

@@ -13,13 +13,11 @@ USABLE = 0.9
 """The share of a GPU's memory that runs may fill together."""
 CONTEXT = 600 * 2**20
 """Bytes that each process takes of a GPU besides what it allocates: an assumption, not measured here."""
-NOT_MEASURED = "runs a GPU: 1, for no training of this plan was measured on a GPU"
 
 
-def runs_a_gpu(keys: Iterable[str], folder: Path = COSTS) -> int | None:
-    """Returns how many of the largest of these runs fit on the GPU that they were trained on.
-
-    None if no training of them was measured on a GPU: `sentbench train` notes its peak there.
+def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
+    """Returns the line of a plan that says how many of the largest of these runs share the GPU that they were
+    trained on: `sentbench train` notes its peak there.
     """
     fitting = []
     for key in keys:
@@ -27,14 +25,9 @@ def runs_a_gpu(keys: Iterable[str], folder: Path = COSTS) -> int | None:
         cost = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         if "peak_memory" in cost:
             fitting.append(int(USABLE * cost["card_memory"] / (cost["peak_memory"] + CONTEXT)))
-    return max(1, min(fitting)) if fitting else None
-
-
-def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
-    """Returns the line of a plan that says how many runs share a card."""
-    number = runs_a_gpu(keys, folder)
-    if number is None:
-        return NOT_MEASURED
+    if not fitting:
+        return "runs a GPU: 1, for no training of this plan was measured on a GPU"
+    number = max(1, min(fitting))
     share = int(100 / number) / 100
     return f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
 

@@ -33,10 +33,6 @@ class Peaks(Declaration):
 
     peaks: dict[str, Peak]
 
-    def of(self, run: Run, shape: Shape) -> Peak | None:
-        """Returns the peak of a run on a backbone of this shape, None if none was measured."""
-        return self.peaks.get(setting_of(run, shape))
-
 
 def setting_of(run: Run, shape: Shape) -> str:
     """Returns a digest of what decides the sizes of a run's tensors; of fractions whether they are 0."""

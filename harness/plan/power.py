@@ -5,7 +5,8 @@ record.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from harness.facts.evidence.ledger import load_ledger
 from harness.facts.evidence.others import backbone_sd
 from harness.facts.published import load_published
 from harness.facts.statistics import KnownSd
-from harness.paths import LEADERBOARDS, PUBLISHED, declared
+from harness.paths import LEADERBOARDS, declared
 from harness.plan.entries import Params
 from harness.results.schema import ResultFile, ScoreRecord
 from harness.results.store import read_results
@@ -37,43 +38,28 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
 
     scores: folder of the result files. A system that is not trained keeps its one seed.
     """
-    backbones = {run.backbone_name for run in params.runs.values()}
     results = read_results(scores.glob("*.json"), kept=lambda run, score: _of_a_test_set(score))
     own = seed_scores(results)
-    pools = pooled_spreads(own, studied_sds(backbones))
-    seeds: dict[tuple[str, str], int] = {}
-    for run in params.runs.values():
-        seeds[run.id, run.backbone_name] = seeds.get((run.id, run.backbone_name), 0) + 1
+    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published())
+    planned = Counter((run.id, run.backbone_name) for run in params.runs.values())
     trained = {(run.id, run.backbone_name) for run in params.runs.values() if run.train["steps"] != 0}
     lines = [
         f"seeds a side that show a true difference of {delta:g} points with power {power:g} "
         "(two-sided Welch test, 5 %):",
         _line("system", "backbone", "planned", "needed", "sd of the mean correlation"),
     ]
-    for (system, backbone), planned in seeds.items():
-        pool = (
-            shrunk(own.get((system, backbone), ()), pools.get(backbone))
-            if (system, backbone) in trained
-            else Pool(0.0, "not trained")
-        )
-        needed = "?" if pool is None else str(seeds_for(pool.sd, power=power, delta=delta))
-        basis = "not known: run two seeds first" if pool is None else f"{pool.sd:.2f} {pool.source}"
-        lines.append(_line(system, backbone, planned, needed, basis))
+    for (system, backbone), seeds in planned.items():
+        pool: Pool | None = Pool(0.0, "not trained")
+        if (system, backbone) in trained:
+            same = [scores for (_, name), scores in own.items() if name == backbone]
+            shared = pool_of(same, backbone_sd(ledger, backbone, "Avg"))
+            pool = shrunk(own.get((system, backbone), ()), shared)
+        needed, basis = "?", "not known: run two seeds first"
+        if pool is not None:
+            needed = str(statistics.seeds_needed(delta, pool.sd, target=power) if pool.sd else 1)
+            basis = f"{pool.sd:.2f} {pool.source}"
+        lines.append(_line(system, backbone, seeds, needed, basis))
     return "\n".join([*lines, "`--seeds N` plans N seeds for every trained system"])
-
-
-def studied_sds(backbones: Iterable[str]) -> dict[str, KnownSd]:
-    """Returns the standard deviation of the mean of the STS sets in the largest study of each backbone that
-    has one.
-    """
-    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
-    found = {backbone: backbone_sd(ledger, backbone, "Avg") for backbone in sorted(backbones)}
-    return {backbone: spread for backbone, spread in found.items() if spread is not None}
-
-
-def seeds_for(sd: float, *, power: float, delta: float) -> int:
-    """Returns the seeds a side: Student's test, as Welch's is at equal sd and n. 1 where nothing varies."""
-    return 1 if sd == 0 else statistics.seeds_needed(delta, sd, target=power)
 
 
 def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[float]]:
@@ -103,32 +89,13 @@ def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
     return Pool(math.sqrt(variance), basis)
 
 
-def pooled_spreads(
-    scores: Mapping[tuple[str, str], Sequence[float]], known: Mapping[str, KnownSd]
-) -> dict[str, Pool]:
-    """Returns the sd between seeds by backbone, pooled over its systems with two seeds or more.
+def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Pool | None:
+    """Returns the sd between the seeds of a backbone, None where nothing is known.
 
-    scores: as `seed_scores`. known: the standard deviation that a larger study gives, by backbone. Backbones
-    that were not run, or that show less with fewer than `SMALL_SAMPLE` seeds, have it.
+    groups: the scores of each of its systems; their variances are averaged, weighted by n - 1. study: what a
+    larger study gives. It counts where no system has two seeds, or where fewer than `SMALL_SAMPLE` seeds
+    show less.
     """
-    values: dict[str, dict[str, Sequence[float]]] = {}
-    for (system, backbone), found in scores.items():
-        values.setdefault(backbone, {})[system] = found
-    pools = {}
-    for backbone in dict.fromkeys([*values, *known]):
-        own = pooled_sd(values.get(backbone, {}).values())
-        study = None
-        if backbone in known:
-            study = Pool(known[backbone].sd, f"in a public study of {known[backbone].n} seeds")
-        if own is not None and (study is None or own[1] >= statistics.SMALL_SAMPLE or own[0] >= study.sd):
-            pools[backbone] = Pool(own[0], f"pooled over {own[1]} seeds of ours")
-        elif study is not None:
-            pools[backbone] = study
-    return pools
-
-
-def pooled_sd(groups: Iterable[Sequence[float]]) -> tuple[float, int] | None:
-    """Returns the root mean variance, weighted by n - 1, and the number of seeds; None without a pair."""
     squares, freedom, seeds = 0.0, 0, 0
     for values in groups:
         sd = statistics.sample_sd(values)
@@ -136,7 +103,10 @@ def pooled_sd(groups: Iterable[Sequence[float]]) -> tuple[float, int] | None:
             squares += (len(values) - 1) * sd**2
             freedom += len(values) - 1
             seeds += len(values)
-    return (math.sqrt(squares / freedom), seeds) if freedom else None
+    own = Pool(math.sqrt(squares / freedom), f"pooled over {seeds} seeds of ours") if freedom else None
+    if study is None or (own is not None and (seeds >= statistics.SMALL_SAMPLE or own.sd >= study.sd)):
+        return own
+    return Pool(study.sd, f"in a public study of {study.n} seeds")
 
 
 def mean_correlation(result: ResultFile) -> float | None:

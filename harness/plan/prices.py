@@ -1,67 +1,82 @@
-"""What one more seed of a system takes: GPU hours, and the command that plans it."""
+"""What one more seed of a system takes: hours, and the command that plans it."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.facts.price import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
-from harness.plan.budget import Work
+from harness.plan import packing
 from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import Recipe
 from harness.plan.resolve import resolve
-from harness.plan.step_times import Cost, Device, read_step_times
+from harness.plan.step_times import Device, read_step_times
 
 SEED = re.compile(r"(?<=__s)\d+")
 """The seed in the key of a run."""
+
+Item = tuple[str, int | None]
+"""One training or encoding: its name, and its seed where every seed needs its own."""
+
+
+class Work(NamedTuple):
+    """What the seeds of a system take, by the command that plans them.
+
+    each: hours by name of what every seed needs, its parents with it; shared: of what all seeds need once;
+    nan where not known. corpora: derived corpora whose making no hours count. done: seeds on record.
+    """
+
+    command: str
+    each: Mapping[str, float]
+    shared: Mapping[str, float]
+    corpora: str = ""
+    done: int = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the hours of all of it are known."""
+        return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
+
+    def items(self, seeds: int) -> dict[Item, float]:
+        """Returns what so many seeds in all still take, with its hours."""
+        if seeds <= self.done:
+            return {}
+        items: dict[Item, float] = {
+            (name, seed): hours for seed in range(self.done, seeds) for name, hours in self.each.items()
+        }
+        if not self.done:
+            items |= {(name, None): hours for name, hours in self.shared.items()}
+        return items
 
 
 def seed_prices(
     recipes: Mapping[str, Recipe], systems: Collection[str] | None = None
 ) -> dict[tuple[str, str], Price]:
-    """Returns the price of a seed by system and backbone, of systems that a full-scale recipe declares.
+    """Returns the price of a seed by system and backbone; arguments and errors as of `works_of`.
 
-    systems: only these, and those that they need; by default all. A price is what the command's dry run
-    prints: the parents and teachers that a seed needs count with it, those that all seeds share once.
-    Errors: as `resolve` and `read_step_times`.
+    A price is what the command's dry run prints.
     """
-    found = {}
-    for system, (needs, one, shared, command) in _planned(recipes, systems, "cuda").items():
-        corpora = ", ".join(sorted(needs.corpora(one)))
-        found[system] = Price(needs.hours(one - shared), command, needs.hours(shared), corpora)
-    return found
+    return {
+        key: Price(_total(work.each), work.command, _total(work.shared), work.corpora)
+        for key, work in works_of(recipes, "cuda", systems).items()
+    }
 
 
 def works_of(
-    recipes: Mapping[str, Recipe],
-    done: Mapping[str, int],
-    device: Device,
-    systems: Collection[str] | None = None,
-) -> dict[str, Work]:
-    """Returns what the seeds of each full-scale system take, by the command that plans them.
+    recipes: Mapping[str, Recipe], device: Device, systems: Collection[str] | None = None
+) -> dict[tuple[str, str], Work]:
+    """Returns what the seeds of each system take that a full-scale recipe declares, by system and backbone.
 
-    done: seeds on record by system@backbone. systems: only these; by default all. Systems whose hours are not
-    known are left out. Hours of a CPU are those of one core. Errors: as `seed_prices`.
+    systems: only these; by default all. On a CPU runs take all its cores.
+    Errors: as `resolve` and `read_step_times`.
     """
-    found = {}
-    for (system, backbone), (needs, one, shared, command) in _planned(recipes, systems, device).items():
-        if needs.hours(one) is not None:
-            each = {SEED.sub("", folder): needs.hours([folder]) or 0.0 for folder in one - shared}
-            once = {folder: needs.hours([folder]) or 0.0 for folder in shared}
-            found[command] = Work(done.get(f"{system}@{backbone}", 0), each, once)
-    return found
-
-
-def _planned(
-    recipes: Mapping[str, Recipe], systems: Collection[str] | None, device: Device
-) -> dict[tuple[str, str], tuple[Needs, set[str], set[str], str]]:
-    """Returns by system and backbone what its first seed needs, what all share, and the planning command."""
     homes = {
         system: name
         for name, recipe in recipes.items()
@@ -72,61 +87,58 @@ def _planned(
     if not homes:
         return {}
     names = ["all"] if systems is None else [f"{home}/{system}" for system, home in homes.items()]
-    needs = Needs(resolve(recipes, names, seeds=2), device)
-    seeds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    backbones: defaultdict[str, set[str]] = defaultdict(set)
-    for key, run in needs.params.runs.items():
-        seeds[run.id, run.backbone_name].append(key)
-        backbones[run.id].add(run.backbone_name)
+    params = resolve(recipes, names, seeds=2)
+    hours = _hours(params, device)
+    seeds: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for key, run in params.runs.items():
+        seeds[run.id][run.backbone_name].append(key)
     found = {}
-    for (system, backbone), keys in seeds.items():
-        if system not in homes:
-            continue
-        one = needs.of(keys[0])
-        shared = one & needs.of(keys[1]) if len(keys) > 1 else set()
-        command = f"sentbench plan {homes[system]}/{system}"
-        if len(backbones[system]) > 1:
-            command += f" --backbone {backbone}"
-        found[system, backbone] = (needs, one, shared, command)
+    for system in homes:
+        for backbone, keys in seeds[system].items():
+            one = _needed(params, keys[0])
+            shared = one & _needed(params, keys[1]) if len(keys) > 1 else set()
+            command = f"sentbench plan {homes[system]}/{system}"
+            if len(seeds[system]) > 1:
+                command += f" --backbone {backbone}"
+            found[system, backbone] = Work(
+                command,
+                {SEED.sub("", folder): hours[folder] for folder in one - shared},
+                {folder: hours[folder] for folder in shared},
+                ", ".join(sorted(_corpora(params, one))),
+            )
     return found
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What each run of a plan needs to be there before it, by the folders that it reads."""
+def _needed(params: Params, key: str) -> set[str]:
+    """Returns the folders of a run, of the runs that it needs, and of the teachers' vectors."""
+    found, wanted = set(), [f"{ARTEFACTS}/{key}"]
+    while wanted:
+        folder = wanted.pop()
+        found.add(folder)
+        if Path(folder).parent == ARTEFACTS:
+            run = params.runs[Path(folder).name]
+            needed = [run.parent, run.backbone]
+            wanted += [path for path in needed if Path(path).parent in (ARTEFACTS, TEACHERS)]
+    return found
 
-    params: Params
-    device: Device = "cuda"
-    _hours: dict[str, float | None] = field(default_factory=dict)
 
-    def of(self, key: str) -> set[str]:
-        """Returns the folders of a run, of the runs that it needs, and of the teachers' vectors."""
-        found, wanted = set(), [f"{ARTEFACTS}/{key}"]
-        while wanted:
-            folder = wanted.pop()
-            found.add(folder)
-            if Path(folder).parent == ARTEFACTS:
-                run = self.params.runs[Path(folder).name]
-                needed = [run.parent, run.backbone]
-                wanted += [path for path in needed if Path(path).parent in (ARTEFACTS, TEACHERS)]
-        return found
+def _hours(params: Params, device: Device) -> dict[str, float]:
+    """Returns the hours on a device by the folder of a run or of a teacher's vectors, nan if not known."""
+    estimate, cores = Estimate(params, read_step_times()), packing.cores_here()
+    costs = {f"{ARTEFACTS}/{key}": estimate.run(run) for key, run in params.runs.items()}
+    costs |= {f"{TEACHERS}/{name}": estimate.teacher(name) for name in params.teachers}
+    return {
+        folder: math.nan if cost is None else cost.gpu_hours if device == "cuda" else cost.cpu_hours / cores
+        for folder, cost in costs.items()
+    }
 
-    def hours(self, folders: Iterable[str]) -> float | None:
-        """Returns the hours that folders take on the device, None if those of one are not known."""
-        if not self._hours:
-            estimate = Estimate(self.params, read_step_times())
-            costs: dict[str, Cost | None] = {}
-            costs |= {f"{ARTEFACTS}/{key}": estimate.run(run) for key, run in self.params.runs.items()}
-            costs |= {f"{TEACHERS}/{name}": estimate.teacher(name) for name in self.params.teachers}
-            part = "gpu_hours" if self.device == "cuda" else "cpu_hours"
-            self._hours.update(
-                {key: None if cost is None else getattr(cost, part) for key, cost in costs.items()}
-            )
-        hours = [self._hours[folder] for folder in folders]
-        known = [hour for hour in hours if hour is not None]
-        return sum(known) if len(known) == len(hours) else None
 
-    def corpora(self, folders: Iterable[str]) -> set[str]:
-        """Returns the derived corpora that the runs among folders read, whose making no hours count."""
-        runs = [self.params.runs[Path(folder).name] for folder in folders if Path(folder).parent == ARTEFACTS]
-        return {Path(run.corpus).name for run in runs if Path(run.corpus).parent == CORPORA}
+def _corpora(params: Params, folders: Collection[str]) -> set[str]:
+    """Returns the derived corpora that the runs among folders read."""
+    runs = [params.runs[Path(folder).name] for folder in folders if Path(folder).parent == ARTEFACTS]
+    return {Path(run.corpus).name for run in runs if Path(run.corpus).parent == CORPORA}
+
+
+def _total(hours: Mapping[str, float]) -> float | None:
+    total = sum(hours.values())
+    return None if math.isnan(total) else total

@@ -12,7 +12,6 @@ from harness.cli import main
 from harness.commands.plan import describe, is_done
 from harness.facts.spec import load_specs
 from harness.plan.entries import read_params
-from harness.plan.names import table_runs, table_tasks
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 
@@ -24,14 +23,15 @@ def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-PLANNABLE = sorted(key for key, runs in table_runs(ROOT / "leaderboards/tables").items() if runs)
+TABLES = load_specs(ROOT / "leaderboards/tables")
+PLANNABLE = sorted(key for key, spec in TABLES.items() if list(spec.choices()))
 """Every table and figure that shows runs."""
 
 
 def test_every_table_and_figure_can_be_planned_by_its_name() -> None:
-    recipes, tables = load_recipes(), table_runs()
+    recipes = load_recipes()
     for key in PLANNABLE:
-        params = resolve(recipes, [key], seeds=1, tables=tables)
+        params = resolve(recipes, [key], seeds=1, tables=TABLES)
         assert params.runs, key
     assert len(PLANNABLE) > 25
     assert {"pcl/table2", "dclr/fig6a", "ptbert/table5c", "sct/table2", "una/table1"} <= set(PLANNABLE)
@@ -39,10 +39,10 @@ def test_every_table_and_figure_can_be_planned_by_its_name() -> None:
 
 def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_its_tasks() -> None:
     """Tables 2 of SCT and DCLR print STS alone; their systems are re-ranked and classified elsewhere."""
-    recipes, tables, columns = load_recipes(), table_runs(), table_tasks()
+    recipes = load_recipes()
 
     def sources(*names: str) -> set[str]:
-        return set(resolve(recipes, names, seeds=1, tables=tables, columns=columns).sources)
+        return set(resolve(recipes, names, seeds=1, tables=TABLES).sources)
 
     elsewhere = {"askubuntu", "scidocs", "snli", "mr", "trec"}
     for table in ("sct/table2", "dclr/table2"):
@@ -55,15 +55,14 @@ def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_it
     one = "baselines/whitening"
     assert sources("dclr/table2", one) == sources("dclr/table2") | sources(one)
     assert not sources("dclr/table2", one) & {"askubuntu", "scidocs"}
-    both = resolve(recipes, ["dclr/table2", one], seeds=1, tables=tables, columns=columns).runs
-    alone = resolve(recipes, [one], seeds=1, tables=tables, columns=columns).runs
+    both = resolve(recipes, ["dclr/table2", one], seeds=1, tables=TABLES).runs
+    alone = resolve(recipes, [one], seeds=1, tables=TABLES).runs
     assert alone.items() <= both.items()
 
 
 def test_runs_of_a_table_keep_every_task_whose_data_is_there_anyway() -> None:
     """SICK-E reads the file of SICK-R; SNLI, the other task of its suite, has a file of its own."""
-    recipes, tables = load_recipes(), table_runs()
-    params = resolve(recipes, ["sct/table2"], seeds=1, tables=tables, columns=table_tasks())
+    params = resolve(load_recipes(), ["sct/table2"], seeds=1, tables=TABLES)
     tasks = params.runs["sct-bert-tiny__bert-tiny__s0"].tasks
     assert tasks == ["sts", "STSB-dev", "SICK-E"]
 
@@ -82,7 +81,7 @@ def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
 
 
 def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -> None:
-    params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=table_runs())
+    params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=TABLES)
     lines = describe(params).splitlines()
     assert " ".join(lines[0].split()) == "system backbone runs done steps of batch GPU h core h disk GPU GB"
     rows = {line.split()[0]: line.split() for line in lines[1:]}
@@ -99,7 +98,7 @@ def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -
 
 
 def test_all_lists_every_full_scale_run() -> None:
-    params = resolve(load_recipes(), ["all"], seeds=1, tables=table_runs())
+    params = resolve(load_recipes(), ["all"], seeds=1, tables=TABLES)
     shown = describe(params)
     assert all(run.id in shown for run in params.runs.values())
     assert "no estimate" not in shown

@@ -9,22 +9,19 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.cli import main
 from harness.errors import InputError
 from harness.plan.entries import LONGEST_CHAIN, read_params
+from harness.plan.recipes import Parent, Recipe, load_recipes
+from harness.plan.resolve import resolve
 
 ROOT = Path(__file__).parents[3]
 PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())
 RUN, OTHER = "simcse-small__words-50d__s0", "simcse-small__words-50d__s1"
 CYCLES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "reads": (("reads", "evaluation-senteval", "after", ".fingerprints/data/evaluation-senteval.txt"),),
-    "backbones": (("backbones", "minilm-l2", "origin", "backbones/minilm-l2"),),
-    "corpora": (("corpora", "wiki-small-views", "origin", "corpora/wiki-small-views"),),
-    "tools": (("corpora", "wiki-small-views", "tool", "corpora/wiki-small-views"),),
-    "parents": (("runs", RUN, "parent", f"artefacts/{RUN}"),),
-    "starts": (("runs", RUN, "backbone", f"artefacts/{RUN}"),),
-    "two runs": (
-        ("runs", RUN, "parent", f"artefacts/{OTHER}"),
+    "a corpus is its tool": (("corpora", "wiki-small-views", "tool", "corpora/wiki-small-views"),),
+    "a run starts from another one, which has it as parent": (
+        ("runs", RUN, "backbone", f"artefacts/{OTHER}"),
         ("runs", OTHER, "parent", f"artefacts/{RUN}"),
     ),
     "two backbones": (
@@ -81,24 +78,6 @@ def test_a_portable_run_that_needs_something_native_is_one_line(
     read_params(written(tmp_path, params))
 
 
-def test_a_cycle_of_several_reads_is_one_line_and_each_link_alone_is_none(tmp_path: Path) -> None:
-    params = deepcopy(PARAMS)
-    names = [f"link-{number}" for number in range(5)]
-    for name, before in zip(names, [names[-1], *names], strict=False):
-        params["reads"][name] = {"source": "data/stsb", "after": f".fingerprints/data/{before}.txt"}
-    with pytest.raises(InputError, match="made from itself"):
-        read_params(written(tmp_path, params))
-    params["reads"][names[0]]["after"] = "data/stsb"
-    assert read_params(written(tmp_path, params)).folders_read(names[-1]) == ["data/stsb"] * 5
-
-
-def test_a_link_to_nothing_is_one_line(tmp_path: Path) -> None:
-    params = deepcopy(PARAMS)
-    params["reads"]["selection-senteval"]["after"] = ".fingerprints/data/nothing.txt"
-    with pytest.raises(InputError, match="'nothing' is not in `reads`"):
-        read_params(written(tmp_path, params)).folders_read("selection-senteval")
-
-
 @pytest.mark.parametrize(("length", "message"), [(LONGEST_CHAIN, ""), (3000, "more than 100 others")])
 def test_a_chain_of_backbones_in_the_plan_may_be_long_but_not_endless(
     tmp_path: Path, length: int, message: str
@@ -115,49 +94,30 @@ def test_a_chain_of_backbones_in_the_plan_may_be_long_but_not_endless(
         assert len(read_params(path).backbones) > length - 2
 
 
-def recipes_with(folder: Path, name: str, text: str) -> None:
-    """Copies the project's declarations and appends to one of its recipes."""
-    for room in ("leaderboards", "methods", "harness"):
-        (folder / room).symlink_to(ROOT / room)
-    (folder / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    (folder / "recipes").mkdir()
-    for path in (ROOT / "recipes").glob("*.yaml"):
-        more = text if path.name == name else ""
-        (folder / "recipes" / path.name).write_text(path.read_text() + more)
-
-
-def chained(kind: str) -> tuple[str, str]:
-    """Returns which recipe a chain of 3000 is appended to, and the chain, whose end the small plan uses."""
-    if kind == "backbones":
-        links = [f"c{n}: {{cut: {f'c{n - 1}' if n else 'minilm-l6'}, layers: 1}}\n" for n in range(3000)]
-        return "backbones.yaml", "".join(links)
-    views = "views: [{kind: swap, column: 0, share: 0.1, at_least: 1, clean: false}]"
-    return "corpora.yaml", "".join(
-        f"c{n}: {{origin: {f'c{n - 1}' if n else 'wiki-small'}, seed: 0, {views}}}\n" for n in range(3000)
-    )
+def declared(kind: str, folder: Path) -> dict[str, Recipe]:
+    """Returns the recipes, with the other declarations in a folder; one kind has a chain of 3000."""
+    recipes = load_recipes(ROOT / "recipes")
+    for name in ("backbones.yaml", "corpora.yaml"):
+        (folder / name).write_text((ROOT / "recipes" / name).read_text())
+    views = [{"kind": "swap", "column": 0, "share": 0.1, "at_least": 1, "clean": False}]
+    system = recipes["small"].systems["simcse-small"]
+    chain: dict[str, Any] = {}
+    for number in range(3000):
+        before = f"c{number - 1}" if number else None
+        chain[f"c{number}"] = {
+            "backbones": {"cut": before or "minilm-l6", "layers": 1},
+            "corpora": {"origin": before or "wiki-small", "seed": 0, "views": views},
+            "runs": system.model_copy(update={"start": Parent(run=before) if before else None}),
+        }[kind]
+    if kind == "runs":
+        return {"small": recipes["small"].model_copy(update={"systems": chain})}
+    with (folder / f"{kind}.yaml").open("a") as file:
+        yaml.safe_dump(chain, file)
+    return recipes
 
 
 @pytest.mark.parametrize("kind", ["backbones", "corpora", "runs"])
-def test_three_thousand_chained_declarations_are_one_line(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    system = "method: simcse, use: [base], config: {}"
-    if kind == "runs":
-        name, text = "", ""
-        starts = ["", *(f", start: {{run: c{n}}}" for n in range(2999))]
-        runs = [f"{{id: c{n}, {system}, backbones: [words-50d]{start}}}" for n, start in enumerate(starts)]
-    else:
-        name, text = chained(kind)
-        backbone, corpus = ("c2999", "wiki-small") if kind == "backbones" else ("words-50d", "c2999")
-        runs = [f"{{id: c2999, {system}, backbones: [{backbone}], corpus: {corpus}}}"]
-    recipes_with(tmp_path, name, text)
-    small = tmp_path / "recipes/small.yaml"
-    lines = "".join(f"  - {run}\n" for run in runs)
-    small.write_text(small.read_text().replace("\nruns:\n", f"\nruns:\n{lines}"))
-    monkeypatch.chdir(tmp_path)
-    before = (tmp_path / "params.yaml").read_bytes()
-    assert main(["plan", "small/c2999"]) == 2
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert "chain of more than 100" in told.err
-    assert (tmp_path / "params.yaml").read_bytes() == before
+def test_three_thousand_chained_declarations_are_one_line(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="over more than 100 others") as caught:
+        resolve(declared(kind, tmp_path), ["small"], folder=tmp_path)
+    assert len(str(caught.value).splitlines()) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from harness.data.sources import ProviderName
 from harness.errors import InputError
-from harness.facts.run_choice import RunChoice
+from harness.facts.spec import TableSpec
 from harness.plan.names import select
 from harness.plan.recipes import Recipe, System
 
@@ -44,12 +44,23 @@ RECIPES = {
     "small": recipe("small", SMALL, system("tiny", "simcse", "released", "minilm")),
     "small-paper": recipe("small-paper", SMALL, system("tiny-paper", "simcse", "tiny", "minilm")),
 }
+
+
+def table(key: str, *runs: str) -> TableSpec:
+    rows = [{"title": run, "run": run} for run in runs]
+    columns = [{"key": "Avg", "task": "STSB"}]
+    return TableSpec.model_validate({"key": key, "title": key, "columns": columns, "rows": rows})
+
+
 TABLES = {
-    "pcl/table2": [RunChoice("pcl", "roberta"), RunChoice("simcse", "bert", seeds=(42,))],
-    "pcl/fig3": [RunChoice("pcl", "bert"), RunChoice("pcl-k1", "bert")],
-    "pcl/table9": [RunChoice("pcl-k9", "bert")],
-    "pcl/table8": [RunChoice("pcl-k1", "roberta")],
-    "pcl/table1": [],
+    spec.key: spec
+    for spec in (
+        table("pcl/table2", "pcl@roberta", "simcse@bert"),
+        table("pcl/fig3", "pcl@bert", "pcl-k1@bert"),
+        table("pcl/table9", "pcl-k9@bert"),
+        table("pcl/table8", "pcl-k1@roberta"),
+        table("pcl/table1"),
+    )
 }
 
 

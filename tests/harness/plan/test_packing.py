@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from harness.disk.files import write_json
-from harness.plan.packing import CONTEXT, NOT_MEASURED, hours_at_once, packing, runs_a_gpu
+from harness.plan.packing import CONTEXT, hours_at_once, packing
 from harness.stages.train import gpu_memory
 
 GIB = 2**30
@@ -20,21 +20,18 @@ def test_runs_share_a_gpu_as_the_largest_of_them_allows(tmp_path: Path) -> None:
     for key, peak in {"large": 24 * GIB, "small": 8 * GIB}.items():
         write_json(tmp_path / f"{key}.train.json", {"peak_memory": peak - CONTEXT, "card_memory": 80 * GIB})
     write_json(tmp_path / "here.train.json", {"train_seconds": 1.0})
-    assert runs_a_gpu(["large", "small", "here", "absent"], tmp_path) == 3
-    assert runs_a_gpu(["small"], tmp_path) == 9
-    assert packing(["large"], tmp_path).endswith(
-        "3, by the largest peak of memory measured; --gpus-per-run 0.33"
-    )
+    told = "runs a GPU: 3, by the largest peak of memory measured; --gpus-per-run 0.33"
+    assert packing(["large", "small", "here", "absent"], tmp_path) == told
+    assert packing(["small"], tmp_path).startswith("runs a GPU: 9, ")
 
 
 def test_a_run_that_fills_a_gpu_has_it_alone(tmp_path: Path) -> None:
     write_json(tmp_path / "x.train.json", {"peak_memory": 79 * GIB, "card_memory": 80 * GIB})
-    assert runs_a_gpu(["x"], tmp_path) == 1
+    assert packing(["x"], tmp_path).endswith("--gpus-per-run 1")
 
 
 def test_without_a_measurement_a_run_has_its_gpu_alone(tmp_path: Path) -> None:
-    assert runs_a_gpu(["absent"], tmp_path) is None
-    assert packing(["absent"], tmp_path) == NOT_MEASURED
+    assert packing(["absent"], tmp_path).startswith("runs a GPU: 1, for no training")
 
 
 def test_side_by_side_takes_the_sum_over_the_slots_or_the_longest() -> None:

@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.facts.statistics import KnownSd
-from harness.plan.names import table_runs
+from harness.facts.spec import load_specs
+from harness.facts.statistics import KnownSd, seeds_needed
 from harness.plan.power import (
     Pool,
     mean_correlation,
-    pooled_sd,
-    pooled_spreads,
+    pool_of,
     propose_seeds,
     seed_scores,
-    seeds_for,
     shrunk,
 )
 from harness.plan.recipes import load_recipes
@@ -30,45 +28,19 @@ ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"
 
 
-@pytest.mark.parametrize(("effect", "seeds"), [(0.2, 394), (0.5, 64), (0.8, 26), (1.0, 17), (1.2, 12)])
-def test_seeds_are_those_of_the_standard_table_for_two_samples(effect: float, seeds: int) -> None:
-    """80 % power, two-sided 5 %, as textbooks list it; the effect is the difference in units of the sd."""
-    assert seeds_for(1.0, power=0.8, delta=effect) == seeds
-    assert seeds_for(0.84, power=0.8, delta=0.84 * effect) == seeds
-
-
-def test_power_is_that_of_the_noncentral_t_and_one_seed_less_is_too_few() -> None:
-    """n a side: 2 (n - 1) degrees of freedom, shift delta / sd sqrt(n / 2)."""
-
-    def power(n: int) -> float:
-        freedom, shift = 2 * (n - 1), 0.5 / 0.84 * math.sqrt(n / 2)
-        critical = stats.t.ppf(0.975, freedom)
-        return float(stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift))
-
-    needed = seeds_for(0.84, power=0.8, delta=0.5)
-    assert power(needed) >= 0.8 > power(needed - 1)
-
-
 def test_that_many_seeds_show_the_difference_in_four_of_five_simulated_welch_tests() -> None:
     rng = np.random.default_rng(0)
-    n = seeds_for(0.84, power=0.8, delta=0.5)
+    n = seeds_needed(0.5, 0.84)
     ours, theirs = rng.normal(0.5, 0.84, (4000, n)), rng.normal(0.0, 0.84, (4000, n))
     found = stats.ttest_ind(ours, theirs, axis=1, equal_var=False).pvalue < 0.05
     assert abs(found.mean() - 0.8) < 0.03
 
 
-def test_more_power_a_smaller_difference_and_more_spread_need_more_seeds() -> None:
-    base = seeds_for(1.0, power=0.8, delta=0.5)
-    assert seeds_for(1.0, power=0.9, delta=0.5) > base
-    assert seeds_for(1.0, power=0.8, delta=0.4) > base
-    assert seeds_for(1.2, power=0.8, delta=0.5) > base
-    assert seeds_for(0.0, power=0.8, delta=0.5) == 1
-
-
 def test_the_pooled_sd_weights_variances_by_their_degrees_of_freedom() -> None:
     """Variances 4 (three seeds) and 1 (two seeds): (2 * 4 + 1 * 0.5) / 3; a single seed tells nothing."""
-    assert pooled_sd([[70, 72, 74], [60, 61], [50]]) == (math.sqrt(8.5 / 3), 5)
-    assert pooled_sd([[50], []]) is None
+    found = pool_of([[70, 72, 74], [60, 61], [50]], None)
+    assert found == Pool(math.sqrt(8.5 / 3), "pooled over 5 seeds of ours")
+    assert pool_of([[50], []], None) is None
 
 
 @pytest.fixture
@@ -81,9 +53,9 @@ def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorde
     assert [mean_correlation(result) for result in recorded[:3]] == pytest.approx(
         [0.6, 0.60667, 0.63333], abs=1e-5
     )
-    pool = pooled_spreads(seed_scores(recorded), {})["toy"]
+    pool = pool_of(seed_scores(recorded).values(), None)
+    assert pool is not None
     assert pool.sd == pytest.approx(1.764, abs=1e-3)
-    assert pool.source == "pooled over 3 seeds of ours"
 
 
 def test_the_mean_correlation_is_that_of_the_selected_weights_on_test_sets(
@@ -115,14 +87,13 @@ def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() ->
     assert shrunk([70], None) is None
 
 
-def study(sd: float, backbone: str = "toy") -> dict[str, KnownSd]:
-    return {backbone: KnownSd(sd, 50)}
-
-
-def test_a_study_of_many_seeds_is_a_floor_for_a_few_of_ours(recorded: list[ResultFile]) -> None:
-    assert pooled_spreads(seed_scores(recorded), study(2.5))["toy"].sd == pytest.approx(2.5)
-    assert pooled_spreads(seed_scores(recorded), study(1.0))["toy"].sd == pytest.approx(1.764, abs=1e-3)
-    assert pooled_spreads({}, study(2.5, "other"))["other"].source == "in a public study of 50 seeds"
+def test_a_study_of_many_seeds_is_a_floor_for_a_few_of_ours() -> None:
+    """Three seeds with an sd of 2; ten that show less than the study speak for themselves."""
+    few, many = [[70.0, 72.0, 74.0]], [[70.0, 72.0] * 5]
+    assert pool_of(few, KnownSd(2.5, 50)) == Pool(2.5, "in a public study of 50 seeds")
+    assert pool_of(few, KnownSd(1.0, 50)) == pool_of(few, None)
+    assert pool_of(many, KnownSd(2.5, 50)) == pool_of(many, None)
+    assert pool_of([], KnownSd(2.5, 50)) == Pool(2.5, "in a public study of 50 seeds")
 
 
 def test_a_proposal_names_every_system_its_seeds_and_its_basis(
@@ -130,7 +101,7 @@ def test_a_proposal_names_every_system_its_seeds_and_its_basis(
 ) -> None:
     """BERT-base has a study with an sd of 0.84, RoBERTa-base one that did not converge, glove none."""
     monkeypatch.chdir(ROOT)
-    params = resolve(load_recipes(), ["pcl/table2"], tables=table_runs())
+    params = resolve(load_recipes(), ["pcl/table2"], tables=load_specs())
     lines = propose_seeds(params, tmp_path, power=0.8, delta=0.5).splitlines()
     rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines[2:-1]}
     assert rows["simcse", "bert-base-uncased"][:3] == ["5", "46", "0.84"]

@@ -8,7 +8,7 @@ import pytest
 
 from harness.commands.plan import describe
 from harness.facts.price import Price
-from harness.plan.names import table_runs, table_tasks
+from harness.facts.spec import load_specs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -23,9 +23,7 @@ def dry_run(command: str, seeds: int) -> str:
     """Returns the GPU hours in the last sum of what a command's own dry run prints."""
     words = command.split()
     backbones = words[words.index("--backbone") + 1 :] if "--backbone" in words else None
-    params = resolve(
-        RECIPES, [words[2]], seeds=seeds, backbones=backbones, tables=table_runs(), columns=table_tasks()
-    )
+    params = resolve(RECIPES, [words[2]], seeds=seeds, backbones=backbones, tables=load_specs())
     found = re.search(r"^total\s+\d+\s+\d+\s+(\S+)", describe(params), re.MULTILINE)
     assert found is not None
     return found[1]

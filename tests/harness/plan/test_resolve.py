@@ -155,21 +155,22 @@ def test_groups_unions_and_seeds_select_runs(tmp_path: Path) -> None:
     assert len(resolved(tmp_path, "paper/b", backbones=["minilm-l6"]).runs) == 2
 
 
-def test_seeds_are_the_first_declared_and_then_new_ones(tmp_path: Path) -> None:
-    """A paper's own seed stays in the plan: of 42, 0, 1 two are 42 and 0; five more are 2 and 3."""
+@pytest.mark.parametrize(
+    ("declared", "wanted", "seeds"),
+    [
+        ([42, 0, 1], None, [42, 0, 1]),
+        ([42, 0, 1], 2, [42, 0]),
+        ([42, 0, 1], 5, [42, 0, 1, 2, 3]),
+        ([0], 5, [0]),  # draws no random numbers
+    ],
+)
+def test_seeds_are_the_first_declared_and_then_new_ones(
+    tmp_path: Path, declared: list[int], wanted: int | None, seeds: list[int]
+) -> None:
     entry = recipe()
-    entry["runs"][0]["seeds"] = [42, 0, 1]
-    recipes = write(tmp_path, entry)
-    for wanted, seeds in ((None, [42, 0, 1]), (2, [42, 0]), (5, [42, 0, 1, 2, 3])):
-        params = resolve(recipes, ["paper/a"], seeds=wanted, folder=ROOT / "recipes")
-        assert [run.seed for run in params.runs.values()] == seeds
-
-
-def test_a_run_with_one_declared_seed_stays_at_one(tmp_path: Path) -> None:
-    single = recipe()
-    single["runs"][0]["seeds"] = [0]
-    params = resolve(write(tmp_path, single), ["paper/a"], seeds=5, folder=ROOT / "recipes")
-    assert list(params.runs) == ["a__minilm-l2__s0"]
+    entry["runs"][0]["seeds"] = declared
+    params = resolve(write(tmp_path, entry), ["paper/a"], seeds=wanted, folder=ROOT / "recipes")
+    assert [run.seed for run in params.runs.values()] == seeds
 
 
 def test_seeds_share_a_recipe_hash_and_settings_do_not(tmp_path: Path) -> None:
@@ -187,68 +188,36 @@ def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["papr"], r"plan 'papr' is not known.*did you mean paper"),
-        (["paper/piar"], r"paper/piar is not known.*did you mean paper/pair"),
-    ],
-)
-def test_unknown_names_are_refused_with_near_matches(tmp_path: Path, names: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        resolved(tmp_path, *names)
-
-
-def spoiled(change: Any) -> dict[str, Any]:
-    entry = copy.deepcopy(recipe())
-    change(entry)
-    return entry
-
-
-@pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda r: r.update(run=1), "unknown key run"),
         (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
         (lambda r: r["runs"].append(r["runs"][0]), "appears twice"),
         (lambda r: r["runs"][0].update(id="A.b"), "run A.b: id is"),
-        (lambda r: r["runs"][0].update(lr=1), "unknown key lr"),
-        (lambda r: r["runs"][0].update(seeds=["0"]), r"seeds.0 is \"0\""),
         (lambda r: r["runs"][0].update(parent={"run": "z", "teacher": "y"}), "one of the keys teacher, run"),
-        (lambda r: r["runs"][0].update(parent={"run": "a"}), "needs itself, by way of a__minilm-l2__s0"),
+        (lambda r: r["runs"][0].update(parent={"run": "a"}), "run of recipes/: a <- a: made from itself"),
         (lambda r: r["runs"][0].update(seeds=[0, 0]), "seeds has 0 twice"),
-        (lambda r: r["runs"][0].update(seeds=[]), "seeds is"),
-        (
-            lambda r: r["runs"][0].update(backbones=["minilm-l2", "minilm-l2"]),
-            "backbones has 'minilm-l2' twice",
-        ),
         (lambda r: r["runs"][0].update(corpus="../x"), "corpus is"),
         (lambda r: r["runs"][0].update(use="base"), "use is 'base', expected a list"),
         (lambda r: r["blocks"]["base"].update(use=["hto"]), "run a uses block 'hto', .*did you mean hot"),
         (lambda r: r["blocks"]["hot"].update(use=["hot"]), "run b: block 'hot' uses itself, by way of hot"),
         (lambda r: r["runs"][0].pop("id"), "run number 1: key id is missing"),
-        (lambda r: r["runs"][0].pop("backbones"), "run a: key backbones is missing"),
-        (lambda r: r["blocks"]["base"].pop("seeds"), "run a: key seeds is missing"),
         (lambda r: r["runs"].clear(), "neither runs nor takes"),
         (lambda r: r["groups"].update(more=["x"]), "group paper/more names 'x', which no recipe declares"),
-        (
-            lambda r: r["runs"][0].update(parent={"model": "z"}),
-            r"unknown key parent\.model",
-        ),
     ],
 )
 def test_bad_declarations_are_refused_in_one_line(tmp_path: Path, change: Any, message: str) -> None:
+    entry = copy.deepcopy(recipe())
+    change(entry)
     with pytest.raises(InputError, match=message) as caught:
-        resolve(write(tmp_path, spoiled(change)), ["paper"], folder=ROOT / "recipes")
+        resolve(write(tmp_path, entry), ["paper"], folder=ROOT / "recipes")
     assert "\n" not in str(caught.value)
 
 
-def test_a_recipe_without_a_name_or_with_another_s_is_refused(tmp_path: Path) -> None:
+def test_a_recipe_without_a_name_or_with_that_of_another_is_refused(tmp_path: Path) -> None:
     nameless = {key: value for key, value in recipe().items() if key != "name"}
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(nameless))
     with pytest.raises(InputError, match=r"a\.yaml: key name is missing"):
-        load_recipes(tmp_path)
-    (tmp_path / "a.yaml").write_text(yaml.safe_dump(recipe(runs=[])))
-    with pytest.raises(InputError, match=r"a\.yaml: has neither runs nor takes"):
         load_recipes(tmp_path)
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(yaml.safe_dump(recipe()))
@@ -256,12 +225,8 @@ def test_a_recipe_without_a_name_or_with_another_s_is_refused(tmp_path: Path) ->
         load_recipes(tmp_path)
 
 
-def test_a_backbone_that_is_cut_from_itself_is_refused(tmp_path: Path) -> None:
+def test_a_cut_without_a_number_of_layers_is_refused(tmp_path: Path) -> None:
     write(tmp_path, recipe())
-    (tmp_path / "corpora.yaml").write_text((ROOT / "recipes/corpora.yaml").read_text())
-    (tmp_path / "backbones.yaml").write_text("minilm-l2: {cut: minilm-l2, layers: 1}\n")
-    with pytest.raises(InputError, match="is cut from itself, by way of minilm-l2"):
-        resolve(load_recipes(tmp_path), ["paper/a"], folder=tmp_path)
     (tmp_path / "backbones.yaml").write_text("minilm-l2: {cut: minilm-l6}\n")
     with pytest.raises(InputError, match="expected `source`, or `cut` with `layers`"):
         resolve(load_recipes(tmp_path), ["paper/a"], folder=tmp_path)
@@ -288,9 +253,7 @@ def edit(text: str, old: str, new: str) -> str:
     ("old", "new", "message"),
     [
         ("plan:", "plans:", "unknown key plans|key plan is missing"),
-        ("seed: 0", "seed: zero", r'seed is "zero"'),
         ("corpus_share: 1.0", "corpus_share: 1e-1", r'corpus_share is "1e-1".*write 3\.0e-5'),
-        ("variant:", "varaint:", "varaint|variant"),
         ("providers:\n- embedded", "providers:\n- cloud", "providers"),
         ("runs:", "runs: [", "not YAML"),
     ],
@@ -314,21 +277,13 @@ def test_no_params_file_says_what_to_run(tmp_path: Path) -> None:
         read_params(tmp_path / "params.yaml")
 
 
-def test_rates_written_as_text_are_refused_before_anything_runs(tmp_path: Path) -> None:
-    entry = recipe()
-    entry["blocks"]["base"]["train"] = {**TRAIN, "learning_rate": "3e-5"}
-    params = resolve(write(tmp_path, entry), ["paper/a"], folder=ROOT / "recipes")
-    with pytest.raises(InputError, match=r"run a seed 0"):
-        check_runs(params)
-
-
 def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:
     recipes = load_recipes(ROOT / "recipes")
     assert {"small", "baselines"} <= set(recipes)
     for name in recipes:
         check_runs(resolve(recipes, [name], folder=ROOT / "recipes"))
         for group in recipes[name].groups:
-            assert select(recipes, [f"{name}/{group}"])
+            assert select(recipes, [f"{name}/{group}"], {})
 
 
 def test_the_committed_params_are_the_small_plan() -> None:

@@ -11,12 +11,11 @@ import yaml
 
 from harness.errors import InputError
 from harness.plan.entries import Params, read_params
-from harness.plan.estimate import Estimate, lines_of
+from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import (
     AssumedGpu,
-    Cost,
     Shape,
     StatedTime,
     StepTime,
@@ -216,11 +215,6 @@ def test_teachers_are_encoded_once_for_all_seeds_and_kept_in_fp32() -> None:
     assert cost.gpu_hours == pytest.approx(15_779 * 32 * 2 * 6 * 1024 / 0.5e12 / 3600)
 
 
-def test_costs_add_up() -> None:
-    assert Cost.total([Cost(1, 2, 3), Cost(10, 20, 30)]) == Cost(11, 22, 33)
-    assert Cost.total([]) == Cost()
-
-
 def test_every_run_of_every_recipe_has_an_estimate() -> None:
     recipes = load_recipes(ROOT / "recipes")
     params = resolve(recipes, ["all", *(name for name in recipes)], seeds=1, folder=ROOT / "recipes")
@@ -229,28 +223,6 @@ def test_every_run_of_every_recipe_has_an_estimate() -> None:
     assert not unknown, "add the sizes to step-times.yaml or run `python -m benchmarks.steps --write`"
     assert len(params.runs) > 100
     assert found.teachers() is not None
-
-
-def test_lines_of_a_source_are_those_of_its_text_files() -> None:
-    assert (lines_of("wiki1m"), lines_of("minilm-l6")) == (1_000_000, 0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda text: text.replace("gpu:", "gup:"), "gup|gpu"),
-        (lambda text: text + "- {device: tpu}\n", "measured"),
-        (lambda text: "shapes: [", "not YAML"),
-    ],
-)
-def test_a_table_of_step_times_that_is_off_is_one_line(tmp_path: Path, change: Any, message: str) -> None:
-    text = (ROOT / "leaderboards/step-times.yaml").read_text(encoding="utf-8")
-    (tmp_path / "t.yaml").write_text(change(text), encoding="utf-8")
-    with pytest.raises(InputError, match=message) as caught:
-        committed_step_times(tmp_path / "t.yaml")
-    assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match=r"none\.yaml"):
-        committed_step_times(tmp_path / "none.yaml")
 
 
 def test_a_share_of_a_corpus_counts_its_own_rows() -> None:

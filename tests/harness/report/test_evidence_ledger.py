@@ -11,17 +11,10 @@ import yaml
 
 from harness.errors import InputError
 from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
-from harness.facts.evidence.model import Range, Score, Study, Summary
+from harness.facts.evidence.model import Range, Score, Summary
 from harness.facts.published import Published
 
 SETS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
-ADDED = {
-    ("HYU-NLP/Korean-Sentence-Representations", "simcse@bert-base-uncased", "README.md, first SimCSE table"),
-    ("HYU-NLP/Korean-Sentence-Representations", "consert@bert-base-uncased", "README.md, ConSERT table"),
-    ("Jiahao004/DistillCSE", "dclr@roberta-base", "README.md"),
-    ("Jiahao004/DistillCSE", "dclr@roberta-large", "README.md"),
-}
-"""Studies read after the collection of 21 November 2026 was counted: four averages with their seven cells."""
 
 
 def numbers(score: Score) -> list[float]:
@@ -31,28 +24,6 @@ def numbers(score: Score) -> list[float]:
     if isinstance(score, Summary):
         return [score.sd or 0.0 if score.mean is None else score.mean]
     return runs_of(score)
-
-
-def collected(ledger: Ledger) -> list[Study]:
-    return [study for study in ledger.studies if (study.source, study.system, study.file) not in ADDED]
-
-
-def test_the_collection_is_there_number_by_number(ledger: Ledger) -> None:
-    """It has 678 numbers in 256 entries, and 406 cells of single test sets besides its averages.
-
-    Eight of the 678 are numbers of single test sets too (STS12 three times, STS-B five times), so that 670
-    appear in other columns and 414 in those of test sets. The sums were taken from the collection's own file,
-    where the range 75.70 to 76.00 counts by its lower end and one bare sd as 0.30.
-    """
-    mains: list[float] = []
-    cells: list[float] = []
-    for study in collected(ledger):
-        for column, score in study.scores.items():
-            (cells if column in SETS else mains).extend(numbers(score))
-    assert len(mains) == 678 - 8
-    assert len(cells) == 406 + 8
-    assert math.fsum(mains) == pytest.approx(51071.59, abs=0.005)
-    assert math.fsum(cells) == pytest.approx(29874.60, abs=0.005)
 
 
 def test_averages_are_the_means_of_their_cells_but_for_named_ones(ledger: Ledger) -> None:
@@ -73,12 +44,6 @@ def test_averages_are_the_means_of_their_cells_but_for_named_ones(ledger: Ledger
         ("simcse@bert-tiny", "arxiv:2311.03228"),
         ("simcse@bert-mini", "arxiv:2311.03228"),
     }
-
-
-def test_what_a_study_does_not_state_is_empty_text(ledger: Ledger) -> None:
-    stated = [(study.file, study.by, study.differs) for study in ledger.studies]
-    assert {type(text) for texts in stated for text in texts} == {str}
-    assert any(not study.differs for study in ledger.studies)
 
 
 def test_every_study_has_a_link_to_its_source(ledger: Ledger) -> None:
@@ -153,8 +118,6 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
     [
         ({"kind": "hearsay"}, "input should be 're-run'"),
         ({"source": "somewhere"}, "string should match pattern"),
-        ({"source": None}, "input should be a valid string"),
-        ({"system": "SimCSE on BERT"}, "string should match pattern"),
         ({"scores": {}}, "no number, expected `scores` or `reported`"),
         ({"scores": {"Mean": 75.0}}, "column 'Mean', expected one of STS12"),
         ({"scores": {"Avg": 175.0}}, "Avg is 175.0, expected points from 0 to 100"),
@@ -164,9 +127,6 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
         ({"scores": {"Avg": {"low": 76.0, "high": 75.0}}}, "low 76.0 is not below high 75.0"),
         ({"kind": "other-recipe"}, "expected `differs` for another recipe and only there"),
         ({"differs": "data"}, "expected `differs` for another recipe and only there"),
-        ({"settings": {"batch": 0}}, "greater than or equal to 1"),
-        ({"settings": {"batch": "64"}}, "valid integer"),
-        ({"settings": {"optimiser": "adam"}}, "expected only known keys"),
         (
             {"settings": {"seeds": [1, 2]}, "scores": {"Avg": [1.0, 2.0, 3.0]}},
             "3 values, expected 2, one a seed",

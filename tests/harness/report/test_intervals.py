@@ -74,18 +74,6 @@ def test_none_of_three_leaves_a_share_of_up_to_seven_tenths() -> None:
     assert clopper_pearson(0, 3).high == pytest.approx(0.70760, abs=1e-5)
 
 
-def test_the_binomial_interval_covers_at_least_95_of_100_shares() -> None:
-    for trials in (3, 10, 72):
-        intervals = [clopper_pearson(successes, trials) for successes in range(trials + 1)]
-        for share in np.linspace(0.02, 0.98, 33):
-            covered = sum(
-                float(stats.binom.pmf(successes, trials, share))
-                for successes, interval in enumerate(intervals)
-                if interval.holds(float(share))
-            )
-            assert covered >= 0.95
-
-
 def test_ties_count_half_in_the_place_and_widen_its_interval() -> None:
     """Of 1, 2, 2, 3 one is below 2 and two are ties: (1 + 1) / 4; from one of four to three of four."""
     found = percentile([[1.0], [2.0], [2.0], [3.0]], 2.0)

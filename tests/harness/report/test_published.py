@@ -41,15 +41,6 @@ def test_all_five_papers_are_there_with_their_tables_and_the_public_encoders(pub
     assert rows == {"pcl": 75, "dclr": 56, "ptbert": 40, "public": 1, "sct": 144, "una": 48}
 
 
-def test_every_stated_average_is_declared_as_one(published: Published) -> None:
-    """Five of PCL, four of DCLR, five of PT-BERT, two of SCT and three of UNA print Avg besides its tasks."""
-    tables = [
-        table for table in published.tables.values() if "Avg" in table.columns and "STS12" in table.columns
-    ]
-    assert len(tables) == 19
-    assert all(len(table.averages["Avg"]) == len(table.columns) - 1 for table in tables)
-
-
 def test_the_known_misprints_are_flagged_with_both_values(published: Published) -> None:
     found = {
         (key, row.key, erratum.column): (erratum.reported, erratum.recomputed)
@@ -78,13 +69,6 @@ def test_a_misprinted_cell_is_compared_by_its_right_value_and_an_average_as_repo
     assert table.remark(simcse, "STS12") == ""
 
 
-def test_facts_that_other_work_relies_on(published: Published) -> None:
-    assert published.row("una/table-d7", "simcse/nt-xent@bert-base-uncased").values[-2:] == [0.7516, 0.0079]
-    assert published.row("pcl/table2", "pcl@bert-base-uncased").seeds == 5
-    assert published.row("dclr/table1", "simcse@bert-base-uncased").source == "re-run"
-    assert published.row("dclr/table1", "dclr/submission@roberta-large").values[-1] == 78.56
-
-
 def test_seed_averages_of_una_give_the_reported_mean_and_sd(published: Published) -> None:
     for row in published.table("una/table-d7").rows:
         values = [value for value in row.values[:10] if value is not None]
@@ -101,10 +85,8 @@ def test_seed_averages_of_una_give_the_reported_mean_and_sd(published: Published
         ("{system: x, source: this-paper, values: [1.0, 2.0, 1.6]}", "cells average 1.5000"),
         ("{system: x, source: cited, values: [1.0, 2.0, 1.5]}", "expected `work`"),
         ("{system: x, source: cited, work: gau, values: [1.0, 2.0, 1.5]}", "cites 'gau'"),
-        ("{system: x, source: hearsay, values: [1.0, 2.0, 1.5]}", "source"),
         ("{system: x, source: this-paper, values: [1.0, 2.0, high]}", "values"),
         ("{system: x, source: this-paper, values: [1.0, 2.0, .nan]}", "finite"),
-        ("{system: x, source: this-paper, worth: 3, values: [1.0, 2.0, 1.5]}", "worth"),
         (
             "{system: x, source: this-paper, values: [1.0, 2.0, 1.5],"
             " errata: [{column: A, kind: cell, reported: 9.0, recomputed: 1.0, reason: r}]}",

@@ -10,14 +10,12 @@ from benchmarks.verdict_studies import Studies, failed, reported_numbers
 from harness.facts.comparisons import (
     Pair,
     _differences,
-    claimed,
     claimed_among_many,
-    compare_at_a_look,
     rank_intervals,
     surviving,
 )
 from harness.facts.draws import OURS, drawn, reach_of
-from harness.facts.statistics import KnownSd, compare_seeds
+from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import (
     AT_A_LOOK,
     INTERVAL,
@@ -208,25 +206,6 @@ def test_ranks_of_equal_systems_are_wrong_in_at_most_one_table_of_twenty() -> No
     assert wrong / 300 <= LEVEL
 
 
-def test_claims_are_judged_at_looks() -> None:
-    """Welch at five seeds a side: difference 1, error sqrt(0.02 + 0.02) = 0.2, t(0.99375, 8) = 3.206."""
-    lower = [value - 1.0 for value in FIVE]
-    found = compare_at_a_look(Pair(FIVE, lower))
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((0.3589, 1.6411), abs=1e-3)
-    assert claimed(found) == "supported"
-    assert claimed(compare_at_a_look(Pair(lower, FIVE))) == "contradicted"
-    assert claimed(found, margin=2.0) == "supported"
-    assert claimed(found, margin=0.3) == "contradicted"
-    assert claimed(found, margin=1.0) == "inconclusive"
-    assert compare_at_a_look(Pair(FIVE[:4], lower)) is None
-    assert claimed(None) == "inconclusive"
-    assert compare_at_a_look(Pair([*FIVE, 0.0], [*lower, 99.0])) == found
-    plain = compare_seeds(FIVE, lower)
-    assert plain is not None
-    assert plain.low > found.low
-
-
 def test_answers_of_many_claims_have_the_level_of_their_share() -> None:
     """Error 0.2 with 8 degrees of freedom: 0.641 to either side for one of one, 0.834 for one of four."""
     same, near, far = (Pair(FIVE, [value - shift for value in FIVE]) for shift in (0.0, 0.7, 0.9))
@@ -284,6 +263,7 @@ def test_fifty_runs_of_one_implementation_are_one_draw() -> None:
     tight = [74.4, 74.8] * 25
     alone = drawn({"one": tight}, 76.5)
     assert (alone.answer, alone.reach, alone.runs, alone.sources) == ("too few runs", None, 50, 1)
+    assert reach_of({"one": tight, "two": [76.2]}) is None, "two sources do not say how far sources differ"
     assert drawn({"one": tight, "two": [76.2], "three": [76.0]}, 76.5).answer == "too few runs"
     assert drawn({OURS: tight}, 76.5).answer == "out of reach"
 
@@ -293,12 +273,6 @@ def test_a_source_moves_the_place_of_a_print_as_much_with_fifty_runs_as_with_one
     one, fifty = (drawn({**others, "many": [74.0] * count}, 76.4) for count in (1, 50))
     assert one.place == fifty.place
     assert one.answer == fifty.answer
-
-
-def test_two_sources_do_not_say_how_far_sources_differ() -> None:
-    two = {"one": [74.4, 74.8] * 25, "two": [76.2]}
-    assert reach_of(two) is None
-    assert drawn(two, 76.5).answer == "too few runs"
 
 
 NEAR = {"a": 75.0, "b": 75.2, "c": 75.4}
