@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.facts import statistics
@@ -142,53 +142,37 @@ def _plan(
     price: Price,
 ) -> Plan:
     """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
-    chance: float | None
     if known is not None and known.n == 0:
-        look, chance, why = 1, 1.0, "no seed changes its score"
-        if values:
-            return Plan(why=why)
-    elif len(values) >= LOOKS[-1]:
+        reason = "no seed changes its score"
+        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason, chance=1.0)
+    if len(values) >= LOOKS[-1]:
         return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
-    else:
-        look, chance = look_worth_its_runs(
-            statistics.mean(values) - reported.value if values else others.difference or 0.0,
-            statistics.sample_sd(values),
-            len(values),
-            origin=reported.origin,
-            known=known or planned,
-            rounding=reported.rounding,
-        )
-        why = _chance_words(chance, values, others, known, planned)
-    more = max(1, look - len(values))
-    shared = 0.0 if values else price.shared
-    return Plan(
-        seeds=len(values) + more,
-        more=more,
-        gpu_hours=None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared,
-        command=f"{price.command} --seeds {len(values) + more} && dvc repro" if price.command else "",
-        why=why,
-        corpora=price.corpora,
-        chance=chance,
+    look, chance = look_worth_its_runs(
+        statistics.mean(values) - reported.value if values else others.difference or 0.0,
+        statistics.sample_sd(values),
+        len(values),
+        origin=reported.origin,
+        known=known or planned,
+        rounding=reported.rounding,
     )
-
-
-def _chance_words(
-    chance: float | None,
-    values: Sequence[float],
-    others: OthersAnswer,
-    known: KnownSd | None,
-    planned: KnownSd | None,
-) -> str:
-    """Returns what the probability of a verdict rests on, nothing where it rests on our seeds."""
+    why = ""
     if chance is None:
-        return "the chance of a verdict is not known before two seeds"
-    words = []
-    if known is None and planned is not None and len(values) < statistics.SMALL_SAMPLE:
-        words.append("if its seeds vary like those of another system on this backbone")
-    if not values:
+        why = "the chance of a verdict is not known before two seeds"
+    elif known is None and planned is not None and len(values) < statistics.SMALL_SAMPLE:
+        why = "if its seeds vary like those of another system on this backbone"
+    if chance is not None and not values:
         guess = "the reported number" if others.difference is None else "the mean of independent runs"
-        words.append(f"if our mean is {guess}")
-    return " and ".join(words)
+        why = " and ".join(filter(None, [why, f"if our mean is {guess}"]))
+    return replace(_costed(look, len(values), price), why=why, chance=chance)
+
+
+def _costed(seeds: int, run: int, price: Price) -> Plan:
+    """Returns the plan of `seeds` in all, of which `run` were run."""
+    more = max(1, seeds - run)
+    shared = 0.0 if run else price.shared
+    hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared
+    command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
+    return Plan(run + more, more, hours, command, corpora=price.corpora)
 
 
 def to_json(found: Verification) -> dict[str, Any]:
