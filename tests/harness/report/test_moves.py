@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from harness.facts.comparisons import noise_of, sampling_error
-from harness.report.formats.moves import summary, to_json, to_pull_request
-from harness.report.tables.moves import compare
+from harness.report.moves import compare, summary, to_json, to_pull_request
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 
