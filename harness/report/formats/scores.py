@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeVar
 from harness.facts import statistics
 from harness.facts.intervals import Interval
 from harness.report.formats.latex import escape
-from harness.report.formats.markdown import DASH
-from harness.report.formats.terminal import align
+from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
 from harness.results.kept_models import KeptScore
 

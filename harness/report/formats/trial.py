@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.facts.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
-from harness.report.formats.terminal import align
+from harness.report.formats.text import align
 from harness.report.system_pairs import Difference, SystemComparison, SystemScores, tally_in_words
 from harness.report.tables.rows import span_words
 

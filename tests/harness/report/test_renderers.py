@@ -35,7 +35,7 @@ from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.templates import fill_plain
-from harness.report.formats.terminal import to_terminal
+from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.store import read_results
