@@ -96,7 +96,10 @@ def to_latex(table: Table) -> str:
         "remark_size": r"\tiny" if size.startswith(r"\tiny") else r"\scriptsize",
         "alignment": "lr" + "r" * len(table.columns),
         "width": len(table.columns) + 2,
-        "columns": [_header(column) for column in table.columns],
+        "columns": [
+            escape(column.title) + (rf" \textit{{({escape(column.mark)})}}" if column.mark else "")
+            for column in table.columns
+        ],
         "rows": rows,
         "caption": [escape(text) for text in caption if text],
         "legend": "; ".join(legend),
@@ -158,7 +161,3 @@ def _mark(cell: Cell) -> str:
     """Returns the verdict as a superscript, nothing where it has no sign."""
     mark = mark_of(cell).translate(SIGNS)
     return f"^{{{mark}}}" if mark else ""
-
-
-def _header(column: Column) -> str:
-    return escape(column.title) + (rf" \textit{{({escape(column.mark)})}}" if column.mark else "")

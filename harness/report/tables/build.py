@@ -44,7 +44,15 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     return Table(
         key=spec.key,
         title=spec.title,
-        columns=tuple(_shown_column(column) for column in spec.columns),
+        columns=tuple(
+            Column(
+                key=column.key,
+                title=column.title or TASKS.get(column.key, column.key),
+                mark=column.mark,
+                plain=column.unit == "plain",
+            )
+            for column in spec.columns
+        ),
         rows=tuple(rank_rows(spec, declared, rows, evidence.untrained)),
         protocol=spec.protocol,
         scale=spec.scale,
@@ -66,15 +74,6 @@ def _unit(spec: TableSpec, published: Published) -> str:
         names = dict.fromkeys([published.table(spec.published).metric])
     words = [METRICS.get(name, "") for name in names]
     return f"{', '.join(filter(None, words)) or 'values'} × {spec.scale:g}"
-
-
-def _shown_column(column: ColumnSpec) -> Column:
-    return Column(
-        column.key,
-        column.title or TASKS.get(column.key, column.key),
-        column.mark,
-        plain=column.unit == "plain",
-    )
 
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
