@@ -17,8 +17,7 @@ from harness.plan.step_times import Device
 from harness.report.claims import CLAIMS, load_claims
 from harness.report.pages.answers import load_numbers
 from harness.report.tables.cells import Cell
-from harness.report.tables.lookup import find_cells
-from harness.report.tables.model import Table, TableRow, row_label
+from harness.report.tables.model import Table, TableRow, find_cells, row_label
 from harness.results.store import read_results
 
 GOALS = {

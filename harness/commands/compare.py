@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from harness.commands import FORMAT, JSON, format_of
 from harness.report.formats.annotations import Level, annotation
-from harness.report.formats.moves import summary, to_json, to_pull_request
-from harness.report.tables.moves import Move, compare, machine_changes
+from harness.report.moves import Move, compare, machine_changes, summary, to_json, to_pull_request
 from harness.results.history import results_of
 
 FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}

@@ -23,7 +23,7 @@ from harness.paths import CURVES, LEADERBOARDS, SCORES, cache
 from harness.plan.entries import Params, read_plan
 from harness.plan.recipes import load_recipes
 from harness.report.formats.summary import text_files
-from harness.report.formats.terminal import to_terminal
+from harness.report.formats.text import to_terminal
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Report
 from harness.report.pages.index import PAGE, search_entries

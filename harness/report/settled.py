@@ -28,13 +28,10 @@ def settled_lines(tables: Iterable[Table]) -> list[str]:
                 beside += 1
             else:
                 judged.setdefault(cell.evidence.reported.fact, cell.evidence)
-    if not judged and not beside:
-        return []
-    return [
-        *_answers(list(judged.values())),
-        *_beside(beside),
-        f"to give these results to others: {CONTRIBUTE}",
-    ]
+    lines = _answers(list(judged.values())) if judged else []
+    if beside:
+        lines.append(f"without a verdict: {counted(beside, 'cell')}, with the reason in its details")
+    return [*lines, f"to give these results to others: {CONTRIBUTE}"] if lines else []
 
 
 def _answers(judged: list[Verification]) -> list[str]:
@@ -49,8 +46,4 @@ def _answers(judged: list[Verification]) -> list[str]:
     if found[BY_OURS[OPEN]] and looks:
         nearest = min(looks, key=lambda plan: plan.gpu_hours or 0.0)
         lines.append(f"open: {found[BY_OURS[OPEN]]}; next: {nearest.cost}: {nearest.command}")
-    return lines if judged else []
-
-
-def _beside(number: int) -> list[str]:
-    return [f"without a verdict: {counted(number, 'cell')}, with the reason in its details"] if number else []
+    return lines

@@ -39,10 +39,10 @@ class Plan:
     which no hours count.
     """
 
-    seeds: int | None
-    more: int | None
-    gpu_hours: float | None
-    command: str
+    seeds: int | None = None
+    more: int | None = None
+    gpu_hours: float | None = None
+    command: str = ""
     why: str = ""
     corpora: str = ""
     chance: float | None = None
@@ -144,12 +144,9 @@ def _plan(
     """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
     if known is not None and known.n == 0:
         reason = "no seed changes its score"
-        decided = replace(_costed(1, 0, price), why=reason, chance=1.0)
-        return Plan(None, None, None, "", reason) if values else decided
+        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason, chance=1.0)
     if len(values) >= LOOKS[-1]:
-        return Plan(
-            None, None, None, "", f"no verdict after {LOOKS[-1]} seeds, and no further look is planned"
-        )
+        return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
     look, chance = look_worth_its_runs(
         statistics.mean(values) - reported.value if values else others.difference or 0.0,
         statistics.sample_sd(values),

@@ -9,7 +9,7 @@ from harness.errors import InputError
 from harness.facts import statistics
 from harness.report.formats.markdown import escape, escape_code
 from harness.report.formats.scores import SUBSET
-from harness.report.formats.templates import ANGLES, fill_plain
+from harness.report.formats.templates import fill_plain
 from harness.report.runs import selected_scores
 from harness.results.schema import ResultFile
 
@@ -125,4 +125,4 @@ def render_card(
             f"{escape(name)} {escape(version)}" for name, version in first.provenance.versions.items()
         ),
     }
-    return fill_plain("card.md.j2", {**about, **values}, ANGLES)
+    return fill_plain("card.md.j2", {**about, **values}, angles=True)

@@ -6,20 +6,30 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.report.formats.templates import ANGLES, fill_plain
+from harness.report.formats.templates import fill_plain
 from harness.report.formats.text import (
-    MARKS,
-    MEANINGS,
+    describe_seeds,
     format_number,
     is_cited,
+    legend_of,
+    list_remarks,
     mark_of,
-    outline,
+    row_seeds,
+    rows_of,
     shown_cells,
 )
 from harness.report.tables.model import Cell, Column, Table, TableRow
 
 SIGNS = str.maketrans(
-    {"≈": r"\approx", "≠": r"\neq", "↓": r"\downarrow", "↑": r"\uparrow", "○": r"\circ", "‡": r"\ddagger"}
+    {
+        "≈": r"\approx",
+        "≠": r"\neq",
+        "↓": r"\downarrow",
+        "↑": r"\uparrow",
+        "○": r"\circ",
+        "†": r"\dagger",
+        "‡": r"\ddagger",
+    }
 )
 """The signs of verdicts and settings in mathematics."""
 DASH = "--"
@@ -52,7 +62,6 @@ SPECIAL = str.maketrans(
         "φ": r"$\phi$",
     }
 )
-DELIMITERS = {**ANGLES, "comment_start_string": "<#", "comment_end_string": "#>"}
 
 
 def escape(text: str) -> str:
@@ -66,20 +75,19 @@ def to_latex(table: Table) -> str:
     The published values appear in a row of their own below ours. Bold marks the rows of which no competing
     one is shown to be better. A comment names the runs of each row.
     """
-    around = outline(table)
     rows = [
         {
-            "group": escape(line.group),
-            "title": escape(line.row.title),
-            "n": line.seeds.replace("-", "--"),
-            "runs": list_runs(line.row),
-            "ours": [] if _cited_only(line.row) else shown_cells(table, line.row, _ours),
-            "published": shown_cells(table, line.row, _published) if _has_published(line.row) else [],
+            "group": escape(group),
+            "title": escape(row.title),
+            "n": row_seeds(row).replace("-", "--"),
+            "runs": list_runs(row),
+            "ours": [] if _cited_only(row) else shown_cells(table, row, _ours),
+            "published": shown_cells(table, row, _published) if _has_published(row) else [],
         }
-        for line in around.lines
+        for group, row in rows_of(table)
     ]
-    legend = [f"${MARKS[verdict].translate(SIGNS)}${escape(MEANINGS[verdict])}" for verdict in around.legend]
-    legend += [r"$\dagger$ cited, not ours"] if around.cited else []
+    legend = [f"${mark.translate(SIGNS)}${escape(meaning)}" for mark, meaning in legend_of(table)]
+    caption = (f"{table.title}.", describe_seeds(table), table.protocol)
     size = _font_size(table, rows)
     values = {
         "key": table.key,
@@ -88,13 +96,16 @@ def to_latex(table: Table) -> str:
         "remark_size": r"\tiny" if size.startswith(r"\tiny") else r"\scriptsize",
         "alignment": "lr" + "r" * len(table.columns),
         "width": len(table.columns) + 2,
-        "columns": [_header(column) for column in table.columns],
+        "columns": [
+            escape(column.title) + (rf" \textit{{({escape(column.mark)})}}" if column.mark else "")
+            for column in table.columns
+        ],
         "rows": rows,
-        "caption": [escape(text) for text in (table.title + ".", around.seeds, table.protocol) if text],
+        "caption": [escape(text) for text in caption if text],
         "legend": "; ".join(legend),
-        "remarks": [escape(remark.rstrip(".")) for remark in around.remarks],
+        "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
     }
-    return fill_plain("table.tex.j2", values, DELIMITERS)
+    return fill_plain("table.tex.j2", values, angles=True)
 
 
 def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -150,7 +161,3 @@ def _mark(cell: Cell) -> str:
     """Returns the verdict as a superscript, nothing where it has no sign."""
     mark = mark_of(cell).translate(SIGNS)
     return f"^{{{mark}}}" if mark else ""
-
-
-def _header(column: Column) -> str:
-    return escape(column.title) + (rf" \textit{{({escape(column.mark)})}}" if column.mark else "")

@@ -5,10 +5,20 @@ from __future__ import annotations
 import re
 
 from harness.report.formats.templates import fill_plain
-from harness.report.formats.text import CITED, format_number, is_cited, mark_of, outline, shown_cells
+from harness.report.formats.text import (
+    CITED,
+    DASH,
+    describe_seeds,
+    format_number,
+    is_cited,
+    legend_of,
+    list_remarks,
+    mark_of,
+    row_seeds,
+    rows_of,
+    shown_cells,
+)
 from harness.report.tables.model import Cell, Column, Table
-
-DASH = "–"
 
 
 def escape(text: str) -> str:
@@ -27,16 +37,15 @@ def to_markdown(table: Table) -> str:
 
     Bold marks the rows of which no competing one is shown to be better.
     """
-    around = outline(table)
     rows = [
         {
-            "group": escape(line.group),
-            "title": escape(line.row.title),
-            "n": line.seeds,
-            "source": escape(line.row.source),
-            "cells": shown_cells(table, line.row, format_cell),
+            "group": escape(group),
+            "title": escape(row.title),
+            "n": row_seeds(row),
+            "source": escape(row.source),
+            "cells": shown_cells(table, row, format_cell),
         }
-        for line in around.lines
+        for group, row in rows_of(table)
     ]
     values = {
         "key": table.key,
@@ -46,10 +55,10 @@ def to_markdown(table: Table) -> str:
             for column in table.columns
         ],
         "rows": rows,
-        "seeds": escape(around.seeds),
+        "seeds": escape(describe_seeds(table)),
         "protocol": escape(table.protocol),
-        "legend": around.explained,
-        "remarks": [escape(remark) for remark in around.remarks],
+        "legend": [mark + meaning for mark, meaning in legend_of(table)],
+        "remarks": [escape(remark) for remark in list_remarks(table)],
     }
     return fill_plain("table.md.j2", values)
 

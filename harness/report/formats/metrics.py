@@ -7,10 +7,9 @@ from collections.abc import Iterable
 
 from harness.facts.statistics import mean
 from harness.report.runs import selected_scores
+from harness.report.system_pairs import HEADLINE
 from harness.results.schema import ResultFile
 
-METRICS = ("spearman", "accuracy", "map")
-"""Metrics of a table, at most one for each task: the first that it has."""
 MEAN = "Mean"
 DIGITS = 4
 
@@ -30,7 +29,7 @@ def flat_metrics(result: ResultFile) -> dict[str, float]:
     development sets.
     """
     found: dict[str, float] = {}
-    for metric in METRICS:
+    for metric in HEADLINE:  # at most one for each task: the first that it has
         for score in selected_scores(result):
             if (score.metric, score.setting) == (metric, "all") and ":" not in score.task:
                 found.setdefault(score.task, round(100 * score.value, DIGITS))

@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeVar
 from harness.facts import statistics
 from harness.facts.intervals import Interval
 from harness.report.formats.latex import escape
-from harness.report.formats.markdown import DASH
-from harness.report.formats.terminal import align
+from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
 from harness.results.kept_models import KeptScore
 
@@ -126,22 +125,18 @@ def differences_to_latex(found: SystemComparison) -> str:
 
     A star marks a difference whose interval excludes zero.
     """
+    stars = {"won": "^{*}", "lost": "^{*}", "inconclusive": "", "equal": ""}
     ends = [("Avg.", found.mean)] if found.mean is not None else []
     columns = [*((name.task, one) for name, one in found.tasks.items()), *ends]
     rows = [
         ["", *(escape(title) for title, _ in columns)],
         [escape(found.first), *(f"{100 * one.first:.2f}" for _, one in columns)],
         [escape(found.second), *(f"{100 * one.second:.2f}" for _, one in columns)],
-        ["Difference", *(_starred(one) for _, one in columns)],
+        ["Difference", *(f"${100 * one.difference:+.2f}{stars[one.outcome]}$" for _, one in columns)],
     ]
     heads, ours, theirs, differences = (" & ".join(row) + r" \\" for row in rows)
     rules = [r"\toprule", heads, r"\midrule", ours, theirs, r"\midrule", differences, r"\bottomrule"]
     return "\n".join([rf"\begin{{tabular}}{{l{'c' * len(columns)}}}", *rules, r"\end{tabular}"]) + "\n"
-
-
-def _starred(one: Difference) -> str:
-    star = "^{*}" if one.outcome in ("won", "lost") else ""
-    return f"${100 * one.difference:+.2f}{star}$"
 
 
 def _difference(one: Difference) -> list[str]:

@@ -9,7 +9,7 @@ from harness.disk.layouts import KEPT_TABLES
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
 from harness.report.formats.records import to_csv, to_json
-from harness.report.formats.terminal import to_terminal
+from harness.report.formats.text import to_terminal
 from harness.report.tables.leaderboard import STS
 from harness.report.tables.model import Table
 

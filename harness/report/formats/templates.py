@@ -61,20 +61,21 @@ def fill(
 
 
 def fill_plain(
-    name: str,
-    values: Mapping[str, Any],
-    delimiters: Mapping[str, str] | None = None,
-    folder: Path = TEMPLATES,
+    name: str, values: Mapping[str, Any], *, angles: bool = False, folder: Path = TEMPLATES
 ) -> str:
     """Returns a template of plain text filled with `values`; text must be escaped before.
 
-    Errors: as `fill`.
+    angles: the template has `ANGLES` for delimiters. Errors: as `fill`.
     """
-    chosen = tuple((delimiters or {}).items())
-    return fill(lambda templates: _plain_environment(templates, chosen), folder, name, values)
+    return fill(_with_angles if angles else _plain, folder, name, values)
 
 
 @cache
-def _plain_environment(folder: Path, delimiters: tuple[tuple[str, str], ...]) -> Environment:
+def _plain(folder: Path) -> Environment:
     """Returns the environment of plain texts, one for all of them, so that a template is compiled once."""
-    return make_environment(folder, autoescape=False, **dict(delimiters))
+    return make_environment(folder, autoescape=False)
+
+
+@cache
+def _with_angles(folder: Path) -> Environment:
+    return make_environment(folder, autoescape=False, **ANGLES)

@@ -1,9 +1,10 @@
-"""What the forms of a table share: how numbers print, and the words around the cells."""
+"""A table as aligned plain text, and what its text forms share: how numbers print, words around the cells."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from itertools import zip_longest
 from statistics import fmean
 
 from harness.facts.verdicts import MARGIN, Verdict
@@ -29,6 +30,7 @@ SETTING_MARKS = {None: "", True: "=", False: "≠"}
 """The sign of a setting or a count by whether it is the reported one."""
 
 CITED = "†"
+DASH = "–"
 
 MEANINGS: dict[Verdict, str] = {  # each follows its mark
     "replicates": f" replicates (within {MARGIN:g} points)",
@@ -44,54 +46,19 @@ MEANINGS: dict[Verdict, str] = {  # each follows its mark
 }
 
 
-@dataclass(frozen=True)
-class Line:
-    """One row with what stands before its cells.
-
-    group: the group that begins with this row, or nothing. seeds: the number of seeds behind the row, a
-    range if its cells differ, or nothing.
-    """
-
-    row: TableRow
-    group: str
-    seeds: str
-
-
-@dataclass(frozen=True)
-class Outline:
-    """A table without its cells, the same in every text form.
-
-    legend: the verdicts that a reader meets, in the order of `MEANINGS`; cited: whether a cell is only
-    cited. remarks: the table's notes, then
-    those of its rows and cells, each with what it belongs to.
-    """
-
-    lines: tuple[Line, ...]
-    seeds: str
-    legend: tuple[Verdict, ...]
-    cited: bool
-    remarks: tuple[str, ...]
-
-    @property
-    def explained(self) -> list[str]:
-        """The mark and the meaning of every verdict of the legend, then of the mark of cited values."""
-        found = [f"{MARKS[verdict]}{MEANINGS[verdict]}" for verdict in self.legend]
-        return [*found, f"{CITED} cited, not ours"] if self.cited else found
-
-
-def outline(table: Table) -> Outline:
-    """Returns what every text form of a table prints around its cells."""
+def rows_of(table: Table) -> list[tuple[str, TableRow]]:
+    """Returns the rows, each with the group that begins with it, or nothing."""
     groups = [row.group for row in table.rows]
     starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
+    return list(zip(starts, table.rows, strict=True))
+
+
+def legend_of(table: Table) -> list[tuple[str, str]]:
+    """Returns the mark and the meaning of every verdict that a reader meets, and of cited values."""
     cells = [cell for row in table.rows for cell in row.cells]
     found = {cell.verdict for cell in cells}
-    return Outline(
-        lines=tuple(Line(row, start, row_seeds(row)) for row, start in zip(table.rows, starts, strict=True)),
-        seeds=describe_seeds(table),
-        legend=tuple(verdict for verdict in MEANINGS if verdict in found),
-        cited=any(is_cited(cell) for cell in cells),
-        remarks=tuple(list_remarks(table)),
-    )
+    legend = [(MARKS[verdict], meaning) for verdict, meaning in MEANINGS.items() if verdict in found]
+    return [*legend, (CITED, " cited, not ours")] if any(map(is_cited, cells)) else legend
 
 
 TASKS = {"STSB": "STS-B", "SICKR": "SICK-R"}
@@ -177,3 +144,48 @@ def list_remarks(table: Table) -> list[str]:
             for group in cell.contributed:
                 remarks.append(f"{name}, {column.title}: contributed, in points: {contributed_text(group)}")
     return remarks
+
+
+def to_terminal(table: Table) -> str:
+    """Returns the table with aligned columns: our mean ± sd, the verdict's mark, the published value.
+
+    `*` marks the rows of which no competing one is shown to be better.
+    """
+    lines = [["", "n", *(column.title for column in table.columns)]]
+    if any(column.mark for column in table.columns):
+        lines.append(["", "", *(f"({column.mark})" if column.mark else "" for column in table.columns)])
+    for group, row in rows_of(table):
+        if group:
+            lines.append([f"{group}:"])
+        lines.append([row.title, row_seeds(row), *shown_cells(table, row, plain_cell)])
+    legend = "; ".join(mark + meaning for mark, meaning in legend_of(table))
+    foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
+    title = f"{table.title} [{table.key}]"
+    plain = [" ".join(text.split()) for text in foot]
+    return "\n".join([" ".join(title.split()), "", *align(lines), "", *filter(None, plain)]) + "\n"
+
+
+def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
+    """Returns the lines in columns: the first `lefts` of them to the left and the others to the right."""
+    lines = [[re.sub(r"\s", " ", text) for text in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    return [
+        "  ".join(
+            text.ljust(width) if index < lefts else text.rjust(width)
+            for index, (text, width) in enumerate(zip(line, widths, strict=False))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def plain_cell(cell: Cell, column: Column, decimals: int) -> str:
+    """Returns one cell; a missing value is a dash."""
+    parts = [DASH] if cell.value is None and not is_cited(cell) else []
+    if cell.value is not None:
+        sign = "*" if cell.leads else ""
+        sd = "" if cell.sd is None else f"±{format_number(cell.sd, column, decimals)}"
+        parts.append(f"{sign}{format_number(cell.value, column, decimals)}{sd}")
+    parts += [CITED if is_cited(cell) else "", mark_of(cell)]
+    if cell.published is not None:
+        parts.append(f"({format_number(cell.published, column, decimals)})")
+    return " ".join(filter(None, parts))

@@ -20,8 +20,7 @@ from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
 from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
-from harness.report.tables.lookup import find_cells
-from harness.report.tables.model import Cell, Table, reading_order, row_label, verifications
+from harness.report.tables.model import Cell, Table, find_cells, reading_order, row_label, verifications
 from harness.report.verification import Verification, counted, draw_words
 
 MOST = 3

@@ -5,154 +5,185 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from functools import cached_property
+from typing import Any, get_args
 
+from harness.errors import InputError
 from harness.facts import statistics
-from harness.facts.evidence.others import Others, ReportedNumber
-from harness.facts.price import NO_PRICE, Price
+from harness.facts.evidence.others import (
+    ReportedNumber,
+    backbone_sd,
+    known_sd,
+    measurable,
+    nothing_known,
+    others_of,
+    reported_number,
+)
+from harness.facts.price import NO_PRICE
+from harness.facts.published import PublishedRow
 from harness.facts.run_choice import RunChoice
-from harness.facts.spec import ColumnSpec, Statistic, TableSpec
+from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import judge
 from harness.report.contributed import Contributed
+from harness.report.tables.evidence import Evidence, SeedScore, seeds_of
 from harness.report.tables.model import Cell
-from harness.report.tables.seeds import ScoreIndex, SeedScore
 from harness.report.verification import Plan, Verification, verify
-from harness.results.contributions import Contribution, Level
+from harness.results.contributions import Level
+
+EXACT = KnownSd(0.0, 0)
+"""The standard deviation of a deterministic system."""
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """What a cell is measured against; `published`, `scale` and `decimals` are those of the table's display.
+class Place:
+    """The place of a cell in its table, with what its value rests on."""
 
-    published: what the paper reported, None if nothing; remark: a misprint in it. reported: the same number
-    as evidence is compared with it, and others: what others measured of it; both None where a number is no
-    score. known, planned, price: as in `verify`. no_verdict: why our seeds do not say whether the reported
-    number holds, empty if they do. fixed: the seeds that the cell is about, if it is not about all.
-    """
+    spec: TableSpec
+    row: RowSpec
+    column: ColumnSpec
+    evidence: Evidence
 
-    published: float | None
-    remark: str
-    scale: float
-    decimals: int
-    reported: ReportedNumber | None = None
-    others: Others | None = None
-    known: KnownSd | None = None
-    planned: KnownSd | None = None
-    price: Price = NO_PRICE
-    no_verdict: str = ""
-    fixed: tuple[int, ...] = ()
+    @cached_property
+    def choice(self) -> RunChoice | None:
+        """The runs that are meant to fill the cell, None if none are."""
+        return self.spec.choice(self.row, self.column)
 
     @property
-    def points(self) -> float:
-        """Points in a unit of display: one point is 0.01 in raw units."""
-        return 100 / self.scale
+    def published_row(self) -> PublishedRow | None:
+        """The published row whose number the cell has."""
+        own = self.row.cells.get(self.column.key)
+        return published_row(self.spec, (own.published if own else None) or self.row.published, self.evidence)
 
-    def verify(self, values: Sequence[float], dev: Sequence[float]) -> Verification | None:
-        """Returns what is known of the reported number with our seeds in display units, None if none is.
+    @property
+    def published_column(self) -> str:
+        """The name of the column in the published table."""
+        return self.column.published or self.column.key
 
-        Where it is not for our seeds to judge, what is known is that of others.
-        """
-        if self.reported is None or self.others is None:
+    @cached_property
+    def reported(self) -> ReportedNumber | None:
+        """The published number as evidence is compared with it, None where no score is reported."""
+        line, published = self.published_row, self.evidence.published
+        if line is None or self.spec.published is None or self.column.unit == "plain":
             return None
-        found = verify(
-            self.reported,
-            self.others,
-            values=[] if self.no_verdict else [value * self.points for value in values],
-            dev=[] if self.no_verdict else dev,
-            known=self.known,
-            planned=self.planned,
-            price=self.price,
-        )
-        if self.no_verdict:
-            return replace(found, plan=None)
-        if self.fixed and found.plan is not None:
-            seeds = ", ".join(map(str, self.fixed))
-            return replace(
-                found, plan=Plan(None, None, None, "", f"no other seed enters: it is about seed {seeds}")
-            )
-        return found
+        where = {"table": self.spec.published, "row": line.key, "column": self.published_column}
+        return reported_number(published, self.evidence.ledger, **where)
 
-    def contributed(self, level: Level, seeds: Sequence[SeedScore], by: Mapping[str, str]) -> Contributed:
-        """Returns what others contributed at one level; scores that were not checked are not judged."""
-        values = [100 * score.value for score in seeds]
-        answer = None
-        if (
-            level != "scores only"
-            and self.reported is not None
-            and self.others is not None
-            and not self.no_verdict
-        ):
-            answer = judge(
-                values,
-                self.reported.value,
-                origin=self.reported.origin,
-                known=self.known,
-                rounding=self.reported.rounding,
-            )
-        keys = tuple(score.key for score in seeds)
-        return Contributed(level, tuple(values), keys, tuple(by[key] for key in keys), answer)
+    @property
+    def compared(self) -> bool:
+        """Whether a study by others can have measured the reported number."""
+        table = self.spec.published
+        return table is not None and measurable(self.evidence.published, table, self.published_column)
+
+    @cached_property
+    def known(self) -> KnownSd | None:
+        """The standard deviation of the cell's system that is known without our seeds."""
+        if self.row.deterministic:
+            return EXACT
+        if self.reported is None or not self.compared:
+            return None
+        return known_sd(self.evidence.ledger, self.reported.row, self.published_column)
+
+    @property
+    def no_verdict(self) -> str:
+        """Why our seeds do not judge the reported number: by row, column or recipe; empty if they do."""
+        if self.column.unit == "plain":
+            return ""
+        recipe = self.evidence.settings.get(self.choice.system, {}) if self.choice is not None else {}
+        return self.row.no_verdict or self.column.no_verdict or str(recipe.get("no_verdict", ""))
 
 
-def build_cell(
-    seeds: Sequence[SeedScore], statistic: Statistic, against: Yardstick, *, wanted: bool = True
-) -> Cell:
-    """Returns the cell that `seeds` make; without seeds it holds the published value and what is known of it.
+def published_row(spec: TableSpec, key: str | None, evidence: Evidence) -> PublishedRow | None:
+    """Returns the published row of this key in the published table of a spec."""
+    if key is None or spec.published is None:
+        return None
+    return evidence.published.row(spec.published, key)
 
-    wanted: a run of ours is meant to fill the cell.
+
+def build_cell(place: Place) -> Cell:
+    """Returns a cell; without runs it holds the published value and what is known of it.
+
+    Errors: InputError if runs are ambiguous, or a setting that the cell shows is not known.
     """
+    cell = _published_cell(place)
+    if place.column.recipe is not None and place.choice is not None and place.evidence.settings:
+        return _as_reported(replace(cell, value=_setting(place, place.column.recipe, place.choice)))
+    statistic = place.spec.statistic(place.row, place.column)
+    seeds = seeds_of(place.evidence.scores, place.spec, place.column, place.choice)
+    if statistic == "pairs":
+        found = replace(cell, n=len(seeds), runs=tuple(seed.run.key for seed in seeds))
+        return _as_reported(replace(found, value=float(seeds[0].pairs))) if seeds else cell
+    if statistic == "sd":
+        return _sd_cell(place, cell, seeds)
+    cell = replace(cell, contributed=_contributed(place))
+    known = _verification(place, seeds)
+    if known is not None:
+        more = None if known.plan is None else known.plan.more
+        evidence = replace(known, contributed=cell.contributed)
+        cell = replace(cell, verdict=known.verdict, evidence=evidence, more=more)
     if not seeds:
-        cell = Cell(
-            published=against.published, note=against.remark, wanted=wanted, no_verdict=against.no_verdict
-        )
-        known = None if statistic == "sd" else against.verify([], [])
-        return _judged(cell, replace(known, plan=None) if known and not wanted else known)
-    values = [score.value * against.scale for score in seeds]
-    cell = Cell(
+        return cell
+    best = max(seeds, key=lambda seed: seed.dev)
+    if statistic == "best-by-dev":
+        return _with_seeds(place, cell, [best])
+    return replace(_with_seeds(place, cell, seeds), best_by_dev=best.value * place.spec.scale)
+
+
+def _published_cell(place: Place) -> Cell:
+    """Returns the cell of a place before any run."""
+    cell = Cell(wanted=place.choice is not None, no_verdict=place.no_verdict)
+    line = place.published_row
+    if line is None or place.spec.published is None:
+        return cell
+    table = place.evidence.published.table(place.spec.published)
+    if place.published_column not in table.columns:
+        return cell
+    value = table.compared(line, place.published_column)
+    remark = table.remark(line, place.published_column)
+    return replace(cell, published=value, note=remark, work="" if value is None else line.work or "")
+
+
+def _with_seeds(place: Place, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
+    """Returns the cell with the mean and the standard deviation of seeds."""
+    values = tuple(seed.value * place.spec.scale for seed in seeds)
+    return replace(
+        cell,
         value=statistics.mean(values),
         sd=statistics.sample_sd(values),
         n=len(values),
-        published=against.published,
-        runs=tuple(score.key for score in seeds),
-        note=against.remark,
-        no_verdict=against.no_verdict,
-        values=tuple(values),
+        runs=tuple(seed.run.key for seed in seeds),
+        values=values,
     )
-    best = max(range(len(seeds)), key=lambda index: seeds[index].dev)
-    if statistic == "pairs":
-        return _pairs_cell(cell, seeds)
-    if statistic == "sd":
-        return _sd_cell(cell, against)
-    known = against.verify(values, [100 * score.dev for score in seeds])
-    if statistic == "best-by-dev":
-        return _best_cell(cell, best, known)
-    return _judged(replace(cell, best_by_dev=values[best]), known)
 
 
-def _judged(cell: Cell, known: Verification | None) -> Cell:
-    """Returns the cell with what is known of its published value."""
-    if known is None:
+def _sd_cell(place: Place, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
+    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is not a score: no verdict."""
+    if not seeds:
         return cell
-    plan = known.plan
-    more = plan.more if plan is not None and plan.seeds is not None else None
-    return replace(cell, verdict=known.verdict, evidence=known, more=more)
+    full = _with_seeds(place, cell, seeds)
+    if full.sd is None:
+        return replace(cell, runs=full.runs, note="a standard deviation needs two seeds")
+    shown = replace(full, value=full.sd, sd=None)
+    if cell.published is None:
+        return shown
+    decimals = place.spec.decimals
+    low, high = statistics.sd_interval(full.sd, full.n, confidence=0.9)
+    note = f"90 % interval of our standard deviation: {low:.{decimals}f} to {high:.{decimals}f}"
+    return replace(shown, note="; ".join(filter(None, [cell.note, note])))
 
 
-def _best_cell(cell: Cell, best: int, known: Verification | None) -> Cell:
-    """Returns the cell of the seed that is best on dev; the verdict is that of all seeds."""
-    value = cell.values[best]
-    picked = replace(cell, value=value, sd=None, n=1, runs=(cell.runs[best],), values=(value,))
-    return _judged(picked, known)
-
-
-def _pairs_cell(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    """Returns the size of the test set, which is the reported one or not."""
-    return _as_reported(replace(cell, value=float(seeds[0].pairs), sd=None, values=()))
-
-
-def setting_cell(value: float, against: Yardstick) -> Cell:
-    """Returns a setting of the recipe, which is the reported one or not."""
-    return _as_reported(Cell(value=value, published=against.published, note=against.remark))
+def _setting(place: Place, setting: str, choice: RunChoice) -> float:
+    """Returns a number of a system's recipe. Errors: InputError if it has no such setting."""
+    found: Any = place.evidence.settings.get(choice.system)
+    for name in setting.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise InputError(
+            f"table {place.spec.key}: {choice.system} has {found!r} at {setting} of its recipe, expected a "
+            "number; correct the column's `recipe`"
+        )
+    return float(found)
 
 
 def _as_reported(cell: Cell) -> Cell:
@@ -162,39 +193,61 @@ def _as_reported(cell: Cell) -> Cell:
     return replace(cell, as_reported=math.isclose(cell.value, cell.published, rel_tol=1e-9))
 
 
-def _sd_cell(cell: Cell, against: Yardstick) -> Cell:
-    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is not a score: no verdict."""
-    if cell.sd is None:
-        note = "a standard deviation needs two seeds"
-        return replace(build_cell([], "sd", against), runs=cell.runs, note=note)
-    shown = replace(cell, value=cell.sd, sd=None)
-    if cell.published is None:
-        return shown
-    low, high = statistics.sd_interval(cell.sd, cell.n, confidence=0.9)
-    note = (
-        f"90 % interval of our standard deviation: {low:.{against.decimals}f} to {high:.{against.decimals}f}"
+def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | None:
+    """Returns what is known of the reported number with our seeds, None if none is reported.
+
+    Where it is not for our seeds to judge, what is known is that of others.
+    """
+    reported, choice, evidence = place.reported, place.choice, place.evidence
+    if reported is None:
+        return None
+    judging = [] if place.no_verdict else seeds
+    backbone = reported.row.partition("@")[2]
+    found = verify(
+        reported,
+        others_of(evidence.ledger, reported) if place.compared else nothing_known(),
+        values=[seed.value * place.spec.scale * (100 / place.spec.scale) for seed in judging],
+        dev=[100 * seed.dev for seed in judging],
+        known=place.known,
+        planned=backbone_sd(evidence.ledger, backbone, reported.column) if place.compared else None,
+        price=evidence.prices.get((choice.system, choice.backbone), NO_PRICE) if choice else NO_PRICE,
     )
-    return replace(shown, note="; ".join(filter(None, [cell.note, note])))
+    if place.no_verdict or choice is None:
+        return replace(found, plan=None)
+    if choice.seeds and found.plan is not None:
+        seed = ", ".join(map(str, choice.seeds))
+        return replace(found, plan=Plan(why=f"no other seed enters: it is about seed {seed}"))
+    return found
 
 
-def contributed_scores(
-    spec: TableSpec,
-    column: ColumnSpec,
-    choice: RunChoice,
-    against: Yardstick,
-    index: ScoreIndex,
-    contributions: Mapping[str, Contribution],
-) -> tuple[Contributed, ...]:
+def _contributed(place: Place) -> tuple[Contributed, ...]:
     """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts."""
-    levels: tuple[Level, ...] = get_args(Level)
-    groups: dict[Level, list[SeedScore]] = {level: [] for level in reversed(levels)}
-    parts = _parts(spec, column)
-    for seed in index.seeds(spec, column, choice):
-        checked = contributions[seed.key].checked
-        found = {checked.level(part.task or "", part.selection) for part in parts}
-        groups[next(level for level in levels if level in found)].append(seed)
-    by = {key: one.by for key, one in contributions.items()}
-    return tuple(against.contributed(level, seeds, by) for level, seeds in groups.items() if seeds)
+    contributions, parts = place.evidence.contributed, _parts(place.spec, place.column)
+
+    def level_of(seed: SeedScore) -> Level:
+        checked = contributions[seed.run.key].checked
+        return min((checked.level(part.task or "", part.selection) for part in parts), key=LEVELS.index)
+
+    seeds = seeds_of(place.evidence.contributed_scores, place.spec, place.column, place.choice)
+    groups = [(level, [seed for seed in seeds if level_of(seed) == level]) for level in reversed(LEVELS)]
+    return tuple(_group(place, level, some) for level, some in groups if some)
+
+
+def _group(place: Place, level: Level, seeds: Sequence[SeedScore]) -> Contributed:
+    """Returns what others contributed at one level; scores that were not checked are not judged."""
+    reported, values = place.reported, tuple(100 * seed.value for seed in seeds)
+    answer = None
+    if level != "scores only" and reported is not None and not place.no_verdict:
+        answer = judge(
+            values,
+            reported.value,
+            origin=reported.origin,
+            known=place.known,
+            rounding=reported.rounding,
+        )
+    keys = tuple(seed.run.key for seed in seeds)
+    by = tuple(place.evidence.contributed[key].by for key in keys)
+    return Contributed(level, values, keys, by, answer)
 
 
 def _parts(spec: TableSpec, column: ColumnSpec) -> list[ColumnSpec]:

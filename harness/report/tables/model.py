@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.errors import InputError, near_matches
 from harness.facts.verdicts import Verdict
 from harness.report.contributed import Contributed
 from harness.report.verification import Verification
@@ -134,3 +135,36 @@ def verifications(tables: Iterable[Table]) -> Iterator[tuple[Table, TableRow, Ve
 def reading_order(table: Table) -> tuple[bool, int, str]:
     """Returns the key to sort a paper's tables by: tables before figures, main ones before the appendix."""
     return table.kind == "figure", len(table.key), table.key
+
+
+def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell]]:
+    """Returns the cells of a column in every row of this name: its key, its title, or its group and title.
+
+    Names are compared without regard to case. Errors: InputError with near matches if there is none.
+    """
+    titles = {
+        name.lower(): index for index, shown in enumerate(table.columns) for name in (shown.title, shown.key)
+    }
+    if column.lower() not in titles:
+        known = [shown.key for shown in table.columns]
+        raise InputError(
+            f"table {table.key} has no column {column!r}, expected one of {', '.join(known)}"
+            f"{near_matches(column, known)}; correct the name"
+        )
+    found = [
+        (line, line.cells[titles[column.lower()]])
+        for line in table.rows
+        if row.lower() in {name.lower() for name in row_names(line)}
+    ]
+    if not found:
+        known = list(dict.fromkeys(name for line in table.rows for name in row_names(line)))
+        raise InputError(
+            f"table {table.key} has no row {row!r}{near_matches(row, known)}; expected a title, GROUP TITLE "
+            "or a key as in leaderboards/published; correct the name"
+        )
+    return found
+
+
+def row_names(row: TableRow) -> list[str]:
+    """Returns what a row may be called: its key, its title, and group and title."""
+    return [row.key, row.title, *([f"{row.group} {row.title}"] if row.group else [])]

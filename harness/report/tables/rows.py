@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.facts.comparisons import rank_intervals
 from harness.facts.run_choice import RunChoice
 from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
 from harness.report.tables.model import TableRow
-from harness.results.schema import ResultFile
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of such a table, in their order."""
-
-
-def untrained(results: Sequence[ResultFile]) -> set[tuple[str, str]]:
-    """Returns the systems with their backbones of which no run took a training step."""
-    steps: dict[tuple[str, str], int] = {}
-    for result in results:
-        key = (result.run.id, result.run.backbone)
-        steps[key] = max(steps.get(key, 0), result.selection.last_step)
-    return {key for key, last in steps.items() if last == 0}
 
 
 def group_of(spec: TableSpec, choice: RunChoice, without: set[tuple[str, str]]) -> str:
@@ -37,16 +27,14 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
 
     Rows without a value there stand last; equal ones, and all without such a column, keep their order.
     """
-    keys = [column.key for column in spec.columns]
-    groups: Mapping[str, int] = {name: index for index, name in enumerate(GROUPS)}
     if not spec.order_by:
-        return sorted(range(len(rows)), key=lambda index: groups[rows[index].group])
-    column = keys.index(spec.order_by)
+        return sorted(range(len(rows)), key=lambda index: GROUPS.index(rows[index].group))
+    column = [column.key for column in spec.columns].index(spec.order_by)
     sign = -1 if spec.columns[column].better == "higher" else 1
 
     def key(index: int) -> tuple[int, bool, float]:
         value = rows[index].cells[column].value
-        return groups[rows[index].group], value is None, 0.0 if value is None else sign * value
+        return GROUPS.index(rows[index].group), value is None, 0.0 if value is None else sign * value
 
     return sorted(range(len(rows)), key=key)
 
@@ -55,14 +43,20 @@ def rank_rows(
     spec: TableSpec,
     declared: Sequence[RowSpec],
     rows: Sequence[TableRow],
-    exact: Callable[[RowSpec, ColumnSpec], bool],
+    untrained: set[tuple[str, str]],
 ) -> list[TableRow]:
     """Returns the rows with rank intervals in their cells, and of the leading column in their source.
 
     Rows compete within their group or over the whole table, as the spec says; a lone competitor gets none.
-    Published values get none, because a number without its seeds has no rank. exact: whether no seed changes
-    the score of a cell. The leading column is the one that orders the table, else the last that is ranked.
+    Published values get none, because a number without its seeds has no rank. untrained: the systems with
+    their backbones whose score no seed changes, like that of a deterministic row. The leading column is the
+    one that orders the table, else the last that is ranked.
     """
+
+    def exact(row: RowSpec, column: ColumnSpec) -> bool:
+        choice = spec.choice(row, column)
+        return row.deterministic or (choice is not None and (choice.system, choice.backbone) in untrained)
+
     cells = [list(row.cells) for row in rows]
     sources = [row.source for row in rows]
     ranked = [

@@ -47,15 +47,9 @@ def tables(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) ->
 
 
 @pytest.fixture
-def recorded() -> Path:
-    """A score folder with its spec, its published numbers and the expected tables; see test_renderers.py."""
-    return Path(__file__).parent / "recorded"
-
-
-@pytest.fixture
-def recorded_scores(recorded: Path) -> list[ResultFile]:
-    """The recorded scores: three seeds of SimCSE and one run of whitening."""
-    return read_results((recorded / "scores").glob("*.json"))
+def recorded_scores() -> list[ResultFile]:
+    """The recorded scores: three seeds of SimCSE and one run of whitening; see test_renderers.py."""
+    return read_results((Path(__file__).parent / "recorded/scores").glob("*.json"))
 
 
 Record = tuple[str, int, str, float]

@@ -16,9 +16,10 @@ from harness.declarations import check_link, read_declaration, read_record
 from harness.errors import InputError
 from harness.facts.published import PublishedPaper
 from harness.report.audit import Difference, MethodAudit
-from harness.report.formats import latex, markdown, records, summary, terminal
+from harness.report.formats import latex, markdown, records, summary
 from harness.report.formats.citation import Work, work_entry
 from harness.report.formats.readmes import to_deviations
+from harness.report.formats.text import to_terminal
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -96,7 +97,7 @@ def test_pages_show_markup_as_text(text: str) -> None:
 @pytest.mark.parametrize("text", MARKUP)
 def test_text_forms_of_a_table_show_markup_as_text(text: str) -> None:
     table, plain = table_with(text), table_with("plain")
-    for form in (markdown.to_markdown, terminal.to_terminal, latex.to_latex):
+    for form in (markdown.to_markdown, to_terminal, latex.to_latex):
         assert form(table).count("\n") == form(plain).count("\n"), form.__name__
     shown = markdown.to_markdown(table) + summary.to_summary({"a": table}, [text], notes=[])
     without = re.sub(r"<br>", "", shown)

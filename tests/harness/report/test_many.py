@@ -5,17 +5,17 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from harness.report.tables.many import _hypothesis, page_of
+from harness.report.tables.many import hypothesis, page_of
 
 
 def known(fact: tuple[str, str, float], values: tuple[float, ...]) -> Any:
     return SimpleNamespace(reported=SimpleNamespace(fact=fact), values=values)
 
 
-def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbers_are_another() -> None:
+def test_a_number_that_two_cells_quote_is_onehypothesis_and_other_runs_or_numbers_are_another() -> None:
     quoted = ("simcse@bert-base-uncased", "Avg", 76.25)
     hypotheses = [
-        _hypothesis(known(fact, values))
+        hypothesis(known(fact, values))
         for fact, values in (
             (quoted, (75.0, 75.2)),
             (quoted, (75.0, 75.2)),

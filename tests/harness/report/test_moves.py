@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from harness.facts.comparisons import noise_of, sampling_error
-from harness.report.formats.moves import summary, to_json, to_pull_request
-from harness.report.tables.moves import compare
+from harness.report.moves import compare, summary, to_json, to_pull_request
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 
@@ -44,9 +43,6 @@ def test_one_seed_is_judged_by_the_test_set() -> None:
     noise, kind = noise_of([0.6], [0.6], metric="spearman", pairs=103)
     assert kind == "test set"
     assert noise == pytest.approx(1.96 * 0.069522, abs=1e-5)
-
-
-def test_the_sampling_error_vanishes_at_the_ends_of_the_scale() -> None:
     assert sampling_error(1.0, 100, metric="spearman") == 0.0
     assert sampling_error(1.0, 100, metric="accuracy") == 0.0
 
@@ -76,17 +72,17 @@ def test_findings_up_down_within_unchanged_added_and_removed() -> None:
     )
 
 
-def test_other_seeds_with_equal_values_are_not_unchanged_but_within_noise() -> None:
-    (move,) = compare(results("a", {0: 0.5, 1: 0.6}), results("a", {2: 0.5, 3: 0.6}))
-    assert move.outcome == "within noise"
-    assert move.change == 0
-
-
-def test_seeds_that_do_not_vary_show_any_real_change_and_no_rounding() -> None:
-    still = {0: 0.5, 1: 0.5}
-    (moved,) = compare(results("a", still), results("a", {0: 0.5001, 1: 0.5001}))
-    (rounded,) = compare(results("a", still), results("a", {0: 0.5 + 1e-12, 1: 0.5}))
-    assert (moved.outcome, rounded.outcome) == ("up", "unchanged")
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        ({0: 0.5, 1: 0.6}, {2: 0.5, 3: 0.6}, "within noise"),  # other seeds with equal values
+        ({0: 0.5, 1: 0.5}, {0: 0.5001, 1: 0.5001}, "up"),  # seeds that do not vary show any change
+        ({0: 0.5, 1: 0.5}, {0: 0.5 + 1e-12, 1: 0.5}, "unchanged"),  # but no rounding
+    ],
+)
+def test_the_limits_of_an_outcome(before: dict[int, float], after: dict[int, float], outcome: str) -> None:
+    (move,) = compare(results("a", before), results("a", after))
+    assert move.outcome == outcome
 
 
 def test_a_changed_recipe_is_said() -> None:

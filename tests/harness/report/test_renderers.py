@@ -27,27 +27,21 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import read_declaration
 from harness.errors import InputError
-from harness.facts.published import load_published
 from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.templates import fill_plain
-from harness.report.formats.terminal import to_terminal
+from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.results.store import read_results
-from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.golden import RECORDED, recorded_table
 
 
 @pytest.fixture
-def table(recorded: Path) -> Table:
-    folder = recorded / "published"
-    results = read_results((recorded / "scores").glob("*.json"))
-    evidence = Evidence(results, load_published(folder), NO_STUDIES)
-    return build_table(read_declaration(recorded / "table.yaml", TableSpec), evidence)
+def table() -> Table:
+    return recorded_table()
 
 
 def table_of(*cells: Cell, title: str = "x") -> Table:
@@ -56,12 +50,11 @@ def table_of(*cells: Cell, title: str = "x") -> Table:
     return Table("toy", "Toy", columns, (TableRow("x", title, cells),))
 
 
-def test_the_recorded_folder_renders_to_the_markdown_worked_out_by_hand(table: Table, recorded: Path) -> None:
-    assert to_markdown(table) == (recorded / "expected.md").read_text(encoding="utf-8")
-
-
-def test_the_recorded_folder_renders_to_the_latex_worked_out_by_hand(table: Table, recorded: Path) -> None:
-    assert to_latex(table) == (recorded / "expected.tex").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("form", "file"), [(to_markdown, "expected.md"), (to_latex, "expected.tex")])
+def test_the_recorded_folder_renders_to_what_was_worked_out_by_hand(
+    form: Callable[[Table], str], file: str, table: Table
+) -> None:
+    assert form(table) == (RECORDED / file).read_text(encoding="utf-8")
 
 
 def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.results.schema import ResultFile
 from harness.stages.report import score_problems
 
 KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]
 IDENTITIES = {key: f"i-{key}" for key in KEYS}
-
-
-def test_a_complete_folder_has_no_problem(recorded_scores: list[ResultFile]) -> None:
-    assert score_problems(recorded_scores, KEYS, IDENTITIES) == []
 
 
 def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFile]) -> None:
@@ -23,5 +21,8 @@ def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFil
     assert "i-changed" in found[2]
 
 
-def test_a_run_without_a_known_identity_is_not_called_stale(recorded_scores: list[ResultFile]) -> None:
-    assert score_problems(recorded_scores, KEYS, {}) == []
+@pytest.mark.parametrize("identities", [IDENTITIES, {}])
+def test_a_complete_folder_has_no_problem_where_identities_agree_or_are_not_known(
+    identities: dict[str, str], recorded_scores: list[ResultFile]
+) -> None:
+    assert score_problems(recorded_scores, KEYS, identities) == []

@@ -41,13 +41,6 @@ def test_every_cell_with_data_is_filled_and_sickr_stays_empty(table: Table) -> N
     assert len(table.rows) >= 15
 
 
-def test_trained_rows_have_three_seeds_and_a_spread(table: Table) -> None:
-    rows = {row.title: row for row in table.rows}
-    for title in ("SimCSE", "MoCo", "PCL", "DCLR", "PT-BERT", "distillation"):
-        assert {cell.n for cell in rows[title].cells if cell.value is not None} == {3}
-        assert rows[title].cells[-1].sd is not None
-
-
 def test_the_average_is_that_of_the_columns_with_data_and_is_marked_partial(table: Table) -> None:
     for row in table.rows:
         *parts, average = [cell.value for cell in row.cells if cell.value is not None]
@@ -56,15 +49,6 @@ def test_the_average_is_that_of_the_columns_with_data_and_is_marked_partial(tabl
     assert r"Avg \textit{(partial)}" in to_latex(table)
     assert "small-scale" in to_markdown(table)
     assert "SICK-R (no data)" in to_markdown(table)
-
-
-def test_the_whole_test_sets_are_a_table_of_their_own_that_the_mirror_fills(
-    specs: dict[str, TableSpec],
-) -> None:
-    spec = specs["small-paper"]
-    assert [column.task for column in spec.columns][:-1] == spec.columns[-1].mean_of
-    assert all(not column.mark for column in spec.columns)
-    assert "Small scale" in spec.protocol
 
 
 def small(*rows: tuple[str, str, float | None]) -> Table:

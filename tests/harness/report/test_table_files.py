@@ -13,7 +13,6 @@ from harness.facts.spec import ColumnSpec, TableSpec
 from harness.report.disagreement import largest, ranks
 from harness.report.formats.citation import WORKS, Work, entry, report_entry
 from harness.report.formats.records import to_csv, to_json
-from harness.report.formats.text import task_title
 from harness.report.pages.anchors import anchors_of
 from harness.report.pages.content import Report
 from harness.report.pages.pairs import written
@@ -109,13 +108,3 @@ def test_ranks_are_in_zero_to_one_with_ties_between_and_the_largest_difference_c
 def test_a_page_writes_a_rank_as_two_digits_to_the_base_36() -> None:
     """0.5 is 500 thousandths, 13 x 36 + 32; 1 is 27 x 36 + 28; 0.0004 is none."""
     assert written([0.5, 1.0, 0.0004]) == "dwrs00"
-
-
-def test_tasks_have_the_names_of_the_field() -> None:
-    names = ["STSB", "STS12-part", "SICKR-mteb", "STSB-dev"]
-    assert [task_title(name) for name in names] == [
-        "STS-B",
-        "STS12 (partial)",
-        "SICK-R as in MTEB",
-        "STS-B dev",
-    ]

@@ -22,6 +22,9 @@ from tests.harness.report.conftest import NO_STUDIES, rescored
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"
+OURS: dict[str, object] = {"title": "PCL", "run": "pcl-released@bert-base-uncased"}
+REPORTED = {**OURS, "published": "pcl@bert-base-uncased"}
+"""A row of our runs of PCL, and the same next to what PCL's table reports: 79.72 on STS-B."""
 TWELVE = [79.0 + 0.84 * sign for sign in (-1, 1)] * 6
 """Twelve seeds with an sd of 0.8774."""
 
@@ -60,7 +63,7 @@ def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> No
     records = [(PCL, seed, "STSB", value) for seed, value in ((2, 0.72), (1, 0.70), (3, 0.74))]
     others = ["pcl/paper@bert-base-uncased", "pcl/released@roberta-base", SIMCSE]
     records += [(system, 1, "STSB", 0.1) for system in others] + [(PCL, 1, "SICKR", 0.2)]
-    found = cell(build_table(spec_of({"title": "PCL", "run": run(PCL)}), evidence(records)))
+    found = cell(build_table(spec_of(OURS), evidence(records)))
     assert (found.value, found.sd, found.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
     assert found.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
     assert found.verdict is None
@@ -73,11 +76,11 @@ def test_a_row_or_a_column_that_names_seeds_shows_these_alone(
     """Seed s scores 70 + s; in the cell of a task and in the mean of two."""
     records = [(PCL, seed, task, (70 + seed) / 100) for seed in (1, 2, 3) for task in ("STSB", "SICKR")]
     mean = pytest.approx(70 + sum(seeds) / len(seeds))
-    row = build_table(spec_of({"title": "PCL", "run": run(PCL), "seeds": [*seeds]}), evidence(records))
+    row = build_table(spec_of({**OURS, "seeds": [*seeds]}), evidence(records))
     for column in (0, 2):
         assert (cell(row, column=column).value, cell(row, column=column).n) == (mean, len(seeds))
     columns = ({"key": "some", "task": "STSB", "seeds": [*seeds]}, {"key": "all", "task": "STSB"})
-    table = build_table(spec_of({"title": "PCL", "run": run(PCL)}, columns=columns), evidence(records))
+    table = build_table(spec_of(OURS, columns=columns), evidence(records))
     assert (cell(table).value, cell(table, column=1).n) == (mean, 3)
 
 
@@ -89,35 +92,35 @@ def test_a_score_under_another_protocol_does_not_fill_a_cell(
     field: str, value: str, evidence: MakeEvidence
 ) -> None:
     full = evidence([(PCL, 1, "STSB", 0.7)])
-    spec = spec_of({"title": "PCL", "run": run(PCL)})
+    spec = spec_of(OURS)
     assert cell(build_table(spec, full)).n == 1
     changed = rescored(full, **{field: value})
     assert cell(build_table(spec, changed)).n == 0
-    other = spec_of({"title": "PCL", "run": run(PCL)}, columns=({"key": "A", "task": "STSB", field: value},))
+    other = spec_of(OURS, columns=({"key": "A", "task": "STSB", field: value},))
     assert cell(build_table(other, changed)).n == 1
 
 
 def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(evidence: MakeEvidence) -> None:
     """Seed 1: (70 + 60) / 2 = 65, seed 2: (74 + 64) / 2 = 69; seed 3 lacks SICKR. Mean 67, sd sqrt(8)."""
-    records = [
-        (PCL, 1, "STSB", 0.70),
-        (PCL, 1, "SICKR", 0.60),
-        (PCL, 2, "STSB", 0.74),
-        (PCL, 2, "SICKR", 0.64),
-    ]
-    table = build_table(
-        spec_of({"title": "PCL", "run": run(PCL)}), evidence([*records, (PCL, 3, "STSB", 0.9)])
-    )
+    stsb = [(PCL, seed, "STSB", value) for seed, value in ((1, 0.70), (2, 0.74), (3, 0.9))]
+    made = evidence([*stsb, (PCL, 1, "SICKR", 0.60), (PCL, 2, "SICKR", 0.64)])
+    table = build_table(spec_of(OURS), made)
     average = cell(table, column=2)
     assert (average.value, average.sd, average.n) == (pytest.approx(67.0), pytest.approx(8**0.5), 2)
     assert cell(table).n == 3
+    parts = [{"key": task, "task": task} for task in ("STSB", "SICKR")]
+    alone = build_table(
+        spec_of(OURS, columns=({"key": "Avg", "mean_of": ["STSB", "SICKR"]},), parts=parts), made
+    )
+    assert [column.key for column in alone.columns] == ["Avg"]
+    assert cell(alone).value == average.value
 
 
 def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence: MakeEvidence) -> None:
     """65.004, 51.004 and 61.008 average 59.0053 (59.01); reported 65.00, 51.00, 61.01 average 59.0033."""
     tasks = ("STS12", "STSB", "SICKR")
     columns = (*({"key": task, "task": task} for task in tasks), {"key": "Avg", "mean_of": list(tasks)})
-    spec = spec_of({"title": "PCL", "run": run(PCL)}, columns=columns)
+    spec = spec_of(OURS, columns=columns)
     values = (0.65004, 0.51004, 0.61008)
     found = build_table(
         spec, evidence([(PCL, 1, task, value) for task, value in zip(tasks, values, strict=True)])
@@ -128,22 +131,11 @@ def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence
     assert cell(same, column=3).note == ""
 
 
-def test_parts_feed_an_average_without_being_shown(evidence: MakeEvidence) -> None:
-    spec = spec_of(
-        {"title": "PCL", "run": run(PCL)},
-        columns=({"key": "Avg", "mean_of": ["STSB", "SICKR"]},),
-        parts=[{"key": "STSB", "task": "STSB"}, {"key": "SICKR", "task": "SICKR"}],
-    )
-    table = build_table(spec, evidence([(PCL, 1, "STSB", 0.7), (PCL, 1, "SICKR", 0.6)]))
-    assert [column.key for column in table.columns] == ["Avg"]
-    assert cell(table).value == pytest.approx(65.0)
-
-
 def test_without_runs_a_cell_is_wanted_and_without_a_choice_of_runs_cited(
     evidence: MakeEvidence,
 ) -> None:
     spec = spec_of(
-        {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"},
+        REPORTED,
         {"title": "CT", "published": "ct@bert-base-uncased"},
         published="pcl/table2",
     )
@@ -156,55 +148,34 @@ def test_without_runs_a_cell_is_wanted_and_without_a_choice_of_runs_cited(
     assert table.rows[1].source == "cited: Gao et al. 2021 (SimCSE)"
 
 
-def test_a_row_whose_settings_are_not_confirmed_shows_its_runs_and_judges_nothing(
-    evidence: MakeEvidence,
+@pytest.mark.parametrize("by", ["row", "recipe"])
+def test_runs_that_may_not_judge_are_shown_with_the_reason_and_no_more_are_asked_for(
+    by: str, evidence: MakeEvidence
 ) -> None:
-    """Three seeds far below 79.72 give a value and a difference, no verdict; without them none are asked."""
-    row = {
-        "title": "PCL",
-        "run": run(PCL),
-        "published": "pcl@bert-base-uncased",
-        "no_verdict": "its rate is second hand",
-    }
-    spec = spec_of(row, published="pcl/table2")
-    records = [(PCL, seed, "STSB", 0.70 + seed / 100) for seed in (1, 2, 3)]
-    table = build_table(spec, evidence(records))
-    found = cell(table)
-    assert found.delta == pytest.approx(-7.72)
-    assert (found.verdict, found.more) == ("no independent result", None)
-    assert found.evidence is not None
-    assert found.evidence.plan is None
-    assert table.rows[0].note.startswith("no verdict from our runs: its rate is second hand; ")
-    awaited = cell(build_table(spec, evidence([])))
-    assert (awaited.verdict, awaited.more) == ("no independent result", None)
-    assert awaited.evidence is not None
-    assert awaited.evidence.plan is None
-
-
-def test_runs_of_a_recipe_without_verdict_are_shown_and_judge_nothing(evidence: MakeEvidence) -> None:
-    """Twelve seeds far below 79.72 do not replicate it, unless their recipe says why they cannot tell."""
-    spec = spec_of(
-        {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
-    )
+    """Twelve seeds far below 79.72 do not replicate it, unless row or recipe says why they cannot tell."""
     made = evidence([(PCL, seed, "STSB", 0.5 + seed / 1000) for seed in range(12)])
-    before = cell(build_table(spec, made))
+    before = cell(build_table(spec_of(REPORTED, published="pcl/table2"), made))
     assert (before.verdict, before.no_verdict) == ("does not replicate (lower)", "")
-    settings = {"pcl-released": {"no_verdict": "another corpus"}}
+    reason = {"no_verdict": "another corpus"}
+    spec = spec_of({**REPORTED, **(reason if by == "row" else {})}, published="pcl/table2")
+    settings = {"pcl-released": reason if by == "recipe" else {}}
     table = build_table(spec, replace(made, settings=settings))
-    found = cell(table)
-    assert (found.n, found.value, found.verdict) == (12, before.value, "no independent result")
+    awaited = cell(build_table(spec, replace(made, results=[], settings=settings)))
+    for found in (cell(table), awaited):
+        assert (found.verdict, found.more) == ("no independent result", None)
+        assert found.evidence is not None
+        assert found.evidence.plan is None
+    assert (cell(table).n, cell(table).delta) == (12, before.delta)
     assert table.rows[0].source == "this paper, no verdict from our runs"
-    assert "no verdict from our runs: another corpus" in to_markdown(table)
-    facts = dict(show_cell(table, table.columns[0], found, {}).facts)
+    assert table.rows[0].note.startswith("no verdict from our runs: another corpus")
+    facts = dict(show_cell(table, table.columns[0], cell(table), {}).facts)
     assert facts["No verdict from our runs"] == "another corpus"
 
 
 def test_the_published_value_gives_delta_and_finding(evidence: MakeEvidence) -> None:
     """70, 71, 72, 73 and 74 against 79.72: delta -7.72; one run reaches 7.47 = 4.315 1.581
     sqrt(6/5), and 79.72 is stated to be a mean of five, which reaches 4.31."""
-    spec = spec_of(
-        {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}, published="pcl/table2"
-    )
+    spec = spec_of(REPORTED, published="pcl/table2")
     records = [(PCL, seed, "STSB", 0.69 + 0.01 * seed) for seed in (1, 2, 3, 4, 5)]
     found = cell(build_table(spec, evidence(records)))
     assert (found.delta, found.verdict) == (pytest.approx(-7.72), "does not replicate (lower)")
@@ -212,8 +183,7 @@ def test_the_published_value_gives_delta_and_finding(evidence: MakeEvidence) -> 
 
 def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(evidence: MakeEvidence) -> None:
     """Before the first look there is no verdict; a study gives the chance of one at five seeds."""
-    row = {"title": "PCL", "run": run(PCL), "published": "pcl@bert-base-uncased"}
-    records, spec = [(PCL, 1, "STSB", 0.75)], spec_of(row, published="pcl/table2")
+    records, spec = [(PCL, 1, "STSB", 0.75)], spec_of(REPORTED, published="pcl/table2")
     own = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
     other = cell(build_table(spec, evidence(records, studied("simcse@bert-base-uncased"))))
     nobody = cell(build_table(spec, evidence(records)))
@@ -281,8 +251,8 @@ def test_a_number_of_another_metric_has_no_evidence_of_others(evidence: MakeEvid
 
 
 def test_a_deterministic_row_differs_with_one_run(evidence: MakeEvidence) -> None:
-    row = {"title": "x", "run": run(PCL), "published": "pcl@bert-base-uncased", "deterministic": True}
-    found = build_table(spec_of(row, published="pcl/table2"), evidence([(PCL, 1, "STSB", 0.70)]))
+    spec = spec_of({**REPORTED, "deterministic": True}, published="pcl/table2")
+    found = build_table(spec, evidence([(PCL, 1, "STSB", 0.70)]))
     assert cell(found).verdict == "does not replicate (lower)"
 
 
@@ -345,7 +315,7 @@ def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(ev
 
 def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     """Seed 2 has the best dev score, 72. The verdict is that of all seeds: 70 to 74 against 80.01."""
-    row = {"title": "PCL", "run": run(PCL), "published": "pcl/single-run@bert-base-uncased"}
+    row = {**OURS, "published": "pcl/single-run@bert-base-uncased"}
     spec = spec_of({**row, "statistic": "best-by-dev"}, published="pcl/table2")
     records = [
         (PCL, seed, "STSB", value) for seed, value in enumerate((0.7, 0.72, 0.74, 0.71, 0.73), start=1)
@@ -417,7 +387,7 @@ def test_a_misprinted_cell_is_compared_by_its_right_value(evidence: MakeEvidence
 
 
 def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: MakeEvidence) -> None:
-    spec, full = spec_of({"title": "PCL", "run": run(PCL)}), evidence([(PCL, 1, "STSB", 0.7)])
+    spec, full = spec_of(OURS), evidence([(PCL, 1, "STSB", 0.7)])
     for fault, changes in (
         ("both have seed 1", {"key": "other"}),
         ("have different recipes", {"key": "other", "seed": 2, "recipe": "other"}),

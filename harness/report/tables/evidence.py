@@ -1,0 +1,133 @@
+"""What tables are built from: scores of runs, published numbers, and what others measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from harness.errors import InputError
+from harness.facts import statistics
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.price import Price
+from harness.facts.published import Published
+from harness.facts.run_choice import RunChoice, RunSystem
+from harness.facts.spec import ColumnSpec, TableSpec
+from harness.results.contributions import Contribution
+from harness.results.schema import ResultFile, RunRecord
+
+
+class SeedScore(NamedTuple):
+    """One run in one column: its score there and its development score, in raw units; `pairs` is the size of
+    the test set.
+    """
+
+    run: RunRecord
+    value: float
+    pairs: int
+    dev: float
+
+
+Scores = Mapping[tuple[str, ...], Sequence[SeedScore]]
+"""By system, backbone, task, metric, setting, selection and text form."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything a table is built from besides its spec.
+
+    ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
+    default that of the scores. prices: what a seed takes, by system and backbone. contributed: what others
+    ran, by the key of the run; `results` are ours alone. set_aside: why files of theirs are not shown.
+    recipes: the recipe that declares a system, by the system's id. settings: `config`, `train` and
+    `no_verdict` of every declared system.
+    """
+
+    results: Sequence[ResultFile]
+    published: Published
+    ledger: Ledger
+    systems: Sequence[RunSystem] = ()
+    prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
+    contributed: Mapping[str, Contribution] = field(default_factory=dict)
+    set_aside: Sequence[str] = ()
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    recipes: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Our scores; sorted once for all tables."""
+        return sorted_scores(self.results)
+
+    @cached_property
+    def contributed_scores(self) -> Scores:
+        """The contributed scores."""
+        return sorted_scores(one.result for one in self.contributed.values())
+
+    @cached_property
+    def untrained(self) -> set[tuple[str, str]]:
+        """The systems with their backbones of which no run took a training step."""
+        ran = {(found.run.id, found.run.backbone) for found in self.results}
+        return ran - {
+            (found.run.id, found.run.backbone) for found in self.results if found.selection.last_step > 0
+        }
+
+
+def sorted_scores(results: Iterable[ResultFile]) -> Scores:
+    """Returns all scores of result files by what a cell asks for."""
+    found: dict[tuple[str, ...], list[SeedScore]] = {}
+    for result in results:
+        run, text = result.run, result.provenance.text
+        for score in result.scores:
+            key = (run.id, run.backbone, score.task, score.metric, score.setting, score.selection, text)
+            seed = SeedScore(run, score.value, score.n, result.selection.best_dev)
+            found.setdefault(key, []).append(seed)
+    return found
+
+
+def seeds_of(
+    scores: Scores, spec: TableSpec, column: ColumnSpec, choice: RunChoice | None
+) -> list[SeedScore]:
+    """Returns the chosen runs' scores in a column, one a seed, by seed; none without a choice.
+
+    The score of a mean is the unrounded mean of its parts, for the runs that have all of them.
+    Errors: InputError if two runs claim one seed or come from different recipes.
+    """
+    if choice is None:
+        return []
+    if column.mean_of:
+        return _mean_scores([seeds_of(scores, spec, spec.column(key), choice) for key in column.mean_of])
+    asked = (column.task or "", column.metric, column.setting, column.selection, column.text)
+    found = [
+        score
+        for score in scores.get((choice.system, choice.backbone, *asked), ())
+        if not choice.seeds or score.run.seed in choice.seeds
+    ]
+    found.sort(key=lambda score: score.run.seed)
+    for one, other in pairwise(score.run for score in found):
+        if one.key == other.key:
+            raise InputError(
+                f"run {one.key!r} states {column.task} {column.metric} {column.setting} "
+                f"({column.selection}) twice, expected once; evaluate the run again"
+            )
+        if one.seed == other.seed or one.recipe != other.recipe:
+            fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
+            raise InputError(
+                f"table {spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
+                f"one cell but {fault}, expected one recipe and one run a seed; narrow the row's runs"
+            )
+    return found
+
+
+def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:
+    """Returns the mean over the parts of every run that has all of them."""
+    by_run = [{score.run.key: score for score in part} for part in parts]
+    return [
+        score._replace(
+            value=statistics.mean([scores[key].value for scores in by_run]),
+            pairs=sum(scores[key].pairs for scores in by_run),
+        )
+        for key, score in by_run[0].items()
+        if all(key in scores for scores in by_run)
+    ]
