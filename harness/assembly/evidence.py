@@ -31,8 +31,9 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     systems = dict.fromkeys(
         RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
     )
-    evidence = evidence_without_plan(results)
-    planned = recipes_of((run.id for run in params.runs.values()), load_recipes())
+    recipes = load_recipes()
+    evidence = evidence_on(load_published(), recipes, results)
+    planned = recipes_of((run.id for run in params.runs.values()), recipes)
     return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from harness.declarations import list_declarations, read_declaration
@@ -22,8 +23,14 @@ class Ledger:
 
     def of(self, system: str) -> list[Study]:
         """Returns the studies of a published row's system, also where it has a second name."""
-        plain = self.plain(system)
-        return [study for study in self.studies if self.plain(study.system) == plain]
+        return self._by_system.get(self.plain(system), [])
+
+    @cached_property
+    def _by_system(self) -> dict[str, list[Study]]:
+        found: dict[str, list[Study]] = {}
+        for study in self.studies:
+            found.setdefault(self.plain(study.system), []).append(study)
+        return found
 
     def plain(self, system: str) -> str:
         """Returns the key of a published row with the first name of its system."""
