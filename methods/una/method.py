@@ -45,14 +45,14 @@ class UNA(Method):
         ids = self.token_ids(rows)
         if self.negatives is None or step % self.config.period != 0:
             return {"views": self.encoder.pad(ids)}
-        copies = self.negatives.write(rows, rng)
+        texts, done = self.negatives.write(rows, rng)
         # a copy does not exist before its step: the only text that is tokenised inside the loop
         written = [
             np.array(pieces, dtype=np.int32)
-            for pieces in self.encoder.token_ids(copies.texts, max_length=self.config.max_length)
+            for pieces in self.encoder.token_ids(texts, max_length=self.config.max_length)
         ]
         passes = written * 2 if self.config.role == "pair" else written
-        shares = {name: torch.tensor(share) for name, share in copies.shares.items()}
+        shares = {name: torch.tensor(share) for name, share in done.items()}
         return {"views": self.encoder.pad([*ids, *passes]), "shares": shares}
 
     def loss(self, batch: Batch) -> Loss:

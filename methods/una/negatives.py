@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,13 +18,6 @@ from methods.una.corruption import Positions, corrupt, take
 from methods.una.sampling import draw_any
 from methods.una.terms import counted_sentences, rank_terms, read_documents
 from methods.una.words import matched
-
-
-class Copies(NamedTuple):
-    """Corrupted texts [B] and what was done to them, as shares of the words or of the sentences."""
-
-    texts: list[str]
-    shares: dict[str, float]
 
 
 class Negatives:
@@ -43,8 +35,11 @@ class Negatives:
         self.sentences = counted_sentences(documents, self.ranking, count=len(rows), unit=config.unit)
         self.documents = positions_by_index(rows)
 
-    def write(self, rows: Sequence[Row], rng: np.random.Generator) -> Copies:
-        """Returns the copies of a batch: a pure function of the rows and the generator."""
+    def write(self, rows: Sequence[Row], rng: np.random.Generator) -> tuple[list[str], dict[str, float]]:
+        """Returns the copies of a batch [B], a pure function of the rows and the generator.
+
+        Next to them what was done, as shares of the words or of the sentences.
+        """
         config = self.config
         sentences = take(self.sentences, self.documents[[row.index for row in rows]])
         corruption = corrupt(
@@ -63,7 +58,7 @@ class Negatives:
             "repaired": float(corruption.repaired.mean()),
             "single_term": single / len(rows),
         }
-        return Copies(texts, shares)
+        return texts, shares
 
     def _texts(self, rows: Sequence[Row], sentences: Positions, ranks: np.ndarray) -> list[str]:
         terms, bounds = self.ranking.terms, list(pairwise(sentences.ends.tolist()))

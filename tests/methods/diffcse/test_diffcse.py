@@ -44,13 +44,6 @@ def made(
     return method
 
 
-def gradients(method: DiffCSE, batch: dict[str, Any], seed: int = 0) -> dict[str, Tensor | None]:
-    method.zero_grad()
-    torch.manual_seed(seed)
-    method.loss(batch).total.backward()
-    return {name: None if p.grad is None else p.grad.clone() for name, p in method.named_parameters()}
-
-
 def originals(batch: dict[str, Any], count: int) -> dict[str, Tensor]:
     return {name: tensor[:count] for name, tensor in doubled(batch["anchor"]).items()}
 

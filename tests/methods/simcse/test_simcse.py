@@ -13,7 +13,7 @@ from methods.core.types import Row
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 
-INFO_NCE, NT_XENT, NO_DROPOUT, PARAPHRASE = SAMPLES
+INFO_NCE, NT_XENT, _, PARAPHRASE = SAMPLES
 
 
 def ready(sample: tiny.Sample, backbone: Path) -> tuple[Any, dict[str, Any]]:

@@ -36,7 +36,7 @@ def collate(method: Any, step: int, rows: list[Row] | None = None) -> Batch:
 
 
 def texts_of(method: Any, rows: list[Row], step: int = 0) -> list[str]:
-    texts: list[str] = method.negatives.write(rows, streams.generator(0, streams.COLLATE, step)).texts
+    texts: list[str] = method.negatives.write(rows, streams.generator(0, streams.COLLATE, step))[0]
     return texts
 
 
@@ -120,25 +120,25 @@ def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(bac
     strange = ["dog", "\u65e5\u672c\u8a9e \u65e5\u672c\u8a9e", "\u200b", "", "the the the"]
     rows = [*tiny.rows(), *(Row(100 + index, text) for index, text in enumerate(strange))]
     method = build(backbone, rows)
-    copies = method.negatives.write(rows[-5:], np.random.default_rng(0))
-    assert all(copy.strip() and copy != row.text for copy, row in zip(copies.texts, rows[-5:], strict=True))
-    assert copies.shares["single_term"] == pytest.approx(1 / 5)
-    assert copies.texts[3] in method.negatives.ranking.terms
-    assert [len(copy.split()) for copy in copies.texts] == [1, 2, 1, 1, 3]
+    texts, shares = method.negatives.write(rows[-5:], np.random.default_rng(0))
+    assert all(copy.strip() and copy != row.text for copy, row in zip(texts, rows[-5:], strict=True))
+    assert shares["single_term"] == pytest.approx(1 / 5)
+    assert texts[3] in method.negatives.ranking.terms
+    assert [len(copy.split()) for copy in texts] == [1, 2, 1, 1, 3]
     assert torch.isfinite(method.loss(collate(method, 0, rows[-5:])).total)
-    silent = method.negatives.write([rows[-2]], np.random.default_rng(0))
-    assert silent.shares == {"replaced": 0.0, "repaired": 0.0, "single_term": 1.0}
+    _, silent = method.negatives.write([rows[-2]], np.random.default_rng(0))
+    assert silent == {"replaced": 0.0, "repaired": 0.0, "single_term": 1.0}
 
 
 def test_the_released_fallback_puts_one_term_for_a_copy_that_reads_as_its_sentence(backbone: Path) -> None:
     rows = [*tiny.rows(), Row(50, "cat"), Row(51, "Cat")]
-    copies = build(backbone, rows, unchanged="single-term").negatives.write(
+    texts, shares = build(backbone, rows, unchanged="single-term").negatives.write(
         rows[-2:], np.random.default_rng(3)
     )
-    assert copies.texts[1] == "cat", "the released code compares with the sentence as it was written"
-    assert copies.shares["single_term"] == 0.5
-    kept = build(backbone, rows, unchanged="keep").negatives.write(rows[-2:], np.random.default_rng(3))
-    assert kept.texts == ["cat", "cat"]
+    assert texts[1] == "cat", "the released code compares with the sentence as it was written"
+    assert shares["single_term"] == 0.5
+    kept, _ = build(backbone, rows, unchanged="keep").negatives.write(rows[-2:], np.random.default_rng(3))
+    assert kept == ["cat", "cat"]
 
 
 def test_random_replacement_ignores_the_radius_and_random_selection_the_scores(backbone: Path) -> None:
