@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -40,6 +40,18 @@ class RunRecord(Declaration):
     identity: str
 
 
+class ScoreName(NamedTuple):
+    """Which score of a result file."""
+
+    task: str
+    metric: str
+    setting: str
+    selection: str
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.metric} ({self.setting}, {self.selection})"
+
+
 class ScoreRecord(Declaration):
     """One score in raw units; `selection` says which weights: `best-dev` or `last`."""
 
@@ -49,6 +61,11 @@ class ScoreRecord(Declaration):
     selection: Literal["best-dev", "last"]
     value: float
     n: int = Field(ge=1, le=10**12)
+
+    @property
+    def name(self) -> ScoreName:
+        """What tells the score from others of its result."""
+        return ScoreName(self.task, self.metric, self.setting, self.selection)
 
     @model_validator(mode="after")
     def _is_possible(self) -> ScoreRecord:
