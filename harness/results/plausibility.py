@@ -44,13 +44,8 @@ class Range(NamedTuple):
 
 
 def values_of(result: ResultFile) -> dict[ScoreName, float]:
-    """Returns the scores of a result by name. Errors: InputError if one is stated twice."""
-    found: dict[ScoreName, float] = {}
-    for score in result.scores:
-        if score.name in found:
-            raise InputError(f"{score.name} is stated twice, expected once; evaluate the run again")
-        found[score.name] = score.value
-    return found
+    """Returns the scores of a result by name."""
+    return {score.name: score.value for score in result.scores}
 
 
 def ranges_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
@@ -115,3 +116,10 @@ class ResultFile(Declaration):
     scores: list[ScoreRecord]
     selection: Selection
     provenance: Provenance
+
+    @model_validator(mode="after")
+    def _states_each_score_once(self) -> ResultFile:
+        counts = Counter(score.name for score in self.scores)
+        if len(counts) < len(self.scores):
+            raise ValueError(f"score {counts.most_common(1)[0][0]} is stated twice, expected once")
+        return self

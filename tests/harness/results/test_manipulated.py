@@ -59,7 +59,8 @@ def as_json(result: ResultFile) -> bytes:
 
 
 def of_scores(scores: list[dict[str, Any]]) -> Change:
-    return put(SCORES, as_json(a_result(scores=scores)))
+    raw = a_result().model_dump(mode="json", by_alias=True)
+    return put(SCORES, json.dumps({**raw, "scores": scores}).encode())
 
 
 def without_vectors(change: Change) -> Change:
