@@ -10,6 +10,7 @@ import ast
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,11 +47,20 @@ class CodeBase:
         borders: Collection[str] = (),
         own: Mapping[str, Path] | None = None,
     ) -> None:
-        self.root, self.packages, self.borders, self.own = root, packages, borders, own or {}
-        self._names: dict[Path, Path] = {}
+        self.root, self.borders = root, borders
+        self._tops = {package: root / package for package in packages} | dict(own or {})
+        self._labels: dict[Path, Path] = {}
+        self._modules: dict[str, Path] = {}
+        for top, base in self._tops.items():
+            label = Path(*top.split("."))
+            files = {base.with_name(f"{base.name}.py"): label.with_name(f"{label.name}.py")}
+            files |= {path: label / path.relative_to(base) for path in base.rglob("*.py")}
+            self._labels |= {path: name for path, name in files.items() if path.is_file()}
+        for path, label in self._labels.items():
+            module = label.parent if label.name == "__init__.py" else label.with_suffix("")
+            self._modules[".".join(module.parts)] = path
         self._codes: dict[Path, Code] = {}
         self._imported: dict[Path, set[Path]] = {}
-        self._located: dict[str, Path | None] = {}
 
     def fingerprint(self, roots: Iterable[str]) -> str:
         """Returns one sha256 over the modules `roots` and all modules that they import, directly or not.
@@ -60,7 +70,7 @@ class CodeBase:
         """
         digest = hashlib.sha256()
         for path in self.closure(roots):
-            digest.update(f"{self._names[path].as_posix()}\0{self._code(path).sha256}\n".encode())
+            digest.update(f"{self._labels[path].as_posix()}\0{self._code(path).sha256}\n".encode())
         return digest.hexdigest()
 
     def closure(self, roots: Iterable[str]) -> list[Path]:
@@ -76,75 +86,45 @@ class CodeBase:
             if path not in found:
                 found.add(path)
                 waiting += self._imports_of(path)
-        return sorted(found, key=self._names.__getitem__)
-
-    def modules_in(self, package: str) -> list[str]:
-        """Returns the modules in the folder of a package, sorted: for code that finds them there by name."""
-        folder = self.root.joinpath(*package.split("."))
-        return sorted(f"{package}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__")
+        return sorted(found, key=self._labels.__getitem__)
 
     def _imports_of(self, path: Path) -> set[Path]:
         if path not in self._imported:
             self._imported[path] = {
                 file
                 for statement in self._code(path).imports
-                for name in self._modules_of(statement, path)
+                for name in self._modules_of(statement)
                 for file in self._files(name, needed_by=str(path))
             }
         return self._imported[path]
 
-    def _modules_of(self, statement: Import, path: Path) -> list[str]:
+    def _modules_of(self, statement: Import) -> list[str]:
         """Returns the modules of this code that a statement imports; a name of `from package` may be one."""
-        if statement.module.split(".")[0] not in self.packages and self._own(statement.module) is None:
+        if self._tops.keys().isdisjoint(_prefixes(statement.module)):
             return []
         parts = [f"{statement.module}.{name}" for name in statement.names]
-        return [statement.module, *(name for name in parts if self._file(name))]
+        return [statement.module, *(name for name in parts if name in self._modules)]
 
-    def _files(self, name: str, *, needed_by: str) -> Iterator[Path]:
-        """Yields the files that run when module `name` is imported: the packages above it, then its own."""
+    def _files(self, name: str, *, needed_by: str) -> list[Path]:
+        """Returns the files that run when module `name` is imported: the packages above it, and its own."""
         if name in self.borders:
             name = name.rpartition(".")[0]
-        parts = name.split(".")
-        for length in range(1, len(parts) + 1):
-            path = self._file(".".join(parts[:length]))
-            if path is not None:
-                yield path
-        if path is None and not self._base(name).is_dir():
+        if name not in self._modules and not any(module.startswith(f"{name}.") for module in self._modules):
             raise InputError(
                 f"{needed_by} names module {name}, which is not below {self.root}; correct the name"
             )
-
-    def _file(self, name: str) -> Path | None:
-        """Returns the file of a module or package, None if there is none of that name."""
-        if name not in self._located:
-            base, label = self._base(name), Path(*name.split("."))
-            places = {
-                base / "__init__.py": label / "__init__.py",
-                base.with_name(f"{base.name}.py"): label.with_name(f"{label.name}.py"),
-            }
-            found = next((path for path in places if path.is_file()), None)
-            self._located[name] = found
-            if found is not None:
-                self._names[found] = places[found]
-        return self._located[name]
-
-    def _base(self, name: str) -> Path:
-        """Returns the path of a module without the ending."""
-        return self._own(name) or self.root.joinpath(*name.split("."))
-
-    def _own(self, name: str) -> Path | None:
-        """Returns the path of a module that lies elsewhere without the ending, None for any other."""
-        parts = name.split(".")
-        for length in range(len(parts), 0, -1):
-            if (top := self.own.get(".".join(parts[:length]))) is not None:
-                return top.joinpath(*parts[length:])
-        return None
+        return [self._modules[prefix] for prefix in _prefixes(name) if prefix in self._modules]
 
     def _code(self, path: Path) -> Code:
         if path not in self._codes:
-            package = ".".join(self._names[path].parts[:-1])
+            package = ".".join(self._labels[path].parts[:-1])
             self._codes[path] = _parse(path.read_text(encoding="utf-8"), str(path), package)
         return self._codes[path]
+
+
+def _prefixes(name: str) -> list[str]:
+    """Returns the packages above a module, and the module: `a`, `a.b`, `a.b.c`."""
+    return list(accumulate(name.split("."), "{}.{}".format))
 
 
 @cache

@@ -78,7 +78,9 @@ def run_code(method: str, tasks: Sequence[str]) -> str:
 
 def report_roots(code: CodeBase | None = None) -> tuple[str, ...]:
     """Returns the modules whose imports decide what the report shows."""
-    return (REPORT, *(code or code_base()).modules_in(PAGES))
+    folder = (code or code_base()).root / PAGES.replace(".", "/")
+    pages = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    return (REPORT, *(f"{PAGES}.{page}" for page in pages))
 
 
 def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[str, str]:

@@ -1,20 +1,17 @@
 """Encoders with scores known from theory: constant, random and oracle. They test the scoring itself.
 
-The oracle. Pairs share sentences, so they cannot each have a plane; cosines are constructed from a
-graph: texts are nodes, pairs are edges with gold/scale as weight. Each edge gets a coordinate in which both
-its texts have the root of the weight; coordinates are reused where no two texts of a pair would meet in a
-second one. The remaining length goes into a separate coordinate of the text, again reused where no
-pair shares it. The cosine of every pair is then its weight: exact, in far fewer dimensions than pairs.
-No vectors can do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given
-twice with two gold scores (the oracle takes the mean): `attainable` says what the oracle must score.
+The oracle. Pairs share sentences, so their cosines are fixed together: the matrix of all texts has 1 on its
+diagonal and gold/scale for each pair, scaled so that every row outweighs its pairs twice, and its Cholesky
+factor has a unit vector for each text. Texts that no chain of pairs links share coordinates. No vectors can
+do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given twice with two gold
+scores (the oracle takes the mean): `attainable` says what the oracle must score.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import count
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -51,23 +48,22 @@ def oracle(pairs: Sequence[ScoredPair]) -> Encode:
 
     Errors (of the encoder): InputError for a text of no pair.
     """
-    weights = _edge_weights(pairs)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
-    neighbours: dict[str, set[str]] = {text: set() for text in texts}
-    for first, second in weights:
-        neighbours[first].add(second)
-        neighbours[second].add(first)
-    shared = _edge_colours(weights, neighbours)
-    own = _text_colours(neighbours)
-    offset = max(shared.values(), default=-1) + 1
-    vectors = np.zeros((len(texts), offset + max(own.values(), default=0) + 1))
     row = {text: number for number, text in enumerate(texts)}
-    for edge, weight in weights.items():
-        for text in edge:
-            vectors[row[text], shared[edge]] = np.sqrt(weight)
-    for text in texts:
-        length = vectors[row[text]] @ vectors[row[text]]
-        vectors[row[text], offset + own[text]] = np.sqrt(max(1.0 - length, 0.0))
+    weights = _edge_weights(pairs)
+    first, second = ([row[edge[side]] for edge in weights] for side in (0, 1))
+    shape = len(texts), len(texts)
+    upper = csr_array((list(weights.values()), (first, second)), shape=shape)
+    linked = csr_array((np.ones(len(weights)), (first, second)), shape=shape)
+    _, component = connected_components(linked, directed=False)
+    vectors = np.zeros((len(texts), np.bincount(component).max(initial=0)))
+    for number in np.unique(component):
+        members = np.flatnonzero(component == number)
+        half = upper[members][:, members].toarray()
+        vectors[members, : len(members)] = np.linalg.cholesky(half + half.T + np.eye(len(members)))
 
     def encode(asked: Sequence[str]) -> np.ndarray:
         unknown = next((text for text in asked if text not in row), None)
@@ -119,7 +115,7 @@ def _edge(pair: ScoredPair) -> Edge:
 
 
 def _edge_weights(pairs: Sequence[ScoredPair]) -> dict[Edge, float]:
-    """Returns a weight for each pair of different texts; the weights of a text sum to 1 at most."""
+    """Returns a weight for each pair of different texts; the weights of a text sum to 0.5 at most."""
     gold: dict[Edge, list[float]] = defaultdict(list)
     for pair in pairs:
         if pair.first != pair.second:
@@ -129,28 +125,5 @@ def _edge_weights(pairs: Sequence[ScoredPair]) -> dict[Edge, float]:
     for edge, mean in means.items():
         for text in edge:
             total[text] += mean
-    scale = max(total.values(), default=1.0) or 1.0
+    scale = 2 * max(total.values(), default=1.0) or 1.0
     return {edge: mean / scale for edge, mean in means.items()}
-
-
-def _edge_colours(weights: Mapping[Edge, float], neighbours: Mapping[str, set[str]]) -> dict[Edge, int]:
-    """Returns a coordinate for each edge that no edge at its texts or at their neighbours has."""
-    used: dict[str, set[int]] = defaultdict(set)  # text -> coordinates of its edges
-    colours = {}
-    for edge in weights:
-        near = {*edge, *neighbours[edge[0]], *neighbours[edge[1]]}
-        taken = set().union(*(used[text] for text in near))
-        colour = next(number for number in count() if number not in taken)
-        colours[edge] = colour
-        for text in edge:
-            used[text].add(colour)
-    return colours
-
-
-def _text_colours(neighbours: Mapping[str, set[str]]) -> dict[str, int]:
-    """Returns a coordinate for each text that none of its neighbours has."""
-    colours: dict[str, int] = {}
-    for text, near in neighbours.items():
-        taken = {colours[other] for other in near if other in colours}
-        colours[text] = next(number for number in count() if number not in taken)
-    return colours

@@ -42,8 +42,8 @@ from harness.results.bands import bands_of
 from harness.results.bundles import Bundle
 from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore
-from harness.results.plausibility import Range, ScoreName, ranges_of
-from harness.results.schema import ResultFile
+from harness.results.plausibility import Range, ranges_of
+from harness.results.schema import ResultFile, ScoreName
 from harness.results.store import read_result, read_results
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Task

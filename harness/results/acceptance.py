@@ -18,15 +18,12 @@ from harness.results.contributions import Checked, Reproduced, check_committed
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import (
     Range,
-    ScoreName,
     check_means,
     check_ranges,
     copied_from,
-    name_of,
-    shown,
     values_of,
 )
-from harness.results.schema import ResultFile
+from harness.results.schema import ResultFile, ScoreName
 
 SAME = 1e-6
 """How far a score that is computed again from stored vectors may be from the stated one, in raw units."""
@@ -146,14 +143,10 @@ class Checkout:
         sizes = {(s.task, s.setting, s.metric): s.n for other in alike for s in other.scores}
         for score in result.scores:
             if score.task not in tasks:
-                raise InputError(
-                    f"{shown(name_of(score))} is of a task that its recipe does not name; leave it out"
-                )
+                raise InputError(f"{score.name} is of a task that its recipe does not name; leave it out")
             n = sizes.get((score.task, score.setting, score.metric), score.n)
             if n != score.n:
-                raise InputError(
-                    f"{shown(name_of(score))} is over {score.n}, expected {n}; evaluate the run again"
-                )
+                raise InputError(f"{score.name} is over {score.n}, expected {n}; evaluate the run again")
 
     def _rescored(self, bundle: Bundle, result: ResultFile) -> dict[str, Any]:
         """Returns the tasks whose stated scores the vectors give, and of which weights these are."""
@@ -173,8 +166,7 @@ class Checkout:
             ) <= SAME:
                 again = f"give {found[name]:.6f}" if name in found else "give no such score"
                 raise InputError(
-                    f"{key}: {shown(name)} is stated as {value:.6f}, its vectors {again}; evaluate the run "
-                    "again"
+                    f"{key}: {name} is stated as {value:.6f}, its vectors {again}; evaluate the run again"
                 )
         tasks = {score.task for score in result.scores if (score.task, score.selection) in covered}
         return {"rescored": sorted(tasks), "weights": max((weights for _, weights in covered), default="")}
@@ -198,7 +190,7 @@ class Checkout:
         for name, value in values_of(stated).items():
             if name in reach and name in again and not abs(again[name] - value) <= reach[name]:
                 raise InputError(
-                    f"{key}: {shown(name)} is stated as {100 * value:.3f} points, its training here "
+                    f"{key}: {name} is stated as {100 * value:.3f} points, its training here "
                     f"gives {100 * again[name]:.3f}, expected within {100 * reach[name]:.3f}; not reproduced"
                 )
         if not reach.keys() & again.keys():

@@ -16,7 +16,7 @@ import pandas as pd
 
 from harness.results.bands import GROUP, Band, bands_of, watched
 from harness.results.frame import to_frame
-from harness.results.schema import ResultFile, ScoreRecord
+from harness.results.schema import ResultFile, ScoreName, ScoreRecord
 
 ROUNDING = 0.05
 """Points by which rounding may change a correlation of the same weights."""
@@ -152,7 +152,7 @@ def _limits(
     same = old.provenance.encoder_sha256 == new.provenance.encoder_sha256
     if score.metric in CORRELATIONS and (same or not old.selection.last_step):
         return 100 * score.value - ROUNDING, 100 * score.value + ROUNDING
-    found = bands.get((old.run.id, old.run.backbone, *_name(score)))
+    found = bands.get((old.run.id, old.run.backbone, *score.name))
     return (found.low, found.high) if found else (None, None)
 
 
@@ -160,15 +160,11 @@ def _points(score: ScoreRecord | None) -> float | None:
     return None if score is None else 100 * score.value
 
 
-def _scores(result: ResultFile) -> dict[tuple[str, ...], ScoreRecord]:
-    return {_name(score): score for score in result.scores}
+def _scores(result: ResultFile) -> dict[ScoreName, ScoreRecord]:
+    return {score.name: score for score in result.scores}
 
 
-def _name(score: ScoreRecord) -> tuple[str, str, str, str]:
-    return score.task, score.metric, score.setting, score.selection
-
-
-def _title(name: tuple[str, ...]) -> str:
+def _title(name: ScoreName) -> str:
     """Returns a score's name without the parts that nearly all have."""
     task, *rest = name
     return " ".join([task, *(part for part in rest if part not in ("all", "best-dev"))])

@@ -188,7 +188,7 @@ def accept(
         unpacked.mkdir()
         with opened(path, unpacked) as bundle:
             found = check_bundle(path, bundle, check, allowed_signers)
-            target = folder / f"{_slug(bundle.manifest.contributor.name)}-{found.bundle[:8]}"
+            target = _place(folder, path, bundle.manifest)
             check_folder(target, CONTRIBUTION)
         with new_folder(target, CONTRIBUTION) as part:
             for name in ("scores", "curves"):
@@ -208,12 +208,8 @@ def check_again(
 
     Errors: InputError if it was not accepted here, or with the first fault.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: not a regular file, expected a bundle; name another one")
-    wanted = sha256_of(path)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch, opened(path, Path(scratch)) as bundle:
-        target = folder / f"{_slug(bundle.manifest.contributor.name)}-{wanted[:8]}"
-        written = read_acceptance(target)
+        written = read_acceptance(_place(folder, path, bundle.manifest))
         return written, check_bundle(path, bundle, check, allowed_signers)
 
 
@@ -275,5 +271,7 @@ def _read_accepted(path: Path, manifest: Manifest, written: Acceptance) -> Contr
     return Contribution(path, manifest.contributor, written.signer, result, checked)
 
 
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "anonymous"
+def _place(folder: Path, bundle: Path, manifest: Manifest) -> Path:
+    """Returns the folder of an accepted bundle, which is named after its contributor and its bytes."""
+    slug = re.sub(r"[^a-z0-9]+", "-", manifest.contributor.name.lower()).strip("-")[:40] or "anonymous"
+    return folder / f"{slug}-{sha256_of(bundle)[:8]}"

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.disk.files import write_json
+from harness.disk.files import discard, write_json
 from harness.disk.outputs import LEAST_ROOM, check_addition, room_of
 from harness.disk.records import read_object
 from harness.errors import InputError
@@ -150,19 +150,20 @@ def read_kept(kept: Path, folder: Path, texts: Sequence[str]) -> EmbeddingStore 
 
     A damaged one is named on standard error and removed.
     """
+    if not kept.is_dir():
+        return None
     try:
+        if EmbeddingStore.load(kept).missing(texts):
+            raise InputError(f"{kept}: lacks vectors")
         shutil.copytree(kept, folder, dirs_exist_ok=True)
         os.utime(kept)
-        store = EmbeddingStore.load(folder)
-        if not store.missing(texts):
-            return store
-    except OSError:  # none is there, or another process needs its room
+        return EmbeddingStore.load(folder)
+    except OSError:  # another process needs its room
         return None
     except InputError:
-        pass
-    print(f"{kept}: damaged, expected whole vectors; they were made again", file=sys.stderr)
-    shutil.rmtree(kept, ignore_errors=True)
-    return None
+        print(f"{kept}: damaged, expected whole vectors; they were made again", file=sys.stderr)
+        discard(kept)
+        return None
 
 
 def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
@@ -181,7 +182,7 @@ def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
         for path in sorted(kept.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True):
             room -= room_of(path)
             if room < 0:
-                shutil.rmtree(path, ignore_errors=True)
+                discard(path)
 
 
 def _prefix(meta: dict[str, Any]) -> str:

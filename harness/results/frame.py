@@ -7,33 +7,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from harness.errors import InputError
 from harness.results.schema import ResultFile, RunRecord
 from harness.results.store import read_results
 
-KEY_COLUMNS = ["key", "task", "metric", "setting", "selection", "text"]
 COLUMNS = [*RunRecord.model_fields, "task", "metric", "setting", "selection", "text", "value", "n"]
 
 
 def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
-    """Returns one row per score with the columns of `COLUMNS`, values in raw units.
-
-    Errors: InputError if one run states the same task, metric, setting and selection twice.
-    """
+    """Returns one row per score with the columns of `COLUMNS`, values in raw units."""
     rows = [
         {**result.run.model_dump(), **score.model_dump(), "text": result.provenance.text}
         for result in results
         for score in result.scores
     ]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    repeated = frame[frame.duplicated(KEY_COLUMNS)]
-    if len(repeated):
-        row = repeated.iloc[0]
-        raise InputError(
-            f"run {row['key']!r} states {row['task']} {row['metric']} {row['setting']} "
-            f"({row['selection']}) twice, expected once; evaluate the run again"
-        )
-    return frame
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def read_scores(folder: Path) -> pd.DataFrame:

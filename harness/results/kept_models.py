@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from harness.declarations import Declaration
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.own import own_files
@@ -19,11 +20,7 @@ LONGEST_NAME = 80
 AGAIN = "evaluate the model again, or delete the file"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class KeptScore(_Strict):
+class KeptScore(Declaration):
     """One score in raw units over n items; interval: its 95 % bootstrap interval over pairs, if computed."""
 
     task: str
@@ -34,7 +31,7 @@ class KeptScore(_Strict):
     interval: tuple[float, float] | None = None
 
 
-class KeptModel(_Strict):
+class KeptModel(Declaration):
     """The scores of a model. model: the folder or the hub's name that was evaluated."""
 
     name: str = Field(min_length=1, max_length=LONGEST_NAME)
@@ -52,7 +49,7 @@ def read_kept_model(path: Path) -> KeptModel:
     """Returns what a file keeps. Errors: InputError if it is damaged, or keeps no model."""
     found = read_object(path, *KeptModel.model_fields, again=AGAIN)
     try:
-        return KeptModel.model_validate_json(json.dumps(found), strict=True)
+        return KeptModel.model_validate_json(json.dumps(found))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.errors import InputError
-from harness.results.schema import ResultFile, ScoreRecord
+from harness.results.schema import ResultFile, ScoreName, ScoreRecord
 
 COPY = 1e-3
 """Residual, in raw units, at which scores are another run's with a shift, a scale and noise.
@@ -36,15 +36,6 @@ DERIVED = 1e-8
 """How far a mean over subsets may be from the one of the stated subsets: they are rounded."""
 
 
-class ScoreName(NamedTuple):
-    """Which score of a result file."""
-
-    task: str
-    metric: str
-    setting: str
-    selection: str
-
-
 class Range(NamedTuple):
     """Where a score is expected, in raw units."""
 
@@ -52,25 +43,9 @@ class Range(NamedTuple):
     high: float
 
 
-def name_of(score: ScoreRecord) -> ScoreName:
-    """Returns the name of a score."""
-    return ScoreName(score.task, score.metric, score.setting, score.selection)
-
-
 def values_of(result: ResultFile) -> dict[ScoreName, float]:
-    """Returns the scores of a result by name. Errors: InputError if one is stated twice."""
-    found: dict[ScoreName, float] = {}
-    for score in result.scores:
-        name = name_of(score)
-        if name in found:
-            raise InputError(f"{shown(name)} is stated twice, expected once; evaluate the run again")
-        found[name] = score.value
-    return found
-
-
-def shown(name: ScoreName) -> str:
-    """Returns a score's name for a reader."""
-    return f"{name.task} {name.metric} ({name.setting}, {name.selection})"
+    """Returns the scores of a result by name."""
+    return {score.name: score.value for score in result.scores}
 
 
 def ranges_of(
@@ -89,12 +64,12 @@ def ranges_of(
     everything: dict[ScoreName, list[float]] = {}
     for other in ours:
         for score in other.scores:
-            everything.setdefault(name_of(score), []).append(score.value)
+            everything.setdefault(score.name, []).append(score.value)
             if (other.run.id, other.run.backbone) == system:
-                seeds.setdefault(name_of(score), []).append(score.value)
+                seeds.setdefault(score.name, []).append(score.value)
     spreads = _pooled_spreads(seeds)
     found = {}
-    for name in map(name_of, result.scores):
+    for name in (score.name for score in result.scores):
         if name.metric not in COMPARABLE:
             continue
         known = [*everything.get(name, ()), *reported.get((name.task, name.metric), ())]
@@ -124,7 +99,7 @@ def check_ranges(values: Mapping[ScoreName, float], ranges: Mapping[ScoreName, R
         expected = ranges.get(name)
         if expected is not None and not expected.low <= value <= expected.high:
             raise InputError(
-                f"{shown(name)} is {100 * value:.3f} points, expected {100 * expected.low:.3f} to "
+                f"{name} is {100 * value:.3f} points, expected {100 * expected.low:.3f} to "
                 f"{100 * expected.high:.3f}; check data and installation"
             )
 
@@ -143,8 +118,7 @@ def check_means(result: ResultFile) -> None:
         mean = float(np.average([part.value for part in parts], weights=weights))
         if abs(mean - score.value) > DERIVED:
             raise InputError(
-                f"{shown(name_of(score))} is {score.value:.10f}, its subsets give {mean:.10f}; evaluate the "
-                "run again"
+                f"{score.name} is {score.value:.10f}, its subsets give {mean:.10f}; evaluate the run again"
             )
 
 

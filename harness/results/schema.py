@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from collections import Counter
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -40,6 +41,18 @@ class RunRecord(Declaration):
     identity: str
 
 
+class ScoreName(NamedTuple):
+    """Which score of a result file."""
+
+    task: str
+    metric: str
+    setting: str
+    selection: str
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.metric} ({self.setting}, {self.selection})"
+
+
 class ScoreRecord(Declaration):
     """One score in raw units; `selection` says which weights: `best-dev` or `last`."""
 
@@ -49,6 +62,11 @@ class ScoreRecord(Declaration):
     selection: Literal["best-dev", "last"]
     value: float
     n: int = Field(ge=1, le=10**12)
+
+    @property
+    def name(self) -> ScoreName:
+        """What tells the score from others of its result."""
+        return ScoreName(self.task, self.metric, self.setting, self.selection)
 
     @model_validator(mode="after")
     def _is_possible(self) -> ScoreRecord:
@@ -98,3 +116,10 @@ class ResultFile(Declaration):
     scores: list[ScoreRecord]
     selection: Selection
     provenance: Provenance
+
+    @model_validator(mode="after")
+    def _states_each_score_once(self) -> ResultFile:
+        counts = Counter(score.name for score in self.scores)
+        if len(counts) < len(self.scores):
+            raise ValueError(f"score {counts.most_common(1)[0][0]} is stated twice, expected once")
+        return self

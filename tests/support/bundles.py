@@ -17,8 +17,8 @@ from harness.results.acceptance import Checkout, Expected
 from harness.results.bundles import MANIFEST, Contributor
 from harness.results.contributions import RunFiles, pack
 from harness.results.embeddings import EmbeddingStore
-from harness.results.plausibility import ScoreName, ranges_of, values_of
-from harness.results.schema import ResultFile
+from harness.results.plausibility import ranges_of, values_of
+from harness.results.schema import ResultFile, ScoreName
 from harness.results.store import write_result
 from tests.support.results import raw_result
 

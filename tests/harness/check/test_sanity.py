@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.check.sanity import attainable, constant, oracle, problems_of, random
+from harness.check.sanity import attainable, oracle, problems_of, random
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.tasks.sts import StsTask, cosines_of_pairs
@@ -27,9 +27,11 @@ def tangled(seed: int, texts: int, pairs: int) -> list[ScoredPair]:
 
 
 def test_oracle_of_a_shared_sentence_worked_by_hand() -> None:
-    """a-b has gold 3, a-c gold 1: the largest sum at a text is 4, so the cosines are 3/4 and 1/4."""
-    pairs = [ScoredPair("a", "b", 3.0), ScoredPair("a", "c", 1.0)]
-    np.testing.assert_allclose(cosines_of_pairs(oracle(pairs), pairs, "toy"), [0.75, 0.25], atol=1e-12)
+    """The largest sum at a text is that of a, 3 + 1 + 0, so cosines are gold / 8: 3/8, 1/8, 0 and 2/8."""
+    texts = [("a", "b", 3.0), ("a", "c", 1.0), ("a", "d", 0.0), ("d", "e", 2.0), ("f", "g", 2.0)]
+    pairs = [ScoredPair(*pair) for pair in texts]
+    found = cosines_of_pairs(oracle(pairs), pairs, "toy")
+    np.testing.assert_allclose(found, [0.375, 0.125, 0, 0.25, 0.25], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,11 +43,6 @@ def test_oracle_cosines_are_gold_times_one_constant_however_pairs_share_texts(se
     np.testing.assert_allclose(cosines, gold * cosines.max() / gold.max(), atol=1e-11)
     vectors = encode([pair.first for pair in pairs])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-12)
-
-
-def test_oracle_scores_one_in_spearman_and_pearson() -> None:
-    scores = task_of(tangled(7, texts=60, pairs=150)).evaluate(oracle(tangled(7, texts=60, pairs=150)))
-    assert [score.value for score in scores] == pytest.approx([1.0, 1.0], abs=1e-12)
 
 
 def test_attainable_is_below_one_only_where_gold_contradicts_itself() -> None:
@@ -73,13 +70,6 @@ def test_oracle_knows_its_own_texts_only() -> None:
 def test_random_is_a_function_of_seed_and_text() -> None:
     np.testing.assert_array_equal(random(3)(["a", "b"])[1], random(3)(["b"])[0])
     assert not np.array_equal(random(3)(["a"]), random(4)(["a"]))
-
-
-def test_random_scores_near_zero_and_constant_is_refused() -> None:
-    task = task_of([ScoredPair(f"{i} a", f"{i} b", i % 26 / 5) for i in range(1500)])
-    assert abs(task.evaluate(random(0))[0].value) < 4 / np.sqrt(1500)
-    with pytest.raises(InputError, match="all equal"):
-        task.evaluate(constant)
 
 
 def test_problems_of_reports_a_task_that_leaks_its_gold(monkeypatch: pytest.MonkeyPatch) -> None:

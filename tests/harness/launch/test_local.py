@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import resource
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import dvc.lock
 import pytest
@@ -189,33 +186,3 @@ def test_scores_outside_the_cache_are_restored_because_they_are_plots(
     assert {next(iter(out)) for out in evaluate["plots"]} == {
         f"reports/{folder}/${{key}}.json" for folder in ("scores", "curves", "losses")
     }
-
-
-@pytest.mark.slow
-def test_2000_stages_with_nothing_to_do_take_less_than_a_minute_of_processor(tmp_path: Path) -> None:
-    """Recorded by hand: all outputs have the bytes of their dependency."""
-    each = {"cmd": "false", "deps": ["source.txt"], "outs": ["made/${item}"]}
-    folder = write_pipeline(tmp_path / "toy", {"x": {"foreach": list(range(2000)), "do": each}})
-    content = (folder / "source.txt").read_bytes()
-    md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
-    recorded = {"hash": "md5", "md5": md5, "size": len(content)}
-    lock: dict[str, Any] = {"schema": "2.0", "stages": {}}
-    for number in range(2000):
-        path = f"made/{number}"
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_bytes(content)
-        deps, outs = [{"path": "source.txt", **recorded}], [{"path": path, **recorded}]
-        lock["stages"][f"x@{number}"] = {"cmd": "false", "deps": deps, "outs": outs}
-    (folder / "dvc.lock").write_text(yaml.safe_dump(lock))
-    cached = folder / ".dvc/cache/files/md5" / md5[:2] / md5[2:]
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(content)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    launch = start_launch(folder)
-    _, shown = launch.communicate(timeout=600)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert launch.returncode == 0, shown
-    assert "2000 of 2000 stages, 2000 unchanged" in shown
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"{seconds:.1f} s of processor")
-    assert seconds < 60

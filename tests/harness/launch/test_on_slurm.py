@@ -123,13 +123,6 @@ def test_stages_that_start_together_are_one_array_and_are_recorded_as_by_repro(
     assert "Slurm job 12_1" in Path(".cache/launch/b.log").read_text()
 
 
-def test_a_job_whose_node_failed_is_handed_over_again(slurm: Any) -> None:
-    executor = Cluster(slurm, {"12_0": "NODE_FAIL"})
-    assert not launched(executor).failed
-    assert [job for job, _ in executor.seen][2:] == ["13", "14"]
-    assert runs(Path()) == ["b", "a", "c"]
-
-
 def test_a_job_that_fails_again_and_again_fails_with_its_state(slurm: Any) -> None:
     states = {"12_0": "NODE_FAIL", "13": "OUT_OF_MEMORY"}
     assert launched(Cluster(slurm, states)).failed == {"a": "Slurm job 13: OUT_OF_MEMORY"}

@@ -88,18 +88,6 @@ def test_the_time_left_is_not_less_than_the_longest_chain(clock: Clock) -> None:
     assert progress.seconds_left() == 20
 
 
-def test_the_time_falls_as_stages_end_as_guessed_and_never_rises(clock: Clock) -> None:
-    """Stages that differ by 30 times, as guessed: what is left of the sum, whatever comes first."""
-    guesses = {stage: 1.0 if number % 2 else 30.0 for number, stage in enumerate(trainings(12))}
-    progress = Progress(trainings(12), 1, io.StringIO(), guesses)
-    seen = []
-    for stage, seconds in guesses.items():
-        seen.append(progress.seconds_left())
-        clock.run(progress, stage, seconds)
-    assert seen == [pytest.approx(sum(list(guesses.values())[number:])) for number in range(12)]
-    assert progress.seconds_left() is None
-
-
 def test_a_stage_that_takes_longer_than_expected_does_not_make_the_time_negative(clock: Clock) -> None:
     progress = Progress(trainings(1), 1, io.StringIO(), {"train@a": 5.0})
     progress.start("train@a")

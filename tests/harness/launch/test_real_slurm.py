@@ -154,19 +154,6 @@ def test_ctrl_c_cancels_the_jobs(without_gpus: Slurm, tmp_path: Path) -> None:
     assert without_gpus.jobs() == []
 
 
-def test_a_killed_launch_leaves_a_job_which_the_next_one_waits_for(
-    without_gpus: Slurm, tmp_path: Path
-) -> None:
-    folder = with_trainings(tmp_path / "toy", "a")
-    first = launch(without_gpus, folder)
-    wait_for(folder / "state-a")
-    first.kill()
-    first.communicate()
-    code, shown = told(launch(without_gpus, folder))
-    assert code == 0, shown
-    assert (folder / "starts-a").read_text().split() == ["0"]
-
-
 @pytest.mark.parametrize(("words", "asked"), [(["--slurm", "partition=gpu"], 1), ([], 0)])
 def test_a_stage_takes_a_gpu_where_its_partition_has_one(
     with_gpus: Slurm, tmp_path: Path, words: list[str], asked: int

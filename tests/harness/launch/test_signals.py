@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import dvc.lock
 import pytest
 import yaml
 
@@ -122,23 +121,6 @@ def test_a_second_signal_changes_nothing(
         time.sleep(0.7)
     expect_end(process, folder, number)
     wait_until_gone(int((folder / "process").read_text()))
-
-
-def test_ctrl_c_while_another_launch_holds_the_lock(
-    tmp_path: Path, launched: list[subprocess.Popen[str]]
-) -> None:
-    folder = write_pipeline(tmp_path / "toy", STAGES["a command"])
-    first = start_launch(folder)
-    launched.append(first)
-    wait_for(folder / "process")
-    second = start_launch(folder)
-    launched.append(second)
-    time.sleep(dvc.lock.DEFAULT_TIMEOUT / 2)
-    second.send_signal(signal.SIGINT)
-    _, err = second.communicate(timeout=60)
-    assert second.returncode in (2, 130)
-    assert "Traceback" not in err
-    assert first.poll() is None
 
 
 @pytest.mark.slow

@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.results.bundles import MOST_MEMBERS
 from harness.results.contributions import (
     ACCEPTANCE,
     Checked,
-    RunFiles,
     accept,
     check_again,
     pack,
@@ -144,19 +142,6 @@ def test_a_level_that_was_written_by_hand_is_found_by_checking_again(bundle: Pat
         check_again(bundle, tmp_path / "other", CHECKOUT)
 
 
-def test_a_bundle_cannot_bring_its_level_with_it(bundle: Path, tmp_path: Path) -> None:
-    import zipfile
-
-    with zipfile.ZipFile(bundle, "a") as archive:
-        archive.writestr(ACCEPTANCE, "{}")
-    with pytest.raises(InputError, match="has no place in a bundle"):
-        accept(bundle, tmp_path / "c", CHECKOUT)
-
-
-def test_no_folder_is_no_contribution(tmp_path: Path) -> None:
-    assert read_contributions(tmp_path / "contributed") == ([], [])
-
-
 def test_equal_content_makes_equal_bytes_and_names_only_the_methods_of_its_runs(
     bundle: Path, tmp_path: Path
 ) -> None:
@@ -218,16 +203,6 @@ def test_what_cannot_be_accepted_is_not_packed(tmp_path: Path) -> None:
         pack(out, [clean], contributor=ANNA, code={"una": "u"})
     assert not out.exists()
     assert read_result(clean.scores) == HONEST
-
-
-def test_more_files_than_are_accepted_are_not_packed(tmp_path: Path) -> None:
-    """The files are counted first: none of these is a result that can be read."""
-    runs = []
-    for number in range(MOST_MEMBERS):
-        (tmp_path / f"r{number}.json").write_text("{}")
-        runs.append(RunFiles(tmp_path / f"r{number}.json", None, None))
-    with pytest.raises(InputError, match=f"{MOST_MEMBERS + 1} members of .* expected at most {MOST_MEMBERS}"):
-        pack(tmp_path / "out.zip", runs, contributor=ANNA, code=CODES)
 
 
 needs_ssh = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not here")

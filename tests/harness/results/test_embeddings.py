@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from harness.disk.files import write_json
 from harness.errors import InputError
 from harness.results import embeddings
 from harness.results.embeddings import EmbeddingStore
@@ -161,35 +159,3 @@ def test_vectors_of_another_width_are_refused(tmp_path: Path, monkeypatch: pytes
     widths = iter([3, 4])
     with pytest.raises(InputError, match=r"expected \[1, 3\]"):
         EmbeddingStore.write(tmp_path / "s", TEXTS, lambda _: np.ones((1, next(widths))), encoder="ours")
-
-
-def damage(path: Path, how: str) -> None:
-    held = bytearray(path.read_bytes())
-    if how == "cut":
-        del held[-5:]
-    else:
-        held[-5] ^= 1
-    path.write_bytes(held)
-
-
-@pytest.mark.parametrize("how", ["cut", "one bit"])
-def test_a_damaged_shard_is_refused(how: str, tmp_path: Path) -> None:
-    store(tmp_path / "s")
-    (shard,) = (tmp_path / "s").glob("*.npy")
-    damage(shard, how)
-    with pytest.raises(InputError, match=rf"{shard.name}: damaged.*evaluate the model again"):
-        EmbeddingStore.load(tmp_path / "s")
-
-
-@pytest.mark.parametrize("how", ["missing", "cut", "of a later format"])
-def test_a_store_that_does_not_say_what_it_holds_is_refused(how: str, tmp_path: Path) -> None:
-    store(tmp_path / "s")
-    meta = tmp_path / "s/meta.json"
-    if how == "missing":
-        meta.unlink()
-    elif how == "cut":
-        damage(meta, how)
-    else:
-        write_json(meta, {**json.loads(meta.read_text()), "format": 3})
-    with pytest.raises(InputError, match="evaluate the model"):
-        EmbeddingStore.load(tmp_path / "s")

@@ -73,7 +73,7 @@ def test_files_that_are_off_are_refused_by_name(tmp_path: Path, content: Any, me
 
 def test_a_score_stated_twice_is_refused(tmp_path: Path) -> None:
     save(tmp_path, raw(scores=[SCORE, SCORE]))
-    with pytest.raises(InputError, match=r"states STSB spearman all .* twice"):
+    with pytest.raises(InputError, match=r"STSB spearman \(all, best-dev\) is stated twice"):
         read_scores(tmp_path)
 
 

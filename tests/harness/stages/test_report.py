@@ -90,30 +90,6 @@ def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
     assert followed >= 100
 
 
-def test_the_index_is_slim_and_the_papers_carry_their_tables(built: Path) -> None:
-    index = (built / "index.html").read_text(encoding="utf-8")
-    small = list((ROOT / "leaderboards" / "tables").glob("small*.yaml"))
-    assert 1 <= index.count('class="table-block"') <= len(small) + 1  # and the public encoders
-    for key in PAPERS:
-        paper = (built / f"papers/{key}.html").read_text(encoding="utf-8")
-        assert f'id="table-{key}-table1"' in paper or f'id="table-{key}-table2"' in paper
-        assert "<svg" in paper
-
-
-def test_a_system_without_curves_has_its_record(built: Path) -> None:
-    index = (built / "index.html").read_text(encoding="utf-8")
-    assert f"{UNLOGGED}__words-50d__s0" in index
-
-
-def test_a_table_that_no_declared_run_fills_says_what_is_missing_instead_of_a_command(built: Path) -> None:
-    """Of SCT's tables two hold no scores: hyper-parameters, and distances of augmentations."""
-    text = (built / "papers/sct.html").read_text(encoding="utf-8")
-    for key, runs in (("table1", False), ("table2", True), ("table5", False)):
-        block = text[text.index(f'id="table-sct-{key}"') :].partition('class="table-block"')[0]
-        assert (f"sentbench plan sct/{key} " in block) is runs
-        assert ("No run of the recipes fills it: it holds no scores of runs of ours." in block) is not runs
-
-
 def test_a_table_is_unfilled_only_where_no_declared_run_fills_a_cell(built: Path) -> None:
     """Table A1 of UNA takes its counts from SimCSE on BERT-base; without that recipe no run fills it."""
     recipes, tables = load_recipes(), {"una/table-a1": Table("una/table-a1", "t", (), ())}

@@ -80,12 +80,6 @@ def test_a_report_of_both_lists_each_where_it_belongs(project: Path) -> None:
     assert SCALE in page
 
 
-def test_a_report_of_the_small_plan_alone_has_no_table_of_other_runs(project: Path) -> None:
-    summary, _ = report_of(project, "small")
-    assert SMALL in section(summary, "Small plan")
-    assert "Semantic textual similarity of the runs" not in summary
-
-
 def test_the_steps_of_a_small_systems_ablation_are_small_scale_too(project: Path) -> None:
     scores = project / "reports/scores" / SCORED.name.replace("small__", "small-ablation-text__")
     small = read_result(SCORED)
