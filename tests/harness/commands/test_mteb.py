@@ -15,7 +15,7 @@ import torch
 from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
 from harness.tasks.mteb_adapter import LOCAL_STS
-from harness.tasks.sts_sets import year_task
+from harness.tasks.sts_sets import sts_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
@@ -108,7 +108,7 @@ def test_scores_through_mteb_are_our_own_and_marked_as_of_local_data(copies: Pat
 
     folder = encoder_folder(tmp_path / "model", about=RUN)
     _, (score,) = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
-    native = year_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
+    native = sts_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
     assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01)
     assert score.data_revision.startswith("local-")
     written = json.loads(Path(score.file).read_text(encoding="utf-8"))
@@ -234,6 +234,6 @@ def test_sts_through_mteb_equals_our_raw_scores_on_the_mirror(
     assert len(scores) == 7
     for score in scores:
         copy = mirror / "mteb" / LOCAL_STS[score.task]
-        native = year_task("STS12", "raw", "sts12-raw", folder=copy).evaluate(encoder.encode)
+        native = sts_task("STS12", "raw", "sts12-raw", folder=copy).evaluate(encoder.encode)
         assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01), score.task
         assert score.data_revision.startswith("local-")

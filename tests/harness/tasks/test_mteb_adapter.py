@@ -18,7 +18,7 @@ from harness.tasks.mteb_adapter import (
     local_sts_task,
     run_mteb,
 )
-from harness.tasks.sts_sets import year_task
+from harness.tasks.sts_sets import sts_task
 
 SHA = {"first": "a" * 64, "second": "b" * 64}
 
@@ -72,7 +72,7 @@ def test_mteb_scores_equal_native_scores_of_raw_text(copies: Path, tmp_path: Pat
     name, revision = identity_of("model", SHA["first"])
     model = as_mteb_model(Hashing(0), name=name, revision=revision)
     (through_mteb,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
-    native = year_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
+    native = sts_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts").evaluate(Hashing(0).encode)
     assert through_mteb.value == pytest.approx(native[0].value, abs=1e-4)
 
 
@@ -141,6 +141,6 @@ def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
     assert len(scores) == 7
     # one layout for all seven
     for score, (name, folder) in zip(scores, LOCAL_STS.items(), strict=True):
-        task = year_task("STS12", "raw", "sts12-raw", folder=mirror / "mteb" / folder)
+        task = sts_task("STS12", "raw", "sts12-raw", folder=mirror / "mteb" / folder)
         native = task.evaluate(Bags(0).encode)[0].value
         assert 100 * score.value == pytest.approx(100 * native, abs=0.01), name
