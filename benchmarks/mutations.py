@@ -42,16 +42,7 @@ are first.
 | :-- | :-- | :-- |
 """
 PACKAGES = ("harness", "methods")
-LIBRARIES = (
-    "torch",
-    "transformers",
-    "scipy.stats",
-    "pandas",
-    "safetensors.torch",
-    "tokenizers",
-    "yaml",
-    "tqdm",
-)
+LIBRARIES = ("torch", "transformers", "scipy.stats", "pandas", "safetensors.torch")
 """What a process needs that measures reference losses, and what is loaded once for all of them."""
 MOST_SECONDS = 900
 RUN_SUFFIX = "-small__"

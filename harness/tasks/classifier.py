@@ -103,10 +103,11 @@ def _percentage(predicted: np.ndarray, gold: np.ndarray) -> float:
     return round(100 * (int((predicted == gold).sum()) / len(gold)), 2)
 
 
-def outer_fold_accuracies(
-    classifier: BatchedClassifier, labels: np.ndarray, outer: Sequence[Fold], protocol: Protocol
-) -> tuple[list[float], list[float]]:
-    """Returns the dev and test accuracies of outer folds, whose penalties inner folds choose."""
+def _nested_cross_validation(
+    classifier: BatchedClassifier, labels: np.ndarray, rows: np.ndarray, protocol: Protocol
+) -> Outcome:
+    """Inner folds choose the penalty of each outer fold."""
+    outer = stratified_folds(labels, rows, protocol.folds)
     inner = [stratified_folds(labels, fold.train, protocol.folds) for fold in outer]
     flat = [fold for folds in inner for fold in folds]
     correct = classifier.fit(flat, np.tile(protocol.grid, (len(flat), 1))).correct
@@ -115,15 +116,8 @@ def outer_fold_accuracies(
     chosen = np.array([[protocol.grid[int(np.argmax(grid))]] for grid in grids])
     final = classifier.fit([classifier.final_fold(fold.train) for fold in outer], chosen)
     tests = [_percentage(final.predict(i, 0, fold.dev), labels[fold.dev]) for i, fold in enumerate(outer)]
-    return [max(grid) for grid in grids], tests
-
-
-def _nested_cross_validation(
-    classifier: BatchedClassifier, labels: np.ndarray, rows: np.ndarray, protocol: Protocol
-) -> Outcome:
-    outer = stratified_folds(labels, rows, protocol.folds)
-    dev, test = (round(np.mean(a), 2) for a in outer_fold_accuracies(classifier, labels, outer, protocol))
-    return Outcome(float(dev), float(test), None)
+    dev = round(np.mean([max(grid) for grid in grids]), 2)
+    return Outcome(float(dev), float(round(np.mean(tests), 2)), None)
 
 
 def _cross_validation(

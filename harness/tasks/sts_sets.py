@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick
 from harness.tasks.sts import StsTask, Subsets
-from harness.tasks.stsb import STSB_FILES, read_stsb_split, scored, stsb_task
+from harness.tasks.stsb import STSB_FILES, read_stsb_split, scored
 from harness.tasks.text_forms import in_form
-
-__all__ = ["part_task", "sickr_mteb_task", "sickr_task", "stsb_task", "year_task"]
 
 PARTS = {
     "STS12": ("2012test", ("MSRpar", "MSRvid")),
@@ -23,22 +21,23 @@ PARTS = {
 """Year -> its mark in STS-B and the subsets that STS-B holds whole, across its train, dev and test."""
 
 
-def year_task(year: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
-    """Returns one year, STS12 to STS16. The raw files do not mark subsets: only setting `all`."""
-    return StsTask(year, source, partial(_read_year, form=text), folder=folder)
+def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
+    """Returns a yearly set, what STS-B holds of one (`-part`), or a set of SICK.
+
+    SICKR is the test part of SICK, which SentEval leaves as published; SICKR-mteb is mteb's SICK-R, all 9,927
+    pairs. The raw files of a year do not mark subsets: only setting `all`.
+    """
+    read: Callable[..., Subsets]
+    if name.endswith("-part"):
+        read = partial(_read_part, year=name.removesuffix("-part"), source=source)
+    elif name == "SICKR":
+        read = _read_sick
+    else:
+        read = _read_jsonl if text == "raw" or name == "SICKR-mteb" else _read_year
+    return StsTask(name, source, partial(read, form=text), folder=folder)
 
 
-def sickr_task(text: str, source: str, *, folder: Path | None = None) -> StsTask:
-    """Returns the test part of SICK, which SentEval leaves as published."""
-    return StsTask("SICKR", source, partial(_read_sick, form=text), folder=folder)
-
-
-def sickr_mteb_task(text: str, source: str, *, folder: Path | None = None) -> StsTask:
-    """Returns mteb's SICK-R: all 9,927 pairs of SICK."""
-    return StsTask("SICKR-mteb", source, partial(_read_jsonl, form=text), folder=folder)
-
-
-def part_task(year: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
+def _read_part(folder: Path, *, form: str, year: str, source: str) -> Subsets:
     """Returns the subsets of a year that STS-B's rows rebuild, each whole: every pair with its score.
 
     2012: MSRpar 750, MSRvid 750 (of 3,108; missing SMTeuroparl, OnWN, SMTnews).
@@ -48,20 +47,12 @@ def part_task(year: str, text: str, source: str, *, folder: Path | None = None) 
     2016: answer-answer 254, headlines 249 (of 1,186; missing plagiarism, postediting, question-question).
     Rows marked 2012train or 2017 belong to no test set of 2012 to 2016 and are left out.
     """
-
-    def read(folder: Path) -> Subsets:
-        mark, names = PARTS[year]
-        rows = [
-            row for split in STSB_FILES for row in read_stsb_split(folder, split, form=text, source=source)
-        ]
-        return {name: scored(row for row in rows if (row.year, row.file) == (mark, name)) for name in names}
-
-    return StsTask(f"{year}-part", source, read, folder=folder)
+    mark, names = PARTS[year]
+    rows = [row for split in STSB_FILES for row in read_stsb_split(folder, split, form=form, source=source)]
+    return {name: scored(row for row in rows if (row.year, row.file) == (mark, name)) for name in names}
 
 
 def _read_year(folder: Path, *, form: str) -> Subsets:
-    if form == "raw":
-        return _read_jsonl(folder, form=form)
     return {
         name.removeprefix("surprise."): _in_form(pairs, form)
         for name, pairs in read_senteval_sts(folder).items()

@@ -153,29 +153,19 @@ def path(tmp_path: Path, on: partial[None]) -> Path:
     return path
 
 
-def test_benchmarks_stand_in_their_order_whichever_was_measured_first(path: Path) -> None:
-    (here,) = machines_of(path).values()
-    assert [(entry.name, entry.rounds) for entry in here.benchmarks] == [(FIRST, 5), (SECOND, 3)]
-    assert [figures(entry) for entry in here.benchmarks] == [[3.0], [1.0]]
-
-
-def test_another_machine_is_added_and_changes_nothing_of_the_first(path: Path, on: partial[None]) -> None:
-    before = machines_of(path)["here"]
+def test_new_figures_replace_those_of_their_machine_and_benchmark_alone(
+    path: Path, on: partial[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Benchmarks are in their order whichever was measured first; one that is no more leaves."""
+    keep(path, "cpu", measured(SECOND, 0.8, rounds=4))
+    here = machines_of(path)["here"]
+    assert [(entry.name, entry.rounds) for entry in here.benchmarks] == [(FIRST, 5), (SECOND, 4)]
+    assert list(map(figures, here.benchmarks)) == [[3.0], [0.8]]
     on(lambda device: THERE)
     keep(path, "cpu", measured(FIRST, 0.5))
-    assert list(machines_of(path)) == ["here", "there"]
-    assert machines_of(path)["here"] == before
+    assert machines_of(path)["here"] == here
     assert figures(machines_of(path)["there"].benchmarks[0]) == [0.5]
-
-
-def test_new_figures_replace_those_of_their_benchmark_alone(path: Path) -> None:
-    keep(path, "cpu", measured(SECOND, 0.8))
-    assert list(map(figures, machines_of(path)["here"].benchmarks)) == [[3.0], [0.8]]
-
-
-def test_a_benchmark_that_is_no_more_leaves_with_the_next_figures(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    on(lambda device: HERE)
     monkeypatch.setattr(record, "BENCHMARKS", (FIRST,))
     keep(path, "cpu", measured(FIRST, 1.0))
     assert [entry.name for entry in machines_of(path)["here"].benchmarks] == [FIRST]

@@ -6,7 +6,7 @@ whose lengths mislead; its thresholds are part of the name, after colons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -21,44 +21,40 @@ def _year_source(year: str, text: str, providers: Sequence[str] | None) -> str:
     return year.lower() + ("-raw" if text == "raw" else "")
 
 
-def _made(function: str, *named: str) -> Callable[..., Any]:
-    """Returns the factory that calls a function of `harness.tasks.sts_sets` with the names first."""
+def _set(name: str, text: str, source: str, **options: Any) -> Any:
+    from harness.tasks.sts_sets import sts_task
 
-    def build(text: str, source: str, **options: Any) -> Any:
-        from harness.tasks import sts_sets
-
-        return getattr(sts_sets, function)(*named, text, source, **options)
-
-    return build
+    return sts_task(name, text, source, **options)
 
 
-def _hard(function: str, year: str) -> Callable[..., Any]:
-    """Returns the factory of the pairs of such a set whose lengths mislead."""
+def _stsb(name: str, split: str, text: str, source: str, **options: Any) -> Task:
+    from harness.tasks.stsb import stsb_task
 
-    def build(text: str, source: str, *, arguments: Sequence[str], **options: Any) -> Task:
-        from harness.tasks.hard_length import hard_length_task
-
-        return hard_length_task(_made(function, year)(text, source, **options), arguments)
-
-    return build
+    return stsb_task(name, split, text, source, **options)
 
 
-def _of_years(function: str, ending: str, suite: str) -> tuple[Declaration, ...]:
+def _hard(name: str, text: str, source: str, *, arguments: Sequence[str], **options: Any) -> Task:
+    """Returns the pairs of such a set whose lengths mislead."""
+    from harness.tasks.hard_length import hard_length_task
+
+    return hard_length_task(_set(name, text, source, **options), arguments)
+
+
+def _of_years(ending: str, suite: str) -> tuple[Declaration, ...]:
     """Returns a set of each year, and for each the one of hard length."""
     found = []
     for year in YEARS:
-        source = source_with_origins if ending else partial(_year_source, year)
-        hard = f"{year}{ending}-hard-length"
-        found.append(Declaration(f"{year}{ending}", source, _made(function, year), suite=suite))
-        found.append(Declaration(hard, source, _hard(function, year), arguments=True))
+        name, source = f"{year}{ending}", source_with_origins if ending else partial(_year_source, year)
+        found.append(Declaration(name, source, partial(_set, name), suite=suite))
+        found.append(Declaration(f"{name}-hard-length", source, partial(_hard, name), arguments=True))
     return tuple(found)
 
 
 TASKS = (
-    *_of_years("year_task", "", "sts"),
-    Declaration("STSB", stsb_source, _made("stsb_task", "STSB", "test"), suite="sts"),
-    Declaration("SICKR", "sickr", _made("sickr_task"), suite="sts"),
-    Declaration("SICKR-mteb", "sickr-raw", _made("sickr_mteb_task")),
-    Declaration("STSB-dev", stsb_source, _made("stsb_task", "STSB-dev", "dev")),
-    *_of_years("part_task", "-part", "sts-part"),
+    *_of_years("", "sts"),
+    Declaration("STSB", stsb_source, partial(_stsb, "STSB", "test"), suite="sts"),
+    Declaration("SICKR", "sickr", partial(_set, "SICKR"), suite="sts"),
+    Declaration("SICKR-mteb", "sickr-raw", partial(_set, "SICKR-mteb")),
+    Declaration("STSB-dev", stsb_source, partial(_stsb, "STSB-dev", "dev")),
+    *_of_years("-part", "sts-part"),
 )

@@ -15,7 +15,7 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabl
 
 from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
-from harness.tasks.sts_sets import year_task
+from harness.tasks.sts_sets import sts_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
@@ -118,7 +118,7 @@ def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path
     loaded = cache.load_results(models=[meta], tasks=["STS12"], include_remote=False)
     (result,) = loaded.model_results[0].task_results
     assert result.get_score() == pytest.approx(score.value, abs=1e-6)
-    native = year_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
+    native = sts_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
     assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01)
     assert score.data_revision.startswith("local-")
     assert mteb.get_task("STS12").metadata.revision not in place.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from harness.tasks.geometry import (
     uniformity,
 )
 from harness.tasks.hard_length import hard_length_task, misleading_lengths, read_thresholds
-from harness.tasks.sts_sets import year_task
+from harness.tasks.sts_sets import sts_task
 
 SQUARE = np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -5.0]])
 
@@ -124,7 +124,7 @@ def test_thresholds_are_part_of_the_name(tmp_path: Path) -> None:
         {"sentence1": "a", "sentence2": "c", "score": 3},
     ]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    task = hard_length_task(year_task("STS13", "raw", "sts13-raw", folder=tmp_path), THRESHOLDS)
+    task = hard_length_task(sts_task("STS13", "raw", "sts13-raw", folder=tmp_path), THRESHOLDS)
     assert task.name == "STS13-hard-length:positive=4:negative=2.5:longer=5:closer=2"
     assert task.pairs == [("a", "b", 1.0)]
 
@@ -156,6 +156,6 @@ def test_hard_subsets_have_the_sizes_counted_on_the_public_files(
     year: str, negative: int, size: int, mirror: Path
 ) -> None:
     arguments = ["positive=4", f"negative={negative}", "longer=5", "closer=2"]
-    whole = year_task(year, "raw", "none", folder=mirror / f"mteb/{year.lower()}-sts")
+    whole = sts_task(year, "raw", "none", folder=mirror / f"mteb/{year.lower()}-sts")
     task = hard_length_task(whole, arguments)
     assert len(task.pairs) == size

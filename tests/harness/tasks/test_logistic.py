@@ -118,20 +118,6 @@ def test_the_count_of_failed_checks_survives_an_improvement(monkeypatch: pytest.
     assert fits.correct.tolist() == [[4]]
 
 
-def test_plain_loop_stops_at_the_same_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = three_classes(60)
-    seen = []
-
-    def scripted(self, rows, labels):
-        seen.append(SCRIPT[len(seen)])
-        return seen[-1] / 20
-
-    monkeypatch.setattr(PlainRegression, "score", scripted)
-    training = Training(1e-3, 64, tenacity=5, epoch_size=1, max_epochs=200, seed=1)
-    best = PlainRegression(6, 3, 0.0, training).fit(x[20:], y[20:], (x[:20], y[:20]))
-    assert (seen, best) == (SCRIPT[:8], 0.2)
-
-
 def test_a_fit_that_keeps_improving_ends_with_the_block_after_max_epochs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

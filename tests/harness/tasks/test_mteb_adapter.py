@@ -18,7 +18,7 @@ from harness.tasks.mteb_adapter import (
     local_sts_task,
     run_mteb,
 )
-from harness.tasks.sts_sets import year_task
+from harness.tasks.sts_sets import sts_task
 
 SHA = {"first": "a" * 64, "second": "b" * 64}
 
@@ -110,6 +110,6 @@ def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
     assert len(scores) == 7
     # one layout for all seven
     for score, (name, folder) in zip(scores, LOCAL_STS.items(), strict=True):
-        task = year_task("STS12", "raw", "sts12-raw", folder=mirror / "mteb" / folder)
+        task = sts_task("STS12", "raw", "sts12-raw", folder=mirror / "mteb" / folder)
         native = task.evaluate(Bags(0).encode)[0].value
         assert 100 * score.value == pytest.approx(100 * native, abs=0.01), name

@@ -181,11 +181,6 @@ def test_a_year_is_read_by_subset_without_unscored_pairs(tmp_path: Path) -> None
     assert (task.source, declared_task("STS12", "raw").source) == ("sts12", "sts12-raw")
 
 
-@pytest.mark.parametrize("name", ["STS12", "STS12-part", "STSB", "SICKR", "SICKR-mteb"])
-def test_a_task_reads_the_folder_that_it_is_given(name: str, tmp_path: Path) -> None:
-    assert declared_task(name, "raw", folder=tmp_path).folder == tmp_path
-
-
 def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
     raw, tokenised = tmp_path / "raw", tmp_path / "senteval"
     raw.mkdir()
