@@ -60,10 +60,14 @@ class PrintCompletion(argparse.Action):
     """Prints the script of a shell, made of the commands of this version, and ends."""
 
     def __call__(self, parser, namespace, values, option_string=None):  # type: ignore[no-untyped-def]
-        """Prints; the name and its arguments are argparse's."""
+        """Prints; the name and its arguments are argparse's. Every module of a command is imported."""
         import shtab
 
-        print(shtab.complete(whole_parser(), shell=values))
+        whole = overview({})
+        listed = next(one for one in whole._actions if isinstance(one, argparse._SubParsersAction))
+        for name, command in commands().items():
+            add_arguments(listed.add_parser(name, help=command.says), module_of(name))
+        print(shtab.complete(whole, shell=values))
         parser.exit()
 
 
@@ -93,7 +97,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{package} is not installed; `{sys.executable} -m pip install 'sentbench[{EXTRAS[package]}]'`"
         )
     except KeyboardInterrupt:
-        print("\nsentbench: interrupted; " + how_to_go_on(words), file=sys.stderr)
+        module = module_of(words[0]) if words and words[0] in commands() else None
+        left = getattr(module, "CONTINUES", "nothing half-written is left")
+        print(f"\nsentbench: interrupted; {left}", file=sys.stderr)
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
@@ -176,12 +182,6 @@ def module_of(name: str) -> ModuleType:
     return import_module(commands()[name].module)
 
 
-def how_to_go_on(words: Sequence[str]) -> str:
-    """Returns what an interrupted command leaves: its CONTINUES, if it can be continued."""
-    module = module_of(words[0]) if words and words[0] in commands() else None
-    return getattr(module, "CONTINUES", "nothing half-written is left")
-
-
 def overview(listing: Mapping[str, Command]) -> CommandParser:
     """Returns the parser of `sentbench --help` and `--version`, with these commands in its help."""
     parser = CommandParser(
@@ -198,15 +198,6 @@ def overview(listing: Mapping[str, Command]) -> CommandParser:
     listed = parser.add_subparsers(metavar="COMMAND")
     for name, command in listing.items():
         listed.add_parser(name, help=command.says)
-    return parser
-
-
-def whole_parser() -> CommandParser:
-    """Returns the parser of all commands with their options; every module of a command is imported."""
-    parser = overview({})
-    listed = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    for name, command in commands().items():
-        add_arguments(listed.add_parser(name, help=command.says), module_of(name))
     return parser
 
 

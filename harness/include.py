@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import cache
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -19,12 +20,12 @@ import methods
 from harness.declarations import check_name
 from harness.errors import InputError
 from harness.own import FOLDERS, MODULES, REASONS, TASK_MODULES, VARIABLE, place_in
+from harness.tasks import declared
 from methods.registry import METHODS, load_method
 
 PARTS = ("methods", "tasks", "recipes", "published", "tables", "models", "sources.yaml")
 GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
 """Entry points of installed packages: a module with a method, one with TASKS, a package that is a folder."""
-ENTRIES: list[EntryPoint] = []
 
 
 def include_all(folders: Iterable[str]) -> None:
@@ -35,8 +36,7 @@ def include_all(folders: Iterable[str]) -> None:
     named = [*filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)), *folders]
     wanted = list(dict.fromkeys(Path(name).resolve() for name in named))
     for point in (point for group in GROUPS for point in entry_points(group=group)):
-        if point not in ENTRIES:
-            _include_entry(point)
+        _include_entry(point)
     for folder in wanted:
         include(folder)
     if wanted:
@@ -59,16 +59,24 @@ def include(folder: Path) -> None:
         MODULES[f"methods.{path.stem}"] = path.with_suffix("")
         if path.name[0] != "_" and (path.suffix == ".py" or (path / "method.py").is_file()):
             _add_method(path)
-    _add_tasks(sorted((folder / "tasks").glob("[!_]*.py")))
+    for file in sorted((folder / "tasks").glob("[!_]*.py")):
+        module = f"{declared.__name__}.{file.stem}"
+        if PathFinder.find_spec(module, declared.__path__):
+            raise InputError(f"{file}: tasks {file.stem!r} exist already; rename the file")
+        MODULES[module] = file.with_suffix("")
+    declared.__path__.append(str(folder / "tasks"))
     if (folder / "sources.yaml").is_file():
-        _add_sources(folder / "sources.yaml")
+        from harness.data.sources import SOURCES, read_sources
+
+        for name, source in read_sources(folder / "sources.yaml").items():
+            SOURCES[_checked(name, SOURCES, f"{folder / 'sources.yaml'}: source")] = source
 
 
 def include_method(file: Path) -> str:
     """Includes a method of one file, imports it and returns its name: that of the file, with - for _.
 
     Modules in the same folder can be imported by it. Errors: InputError for a file without one method, for
-    one that cannot be imported, and for the name of a method that exists.
+    one that cannot be imported, with the place in the file, and for the name of a method that exists.
     """
     if not file.is_file() or file.suffix != ".py":
         raise InputError(f"{file}: expected a Python file with a method; check the path")
@@ -77,26 +85,20 @@ def include_method(file: Path) -> str:
         METHODS.pop(file.stem.replace("_", "-"), None)
     _add_helpers(file.parent, omit=(file.stem,))
     name = _add_method(file)
-    load_own(METHODS[name], file)
+    spec = spec_from_file_location(METHODS[name], file)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[METHODS[name]] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(sys.modules[METHODS[name]])
+    except REASONS as error:
+        del sys.modules[METHODS[name]]
+        raise InputError(place_in(file, error)) from error
     try:
         load_method(name)
     except TypeError:
         raise InputError(f"{file}: defines no method, or several; expected one class of Method") from None
     return name
-
-
-def load_own(module: str, file: Path) -> None:
-    """Imports a module of one's own. Errors: InputError in one line with the place in the file."""
-    spec = spec_from_file_location(module, file)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = module_from_spec(spec)
-    sys.modules[module] = loaded
-    try:
-        spec.loader.exec_module(loaded)
-    except REASONS as error:
-        del sys.modules[module]
-        raise InputError(place_in(file, error)) from error
 
 
 def _add_method(path: Path) -> str:
@@ -105,24 +107,6 @@ def _add_method(path: Path) -> str:
     METHODS[name] = f"methods.{stem}" if path.suffix == ".py" else f"methods.{stem}.method"
     MODULES[f"methods.{stem}"] = path.with_suffix("")
     return name
-
-
-def _add_tasks(files: Sequence[Path]) -> None:
-    from harness.tasks import declared
-
-    for file in files:
-        module = f"{declared.__name__}.{file.stem}"
-        if PathFinder.find_spec(module, declared.__path__):
-            raise InputError(f"{file}: tasks {file.stem!r} exist already; rename the file")
-        MODULES[module] = file.with_suffix("")
-    declared.__path__ += list(dict.fromkeys(str(file.parent) for file in files))
-
-
-def _add_sources(path: Path) -> None:
-    from harness.data.sources import SOURCES, read_sources
-
-    for name, source in read_sources(path).items():
-        SOURCES[_checked(name, SOURCES, f"{path}: source")] = source
 
 
 def _checked(name: str, known: Iterable[str], where: str) -> str:
@@ -145,9 +129,9 @@ def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
         sys.path.append(str(folder))
 
 
+@cache
 def _include_entry(point: EntryPoint) -> None:
-    """Adds what an entry point names: `NAME = package.module`."""
-    ENTRIES.append(point)
+    """Adds what an entry point names, once: `NAME = package.module`."""
     top = point.module.split(".")[0]
     spec = find_spec(top)
     if spec is None or spec.origin is None:

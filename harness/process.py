@@ -214,22 +214,18 @@ def gpu_versions(device: str) -> dict[str, str]:
     import torch
 
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError):
+        told = "unknown"
     return {
         "gpu": gpu.name,
         "compute capability": f"{gpu.major}.{gpu.minor}",
-        "driver": _driver_version(),
+        "driver": told.partition("\n")[0].strip(),
         "CUDA": str(torch.version.cuda),
         "cuDNN": str(torch.backends.cudnn.version()),
     }
-
-
-def _driver_version() -> str:
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return found.stdout.partition("\n")[0].strip()
 
 
 def quiet() -> None:

@@ -136,27 +136,26 @@ def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.n
             f"{shown(model)} is not a model, expected an object with encode, a function from texts to "
             "vectors, or the folder of an encoder"
         )
-    option = next((name for name in PROGRESS if _takes(call, name)), None) if progress else None
-    options = {} if option is None else {option: True}
+    signature = _signature(call) if progress else None
+    known = [name for name in PROGRESS if signature is not None and name in signature.parameters]
+    options = dict.fromkeys(known[:1], True)
     return lambda texts: _array(call(list(texts), **options))
 
 
-def _takes(call: Callable[..., Any], option: str) -> bool:
-    """Returns whether a function declares an option of this name."""
+def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
+    """Returns the signature of a function, None if it is unknown."""
     try:
-        return option in inspect.signature(call).parameters
+        return inspect.signature(call)
     except (TypeError, ValueError):
-        return False
+        return None
 
 
 def _takes_texts(call: Callable[..., Any]) -> bool:
     """Returns whether a function can be called with one argument; assumed if its signature is unknown."""
+    signature = _signature(call)
     try:
-        signature = inspect.signature(call)
-    except (TypeError, ValueError):
-        return True
-    try:
-        signature.bind([])
+        if signature is not None:
+            signature.bind([])
     except TypeError:
         return False
     return True

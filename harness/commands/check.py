@@ -92,15 +92,9 @@ def check(against: str, losses: Path, *, form: str = "text") -> int:
             f"first steps of {len(known)} runs, {len(bands)} bands from {against}, {len(scores)} runs, "
             f"{len(problems)} problems"
         )
-        print("\n".join([*(_line(problem, form) for problem in problems), summary]))
+        lines = [annotation("error", "sentbench check", one) for one in problems]
+        print("\n".join([*(problems if form == "text" else lines), summary]))
     return 1 if problems else 0
-
-
-def _line(problem: str, form: str) -> str:
-    """Returns a problem as a line of text or an annotation."""
-    if form == "text":
-        return problem
-    return annotation("error", "sentbench check", problem)
 
 
 def loss_problems(params: Params, known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:

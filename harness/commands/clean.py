@@ -23,8 +23,16 @@ ARGUMENTS = {"--dry-run": {"action": "store_true", "help": "name what would be r
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Removes what belongs to no run of the plan."""
-    clean(read_params(), dry_run=arguments.dry_run)
+    """Removes what runs outside the plan have left, or only names it; names what no run wrote."""
+    ours, others = orphans(read_params())
+    for path in ours:
+        print(f"{'would remove' if arguments.dry_run else 'removed'} {path}")
+        if not arguments.dry_run:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in others:
+        print(f"left {path}: no run wrote it")
+    if not ours:
+        print("nothing to remove: every result belongs to a run of params.yaml")
 
 
 def orphans(params: Params) -> tuple[list[Path], list[Path]]:
@@ -46,16 +54,3 @@ def _is_of_a_run(path: Path, key: str) -> bool:
     if layout is not None:
         return path.is_dir() and is_written_by_us(path, layout)
     return path.is_file() and path.name.removeprefix(key) in FILES[path.parent]
-
-
-def clean(params: Params, *, dry_run: bool) -> None:
-    """Removes the orphans, or only names them; names what it leaves because no run wrote it."""
-    ours, others = orphans(params)
-    for path in ours:
-        print(f"{'would remove' if dry_run else 'removed'} {path}")
-        if not dry_run:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for path in others:
-        print(f"left {path}: no run wrote it")
-    if not ours:
-        print("nothing to remove: every result belongs to a run of params.yaml")

@@ -40,9 +40,17 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the differences and who wins how many tasks."""
-    if any(Path(name).exists() or "/" in name for name in (arguments.first, arguments.second)):
-        compare_folders(arguments)
+    """Prints the differences and who wins how many tasks, of systems, or of models and result files."""
+    folders = any(Path(name).exists() or "/" in name for name in (arguments.first, arguments.second))
+    if folders:
+        compute_with("native")
+    from harness.report.formats.scores import differences_to_text
+    from harness.report.system_pairs import compare_systems, system_scores, to_json
+    from sentbench import compare
+
+    if folders:
+        both = compare(arguments.first, arguments.second, arguments.tasks or "sts")
+        print(json.dumps(to_json(both.found)) + "\n" if arguments.json else both, end="")
         return
     if arguments.scores == SCORES:
         need_checkout("comparing systems by name")
@@ -51,9 +59,6 @@ def execute(arguments: argparse.Namespace) -> None:
     if first == second:
         run = first[0].run
         raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems; name another one")
-    from harness.report.formats.scores import differences_to_text
-    from harness.report.system_pairs import compare_systems, system_scores, to_json
-
     if arguments.tasks is not None:
         first, second = (only_tasks(side, name_list(arguments.tasks)) for side in (first, second))
     intervals = {} if arguments.no_pairs else pair_intervals(first, second)
@@ -64,16 +69,6 @@ def execute(arguments: argparse.Namespace) -> None:
             f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
         )
     print(json.dumps(to_json(found)) + "\n" if arguments.json else differences_to_text(found), end="")
-
-
-def compare_folders(arguments: argparse.Namespace) -> None:
-    """Prints the differences of two models or of two sets of result files, wherever they lie."""
-    compute_with("native")
-    from harness.report.system_pairs import to_json
-    from sentbench import compare
-
-    found = compare(arguments.first, arguments.second, arguments.tasks or "sts")
-    print(json.dumps(to_json(found.found)) + "\n" if arguments.json else found, end="")
 
 
 def recorded(folder: Path, names: Collection[str]) -> list[ResultFile]:

@@ -19,7 +19,6 @@ from harness.plan.entries import read_plan
 from harness.results.bundles import Contributor, is_bundle
 from harness.results.contributions import RunFiles, pack
 from harness.results.history import git_state
-from harness.results.schema import ResultFile
 from harness.results.signatures import sign
 from harness.results.store import read_result
 from methods.registry import METHODS
@@ -52,7 +51,11 @@ def execute(arguments: argparse.Namespace) -> None:
     files = [run_files(key, vectors=arguments.vectors) for key in keys]
     results = [read_result(run.scores) for run in files]
     for result in results:
-        check_code(result)
+        made_by, tasks = result.provenance.code_sha256, [score.task for score in result.scores]
+        if made_by is not None and made_by != run_code(result.run.method, tasks):  # another commit's
+            raise InputError(
+                f"{result.run.key}: made by other code; check out the code that made it, or evaluate it again"
+            )
     code = code_fingerprints(sorted({result.run.method for result in results}))
     signed = partial(sign, key=arguments.sign) if arguments.sign else None
     manifest = pack(arguments.out, files, contributor=contributor, code=code, commit=git_state(), sign=signed)
@@ -93,17 +96,6 @@ def run_files(key: str, *, vectors: bool) -> RunFiles:
     if vectors and not (store / STORE_RECORD).is_file():
         raise InputError(f"{store}: no stored vectors, expected those of the run; leave out --vectors")
     return RunFiles(scores, curve if curve.is_file() else None, store if vectors else None)
-
-
-def check_code(result: ResultFile) -> None:
-    """Raises InputError if a result was made by other code, because its commit would be wrong."""
-    made_by = result.provenance.code_sha256
-    if made_by is not None and made_by != run_code(
-        result.run.method, [score.task for score in result.scores]
-    ):
-        raise InputError(
-            f"{result.run.key}: made by other code; check out the code that made it, or evaluate it again"
-        )
 
 
 def code_fingerprints(methods: list[str]) -> dict[str, str]:

@@ -32,12 +32,18 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints parameters, throughput and memory as JSON; those of a run's artefact go to its costs too."""
+    """Prints parameters, throughput and memory as JSON; those of a run's artefact go to its costs too.
+
+    Costs hold clock times: they are a log next to the results, never part of them.
+    """
     compute_with("native")
     check_encoder_folder(arguments.folder)
     output = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
     measured = measure(arguments)
-    record_cost(arguments.folder, measured)
+    record = arguments.folder / RUN_RECORD
+    if record.is_file() and is_project():
+        key = read_object(record, "key", again="train the run again")["key"]
+        write_json(COSTS / f"{key}.encode.json", measured)
     if output:
         write_json(output, measured)
     print(json.dumps(measured, indent=1))
@@ -77,14 +83,3 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         **cost._asdict(),
     }
-
-
-def record_cost(folder: Path, measured: dict[str, Any]) -> None:
-    """Writes the cost of a run's artefact among the project's costs, and none of any other folder.
-
-    Costs hold clock times: they are a log next to the results, never part of them.
-    """
-    record = folder / RUN_RECORD
-    if record.is_file() and is_project():
-        key = read_object(record, "key", again="train the run again")["key"]
-        write_json(COSTS / f"{key}.encode.json", measured)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,19 +69,7 @@ def execute(arguments: argparse.Namespace) -> None:
         raise InputError("--name without --keep: the name is that of a kept model; add --keep or drop --name")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     kept = keeping_file(arguments) if arguments.keep is not None else None
-    folder = arguments.folder
-    if not arguments.from_store:
-        folder = model_folder(folder)
-        check_encoder_folder(folder)
-    lines = scores_of(
-        folder,
-        name_list(arguments.tasks),
-        text=arguments.text,
-        pooling=arguments.pooling,
-        from_store=arguments.from_store,
-        device=arguments.device,
-        intervals=arguments.interval,
-    )
+    lines = scores_of(arguments)
     found = {"model": str(arguments.folder), "scores": [as_plain(line) for line in lines]}
     if output:
         write_json(output, found)
@@ -150,23 +137,19 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
         print(evaluate_run(params, arguments.run, arguments.folder, device=arguments.device))
 
 
-def scores_of(
-    folder: Path,
-    names: Sequence[str],
-    *,
-    text: str,
-    pooling: str | None = None,
-    from_store: bool = False,
-    device: str = "auto",
-    intervals: bool = False,
-) -> list[ScoreLine]:
+def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
+    folder = arguments.folder
+    if not arguments.from_store:
+        folder = model_folder(folder)
+        check_encoder_folder(folder)
     from harness.assembly.pairs import score_lines
     from harness.stages.evaluate import tasks_named, vectors_of
 
-    tasks = tasks_named(names, text=text)
-    with vectors_of(folder, tasks, pooling=pooling, from_store=from_store, device=device) as encode:
-        return score_lines(tasks, encode, intervals=intervals)
+    tasks = tasks_named(name_list(arguments.tasks), text=arguments.text)
+    options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
+    with vectors_of(folder, tasks, **options) as encode:
+        return score_lines(tasks, encode, intervals=arguments.interval)
 
 
 def as_plain(line: ScoreLine) -> dict[str, Any]:

@@ -40,7 +40,13 @@ def execute(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"{arguments.out / key}: exists already, expected a new folder; name another --out"
             )
-    tool = package_of(arguments.to)
+    try:
+        tool = import_module({"tensorboard": "torch.utils.tensorboard"}.get(arguments.to, arguments.to))
+    except ImportError:
+        raise InputError(
+            f"{arguments.to} is not installed, expected it; run "
+            f"`{sys.executable} -m pip install {arguments.to}`"
+        ) from None
     for key in arguments.keys:
         steps = entries_of(params, key, live=arguments.live)
         with TOOLS[arguments.to](tool, arguments.out / key, key) as log:
@@ -49,17 +55,6 @@ def execute(arguments: argparse.Namespace) -> None:
                 log(step, numbers)
                 shown += 1
         print(f"{key}: {shown} entries to {arguments.out / key}")
-
-
-def package_of(name: str) -> Any:
-    """Returns the package of a tool. Errors: InputError if it is not installed."""
-    module = {"tensorboard": "torch.utils.tensorboard"}.get(name, name)
-    try:
-        return import_module(module)
-    except ImportError:
-        raise InputError(
-            f"{name} is not installed, expected it; run `{sys.executable} -m pip install {name}`"
-        ) from None
 
 
 def entries_of(params: Params, key: str, *, live: bool) -> Iterator[tuple[int, dict[str, float]]]:

@@ -61,7 +61,6 @@ ARGUMENTS = {
 def execute(arguments: argparse.Namespace) -> int:
     """Runs what has changed and records it as `dvc repro` does; returns 1 if anything failed or was ended."""
     compute_with("native")  # each command of a stage sets its own
-    check_numbers(arguments)
     check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
@@ -169,8 +168,8 @@ def report(scheduler: Scheduler) -> int:
     return 128 + scheduler.interrupted if scheduler.interrupted else 1
 
 
-def check_numbers(arguments: argparse.Namespace) -> None:
-    """Raises InputError unless every number of the command line is one that a launch can have."""
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raises InputError for a number that a launch cannot have, and for an option of another executor."""
     limits = {"jobs": 1, "retries": 0, "cpus_per_run": 0.01, "gpus_per_run": 0}
     for name, least in limits.items():
         number = getattr(arguments, name)
@@ -178,10 +177,6 @@ def check_numbers(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"--{name.replace('_', '-')} {number}: expected at least {least}; correct the number"
             )
-
-
-def check_options(arguments: argparse.Namespace) -> None:
-    """Raises InputError for an option of an executor that was not asked for: it would have no effect."""
     for option, executor in (("address", "ray"), ("slurm", "slurm")):
         given = getattr(arguments, option)
         if given and arguments.on != executor:

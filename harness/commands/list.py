@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
@@ -28,17 +27,11 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(entries))
         return
-    for line in lines_of(entries, ["name", "words"] if arguments.coverage else list(next(iter(entries), {}))):
-        print(line)
-
-
-def lines_of(entries: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[str]:
-    """Returns a line an entry with its values in columns, lists with commas."""
+    keys = ["name", "words"] if arguments.coverage else list(next(iter(entries), {}))
     rows = [[_shown(entry[key]) for key in keys] for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _shown(value: Any) -> str:
@@ -56,20 +49,19 @@ def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
         raise InputError(f"--coverage with {what}: expected tables; write `list tables --coverage`")
     if coverage:
         return _coverage()
-    known = {"methods": _methods, "tasks": _tasks, "runs": _runs, "tables": _tables, "sources": _sources}
-    return known[what]()
+    if what == "methods":
+        from methods.registry import METHODS
 
+        return [{"name": name, "module": target} for name, target in sorted(METHODS.items())]
+    if what == "tasks":
+        from harness.tasks.registry import TASKS
 
-def _methods() -> list[dict[str, Any]]:
-    from methods.registry import METHODS
+        return [{"name": name} for name in TASKS]
+    if what == "sources":
+        from harness.data.sources import SOURCES
 
-    return [{"name": name, "module": target} for name, target in sorted(METHODS.items())]
-
-
-def _tasks() -> list[dict[str, Any]]:
-    from harness.tasks.registry import TASKS
-
-    return [{"name": name} for name in TASKS]
+        return [_source(source) for source in SOURCES.values()]
+    return _runs() if what == "runs" else _tables()
 
 
 def _runs() -> list[dict[str, Any]]:
@@ -112,12 +104,6 @@ def _coverage() -> list[dict[str, Any]]:
         }
         for one in found
     ]
-
-
-def _sources() -> list[dict[str, Any]]:
-    from harness.data.sources import SOURCES
-
-    return [_source(source) for source in SOURCES.values()]
 
 
 def _source(source: Source) -> dict[str, Any]:

@@ -134,7 +134,9 @@ def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
     """Returns the identity of a folder's encoder; equal for every copy of a run, whatever its name."""
     from harness.tasks.mteb_adapter import identity_of
 
-    about = _description(folder)
+    record, about = folder / RUN_RECORD, dict[str, Any]()
+    if record.is_file():
+        about = read_object(record, "id", "backbone", "identity", "seed", again="train the run again")
     digest = hashlib.sha256(encoder_sha256(folder).encode())
     digest.update(str(about.get("identity")).encode())
     experiment = {"seed": about["seed"]} if about else {}
@@ -169,11 +171,3 @@ def _copies(tasks: Sequence[str]) -> list[str]:
         return []
     held = [name for name, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]
     return [name for name in tasks if name in held]
-
-
-def _description(folder: Path) -> dict[str, Any]:
-    """Returns what a run's artefact says about itself; nothing for any other folder."""
-    record = folder / RUN_RECORD
-    if not record.is_file():
-        return {}
-    return read_object(record, "id", "backbone", "identity", "seed", again="train the run again")

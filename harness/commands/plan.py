@@ -144,7 +144,10 @@ def describe(params: Params) -> str:
         run = next(iter(system.runs.values()))
         length = f"{system.steps:,} of {run.train['batch_size']}" if system.steps else "no training"
         about = (system.id, system.backbone, len(system.runs), system.done, length)
-        lines.append(_line(*about, *_shown(system.cost), _memory(system)))
+        memory = "?" if system.steps else ""
+        if system.peak is not None:
+            memory = f"{system.peak.counted / 1e9:.1f} | {system.peak.tracked / 1e9:.1f}"
+        lines.append(_line(*about, *_shown(system.cost), memory))
     if params.teachers:
         lines.append(
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
@@ -203,20 +206,15 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
         GPU_MEMORY,
         NOT_COUNTED,
     ]
-    lines += stated_times(found, estimate)
-    if unknown:
-        lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
-    return lines
-
-
-def stated_times(found: Sequence[System], estimate: Estimate) -> list[str]:
-    """Returns a line for each system whose authors state how long it takes."""
     hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in found if s.cost}
-    return [
+    lines += [
         stated.beside(hours[stated.system, stated.backbone])
         for stated in estimate.times.stated
         if (stated.system, stated.backbone) in hours
     ]
+    if unknown:
+        lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
+    return lines
 
 
 def _shown(cost: Cost | None) -> tuple[str, str, str]:
@@ -224,13 +222,6 @@ def _shown(cost: Cost | None) -> tuple[str, str, str]:
     if cost is None:
         return "?", "?", "?"
     return _hours(cost.gpu_hours), _hours(cost.cpu_hours), f"{cost.disk / 1e9:.2f} GB"
-
-
-def _memory(system: System) -> str:
-    """Returns both estimates of the peak memory of a step as they are printed."""
-    if system.peak is None:
-        return "?" if system.steps else ""
-    return f"{system.peak.counted / 1e9:.1f} | {system.peak.tracked / 1e9:.1f}"
 
 
 def _hours(hours: float) -> str:

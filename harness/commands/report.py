@@ -62,7 +62,8 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
     specs = checked_specs(evidence.published, load_recipes())
     wanted = tables_of_plan(params.plan, cast(dict[str, Any], specs))
     built = {spec.key: build_table(specs[spec.key], evidence) for spec in wanted}
-    tables = {key: built[key] for key in sorted(built, key=_position) if has_values(built[key])}
+    order = [*(key for key in SHOWN if key in built), *sorted(built.keys() - set(SHOWN))]
+    tables = {key: built[key] for key in order if has_values(built[key])}
     said = share(params, keys)
     content = Report(
         title=f"sentbench: first results, {said}",
@@ -100,7 +101,3 @@ def share(params: Params, keys: Sequence[str]) -> str:
         for some in (keys, params.runs)
     ]
     return f"{seeds[0]} of {seeds[1]} seeds, {len(keys)} of {len(params.runs)} runs"
-
-
-def _position(key: str) -> tuple[int, str]:
-    return SHOWN.index(key) if key in SHOWN else len(SHOWN), key

@@ -167,6 +167,8 @@ class Session:
         ]
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
+        run = self.params.runs[trained[best][0]]
+        length = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
         ranks = [result for name, found in rest.items() if name not in stale for result in found]
         return Trial(
             file=self.file.name,
@@ -174,15 +176,9 @@ class Session:
             comparisons=[compare_systems(own, other) for other in others],
             ranks=ranked([*ours, *theirs, *ranks]),
             candidates=sweep,
-            settings=_settings(self.params.runs[trained[best][0]]),
+            settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
             notes=notes,
         )
-
-
-def _settings(run: Run) -> str:
-    """Returns the settings of a run's method, and the length of its training."""
-    train = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
-    return ", ".join([*(f"{key} {value}" for key, value in run.config.items()), train])
 
 
 def _selection(keys: Sequence[str]) -> tuple[list[float], float]:

@@ -38,13 +38,6 @@ class Checkout:
         with (self.folder / name).open("a", encoding="utf-8") as file:
             file.write(text)
 
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Replaces a text that occurs once."""
-        path = self.folder / name
-        text = path.read_text(encoding="utf-8")
-        assert text.count(old) == 1, f"{name}: {old!r} occurs {text.count(old)} times"
-        path.write_text(text.replace(old, new), encoding="utf-8")
-
     def touched(self) -> set[str]:
         """Returns the paths that were added or changed; empty package markers do not count."""
         return {

@@ -43,8 +43,6 @@ from harness.report.tables.build import Evidence, build_table
 from harness.facts.published import load_published
 from harness.facts.spec import check_spec, load_specs
 from harness.tasks.registry import TASKS
-from harness.plan.recipes import declared_systems
-from harness.plan.recipes import load_recipes
 
 root = Path("leaderboards")
 published = load_published(root / "published")

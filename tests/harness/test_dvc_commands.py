@@ -120,9 +120,3 @@ def test_flat_metrics_hold_one_number_for_each_task_and_none_of_other_weights() 
     accuracy = result.scores[0].model_copy(update={"task": "MR", "metric": "accuracy", "value": 0.81236})
     found = flat_metrics(result.model_copy(update={"scores": [accuracy]}))
     assert found == {"MR": 81.236, "Mean": 81.236}
-
-
-def test_every_plot_of_the_pipeline_names_its_axes_and_template() -> None:
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-    plots = [next(iter(out.values())) for out in stages["evaluate"]["do"]["plots"]]
-    assert [sorted(plot) for plot in plots] == [["cache", "template", "x", "y"]] * 3

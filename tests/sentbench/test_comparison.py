@@ -12,6 +12,7 @@ import pytest
 import sentbench
 from harness.report.charts.comparisons import differences_of
 from tests.faults.small_project import write_stsb
+from tests.sentbench.test_encoders import letters
 from tests.support import tiny
 
 SCORES = Path(__file__).parents[2] / "reports/scores"
@@ -25,10 +26,6 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
-
-
-def letters(texts: list[str]) -> np.ndarray:
-    return np.array([[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts])
 
 
 def noise(texts: list[str]) -> np.ndarray:
@@ -69,15 +66,8 @@ def test_results_are_compared_over_seeds_with_wider_intervals_for_more_tasks(emp
 
 def test_the_command_compares_folders(empty: Path, printed: Callable[..., str]) -> None:
     for seed in (1, 2):
-        tiny.write_backbone(empty / f"model{seed}", seed=seed)
-        (empty / f"model{seed}/modules.json").write_text(
-            '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}, '
-            '{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]'
-        )
-        (empty / f"model{seed}/1_Pooling").mkdir()
-        (empty / f"model{seed}/1_Pooling/config.json").write_text(
-            '{"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true}'
-        )
+        backbone = tiny.write_backbone(empty / f"bert{seed}", seed=seed)
+        tiny.sentence_encoder(backbone).save(empty / f"model{seed}")
     said = printed("compare-systems", "model1", "model2", "--tasks", "STSB")
     assert "model1" in said
     assert "95 % intervals of the difference, of all tasks together" in said

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +67,12 @@ def test_any_model_gives_the_same_scores(folder: Path, model: Any) -> None:
 
 
 def test_a_folder_its_encoder_and_sentence_transformers_score_as_the_command(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, printed: Callable[..., str]
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
-    from harness.commands.evaluate import scores_of
-
-    stored = {(line.task, line.metric): line.value for line in scores_of(folder, ["STSB"], text="raw")}
+    told = printed("evaluate", str(folder), "--tasks", "STSB", "--text", "raw", "--json")
+    stored = {(line["task"], line["metric"]): line["value"] for line in json.loads(told)["scores"]}
     for model in (
         folder,
         str(folder),

@@ -100,6 +100,7 @@ CHECKOUT = [
     ["data", "fetch"],
     ["compare-systems", "a", "b"],
     ["reproduced"],
+    ["schema", "table", "--write"],
 ]
 
 

@@ -41,15 +41,3 @@ def test_every_file_of_a_kind_names_its_schema_and_has_its_keys(kind: str) -> No
         assert (path.parent / named).resolve() == ROOT / SCHEMAS / f"{kind}.json"
         keys = set(yaml.safe_load(path.read_text()))
         assert set(schema.get("required", ())) <= keys <= set(schema["properties"])
-
-
-def test_an_unknown_kind_is_one_line(refused: Callable[..., str]) -> None:
-    assert "did you mean table?" in refused("schema", "tabels")
-
-
-def test_writing_needs_a_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "needs a checkout" in refused("schema", "table", "--write")
-    assert not list(tmp_path.iterdir())
