@@ -9,7 +9,7 @@ import argparse
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.augmentation.views import View, needs_tool, read_views
 from harness.disk.files import sha256_of_folder
@@ -22,9 +22,6 @@ from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params, read_params
 from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
-
-if TYPE_CHECKING:
-    from harness.compute.corpus import Derived
 
 CONTINUES = "the same command continues where it stopped"
 ARGUMENTS = {"name": {"help": "an entry of `corpora` in params.yaml"}, "--device": DEVICE}
@@ -51,7 +48,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     _check_inputs(entry)
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     compute_with(entry.arithmetic)
-    from harness.compute.corpus import derive_rows, write_rows
+    from harness.compute.corpus import derive_rows
 
     wanted = device_for(entry.arithmetic, device)
     has_model = any(view.kind in ("generate", "fill") for view in views)
@@ -62,7 +59,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     check_plain(state, again="delete it")
     for kept in sorted(state.rglob("*.json")):
         read_object(kept, again="delete it")
-    derived = derive_rows(
+    lines, outcomes = derive_rows(
         name,
         views,
         origin=Path(entry.origin),
@@ -73,8 +70,8 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
         device=device,
     )
     with new_folder(folder, CORPUS) as part:
-        write_rows(part / CORPUS_ROWS, derived)
-        write_manifest(part / CORPUS_RECORD, _description(entry, views, derived))
+        (part / CORPUS_ROWS).write_text("".join(lines), encoding="utf-8", newline="\n")
+        write_manifest(part / CORPUS_RECORD, _description(entry, views, outcomes, rows=len(lines)))
     shutil.rmtree(state)
     return folder
 
@@ -86,16 +83,17 @@ def _check_inputs(entry: Corpus) -> None:
     check_inputs(entry.origin, entry.tool)
 
 
-def _description(entry: Corpus, views: Sequence[View], derived: Derived) -> dict[str, Any]:
+def _description(
+    entry: Corpus, views: Sequence[View], outcomes: Sequence[dict[str, int]], *, rows: int
+) -> dict[str, Any]:
     return {
         "origin": entry.origin,
         "origin_sha256": sha256_of_folder(Path(entry.origin)),
         "tool": entry.tool if any(needs_tool(view) for view in views) else None,
         "tool_sha256": sha256_of_folder(Path(entry.tool)),
         "seed": entry.seed,
-        "rows": len(derived.sentences),
+        "rows": rows,
         "views": [
-            {**view.model_dump(), "outcomes": count}
-            for view, count in zip(views, derived.outcomes, strict=True)
+            {**view.model_dump(), "outcomes": count} for view, count in zip(views, outcomes, strict=True)
         ],
     }

@@ -18,13 +18,13 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 @dataclass
 class Refusal:
-    """Acts before change number `at` (from 0; -1: never) of anything below `root`.
+    """Acts before change number `at` (from 0; -1: never) of anything below `root` (None: of anything).
 
     seen: the changes so far as (event, path). act: raises the error, or does harm of another sort.
     for_good: acts before every later change as well.
     """
 
-    root: Path
+    root: Path | None
     act: Callable[[str], None] = lambda path: None
     at: int = -1
     for_good: bool = False
@@ -40,7 +40,7 @@ class Refusal:
         if not isinstance(path, str | bytes | os.PathLike):
             return
         name = os.path.abspath(os.fsdecode(path))
-        if name.startswith(f"{self.root}/"):
+        if self.root is None or name.startswith(f"{self.root}/"):
             self.seen.append((event, name))
             number = len(self.seen) - 1
             if number == self.at or (self.for_good and number > self.at >= 0):

@@ -33,8 +33,8 @@ class Killer(Refusal):
     So does what Python does on the way out, which a killed process does not.
     """
 
-    def __init__(self, root: Path, at: int = -1, *, torn: bool = False) -> None:
-        super().__init__(root, self.kill, at, for_good=True)
+    def __init__(self, at: int, torn: bool) -> None:
+        super().__init__(None, self.kill, at, for_good=True)  # removals of a tree name no whole paths
         self.torn = torn
         self.sizes: list[int] = []
 
@@ -100,7 +100,7 @@ def run(folder: Path, case: Case, *, at: int = -1, torn: bool = False) -> Traine
     """
     start = 1 if (folder / "state.json").exists() else 0
     trainer = toy_trainer(folder, case.scores, start=start, **case.train)
-    killer, plain = Killer(folder, at, torn=torn), torch.save
+    killer, plain = Killer(at, torn), torch.save
 
     def save(value: Any, place: Path) -> None:
         killer.before("open", (place, None, WRITING))

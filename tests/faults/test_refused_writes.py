@@ -14,12 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import torch
-from safetensors.torch import save_file
 
 from harness.cli import main
 from harness.data.sources import SOURCES
-from harness.disk.files import disk_errors, write_text
 from harness.tasks import stsb
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
@@ -216,26 +213,3 @@ def test_a_folder_that_vanishes_is_one_line_or_made_again(
         assert code == 0 or len(told) == 1, (at, told)
         for path, value in visible(results(project)).items():
             assert value in (whole.get(path), tree(original).get(path)), (at, path)
-
-
-def save_with_safetensors(path: Path) -> None:
-    save_file({"weights": torch.zeros(10_000)}, path)
-
-
-def save_with_torch(path: Path) -> None:
-    torch.save(torch.zeros(10_000), path)
-
-
-def save_text(path: Path) -> None:
-    write_text(path, "word " * 10_000)
-
-
-@pytest.mark.parametrize("save", [save_with_safetensors, save_with_torch, save_text])
-def test_what_a_library_says_of_a_full_disk_is_an_error_of_the_system(
-    tmp_path: Path, save: Callable[[Path], None]
-) -> None:
-    message = r"File too large|not be written to its end"
-    with pytest.raises(OSError, match=message), disk_errors(tmp_path), files_up_to(1000):
-        save(tmp_path / "file")
-    with pytest.raises(RuntimeError, match="of another sort"), disk_errors(tmp_path):
-        raise RuntimeError("of another sort")

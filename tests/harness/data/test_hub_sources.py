@@ -160,7 +160,9 @@ def test_tensors_are_written_by_name_and_anything_else_is_refused(tmp_path: Path
     from safetensors.torch import load_file
 
     (tmp_path / "pickle").write_bytes(pickled({"b": torch.ones(3), "a": torch.zeros(2)}))
-    write_tensors(tmp_path / "pickle", tmp_path / "tensors")
+    for name in ("tensors", "again"):
+        write_tensors(tmp_path / "pickle", tmp_path / name)
+    assert (tmp_path / "tensors").read_bytes() == (tmp_path / "again").read_bytes()
     assert {name: part.tolist() for name, part in load_file(tmp_path / "tensors").items()} == {
         "a": [0, 0],
         "b": [1, 1, 1],
