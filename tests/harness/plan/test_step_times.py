@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.errors import InputError
 from harness.plan.entries import Params, read_params
 from harness.plan.estimate import Estimate
-from harness.plan.recipes import load_recipes
+from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import (
     AssumedGpu,
@@ -127,39 +125,16 @@ def test_no_measured_cpu_says_what_to_run() -> None:
         times().rate("cpu", TINY, "fp32")
 
 
-RECIPE: dict[str, Any] = {
-    "name": "toy",
-    "providers": ["embedded"],
-    "runs": [
-        {
-            "id": "a",
-            "method": "simcse",
-            "variant": "released",
-            "corpus": "wiki-small",
-            "corpus_share": 0.1,
-            "pooling": "mean",
-            "backbones": ["minilm-l2"],
-            "seeds": [0, 1],
-            "tasks": ["STSB-dev"],
-            "config": {},
-            "train": {
-                "steps": None,
-                "epochs": 2,
-                "batch_size": 100,
-                "drop_last": False,
-                "eval_every": 10,
-                "precision": "fp32",
-            },
-        },
-    ],
-}
-
-
-def some_params(**changes: Any) -> Params:
-    entry = {**RECIPE["runs"][0], **changes}
-    with tempfile.TemporaryDirectory() as place:
-        (Path(place) / "toy.yaml").write_text(yaml.safe_dump({**RECIPE, "runs": [entry]}))
-        return resolve(load_recipes(Path(place)), ["toy"], folder=ROOT / "recipes")
+def some_params(method: str = "simcse", parent: Parent | None = None, **train: Any) -> Params:
+    """The plan of two seeds on a tenth of the small corpus, two epochs of batches of 100."""
+    small = load_recipes(ROOT / "recipes")["small"]
+    entry = small.systems["simcse-small"]
+    length = {"steps": None, "epochs": 2, "batch_size": 100, "drop_last": False, "eval_every": 10}
+    changes = {"id": "a", "method": method, "backbones": ["minilm-l2"], "seeds": [0, 1], "parent": parent}
+    changes |= {"corpus_share": 0.1, "tasks": ["STSB-dev"], "weights": "both"}
+    changes["train"] = {**entry.train, **length, **train}
+    recipe = small.model_copy(update={"systems": {"a": entry.model_copy(update=changes)}})
+    return resolve({"small": recipe}, ["small"], folder=ROOT / "recipes")
 
 
 def estimate(params: Params, *rows: StepTime) -> Estimate:
@@ -191,7 +166,7 @@ def test_hours_of_a_run_by_hand() -> None:
 
 
 def test_an_untrained_run_is_encoded_once_and_kept_once() -> None:
-    params = some_params(train={**RECIPE["runs"][0]["train"], "steps": 0, "epochs": None})
+    params = some_params(steps=0, epochs=None)
     cost = estimate(params).run(params.runs["a__minilm-l2__s0"])
     assert cost is not None
     scored = (3000 + 2 * (5749 + 1500 + 1379)) * 16 * 4 * (512 + 256)
@@ -207,7 +182,7 @@ def test_a_backbone_of_unknown_size_and_a_method_never_measured_have_no_estimate
 
 
 def test_teachers_are_encoded_once_for_all_seeds_and_kept_in_fp32() -> None:
-    params = some_params(method="distill", parent={"teacher": "minilm-l6"})
+    params = some_params("distill", Parent(teacher="minilm-l6"))
     assert len(params.runs) == 2
     cost = estimate(params).teachers()
     assert cost is not None
