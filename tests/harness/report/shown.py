@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from harness.report.formats.templates import TEMPLATES
 from harness.report.pages import index
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
@@ -21,8 +19,8 @@ def show(page: Page, report: Report, values: Mapping[str, Any] | None = None, **
     return fill_page(page, report, shown, **more)
 
 
-def show_index(report: Report, templates: Path = TEMPLATES, **more: Any) -> str:
-    return show(index.PAGE, report, templates=templates, **more)
+def show_index(report: Report, **more: Any) -> str:
+    return show(index.PAGE, report, **more)
 
 
 def show_paper(report: Report, paper: Paper, **more: Any) -> str:

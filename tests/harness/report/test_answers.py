@@ -18,7 +18,7 @@ from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.sources import KINDS, score_words, sources_of
+from harness.report.pages.sources import KINDS, anchor_of, score_words, sources_of
 from harness.report.tables.build import Evidence, build_table
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.made_results import result
@@ -141,7 +141,7 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     assert [answer.name for answer in answers_of(report, "una")] == ["UNA with paraphrases, BERT-base"]
     text = show_paper(report, una)
     systems = sources_of(una.tables)
-    assert {f'id="{system.anchor}"' in text for system in systems} == {True}
+    assert {f'id="{anchor_of(system.system)}"' in text for system in systems} == {True}
     names = {system.system: system.name for system in systems}
     assert names["simcse/nt-xent@bert-base-uncased"] == "dropout (Text)"
     assert ">dropout (Text)</span>" in text

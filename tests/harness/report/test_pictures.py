@@ -29,7 +29,7 @@ from harness.report.claims import Claim, Rows, judge_claims
 from harness.report.disagreement import PairSet
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.content import Paper
-from harness.report.pages.paper import others_values, strip_column
+from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
 from harness.report.verification import verify
@@ -323,7 +323,6 @@ def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
     cell = Cell(published=0.7625, evidence=verify(REPORTED, others))
     assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
     assert others_values(Cell(published=0.7625), FIGURE) == []
-    assert strip_column(FIGURE, ["avg", "other"]) == "avg"
     assert row_label(replace(FIGURE.rows[0], group="BERT")) == "K = 1 (BERT)"
 
 
