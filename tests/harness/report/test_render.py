@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
-from tests.harness.report.shown import show_index, show_paper
+from tests.harness.report.shown import ParsedPage, show_index, show_paper
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = ("../README.md", "../docs/index.md", "../docs/glossary.md")
@@ -45,32 +44,6 @@ RUNS = {f"a-s{seed}": make_run(seed) for seed in range(3)}
 def table_of(*cells: Cell, **fields: object) -> Table:
     columns = tuple(Column(f"c{i}", f"Column {i}") for i in range(len(cells)))
     return Table("t", "A table", columns, (TableRow("r", "A row", cells, "group"),), **fields)  # type: ignore[arg-type]
-
-
-class Page(HTMLParser):
-    """Collects tags, ids, the tags left open, and every address a page names."""
-
-    VOID = frozenset({"meta", "link", "br", "wbr", "input"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag, tag
-
-    def all(self, name: str) -> list[str]:
-        return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +127,7 @@ def test_a_papers_tables_stand_before_its_figures_and_the_main_ones_before_the_a
 
 
 def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
-    page = Page(show_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS)))
+    page = ParsedPage(show_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS)))
     (cell,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "cell"]
     assert cell["href"] == "#system-a-released-bert"
     (row,) = [
@@ -179,7 +152,7 @@ def test_each_run_shows_its_command_commit_data_and_device(index: str, report: R
 
 
 def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(index: str) -> None:
-    page = Page(index)
+    page = ParsedPage(index)
     assert page.open == []
     ids = page.all("id")
     assert len(ids) == len(set(ids)) > 50
@@ -209,7 +182,7 @@ def test_the_footer_states_day_and_commit_of_the_results_and_the_public_addresse
 
 
 def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str) -> None:
-    page = Page(index)
+    page = ParsedPage(index)
     assert page.all("src") == []
     assert {address for address in page.all("href") if not address.startswith("#")} == {
         "data:,",
@@ -275,7 +248,7 @@ def test_the_page_of_a_paper_has_its_own_runs_only(report: Report) -> None:
     assert 'href="../index.html"' in text
     assert "simcse-released-s0" in text
     assert "distill-mse-s0" not in text
-    assert Page(text).open == []
+    assert ParsedPage(text).open == []
 
 
 def test_a_page_has_the_same_bytes_every_time(report: Report, index: str) -> None:
