@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -58,20 +57,15 @@ class PairSet:
         return {system: ranks(values) for system, values in self.cosines.items()}
 
 
-class Disagreement(NamedTuple):
-    """A pair by its position in its set, and by how much the first ranks it above the second, in [-1, 1]."""
-
-    position: int
-    difference: float
-
-
 def ranks(values: Sequence[float]) -> np.ndarray:
     """Returns the rank of each value [N] in [0, 1]: 0 for the lowest, 1 for the highest, ties between."""
     return np.asarray((rankdata(values) - 1) / max(1, len(values) - 1))
 
 
-def largest(first: np.ndarray, second: np.ndarray, count: int) -> list[Disagreement]:
-    """Returns the pairs on which two rankings [N] differ most, the largest difference first."""
+def largest(first: np.ndarray, second: np.ndarray, count: int) -> list[tuple[int, float]]:
+    """Returns the pairs on which two rankings [N] differ most, the largest difference first: position in the
+    set, and by how much the first ranks it above the second, in [-1, 1].
+    """
     difference = first - second
     order = np.argsort(-np.abs(difference), kind="stable")[:count]
-    return [Disagreement(int(index), float(difference[index])) for index in order]
+    return [(int(index), float(difference[index])) for index in order]

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import model_validator
-
 from harness.declarations import Declaration, Name, read_record
 from harness.disk.records import read_object
 from harness.errors import InputError
@@ -145,15 +143,6 @@ class Measurements(Declaration):
     machines: tuple[Machine, ...]
     digest: str = ""
 
-    @model_validator(mode="after")
-    def check(self) -> Measurements:
-        """No machine is there twice."""
-        ids = [machine.id for machine in self.machines]
-        repeated = sorted({name for name in ids if ids.count(name) > 1})
-        if repeated:
-            raise ValueError(f"machine {repeated[0]} is there twice, expected once")
-        return self
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -196,17 +185,16 @@ def goals(measured: Measurements) -> list[Goal]:
                 for name, unit, least, bound, value in _bounded(result, benchmark.name in WITHOUT_BOUND):
                     entries = found.setdefault((name, unit, least), [])
                     entries.append((bound, value, machine.title, result.note))
-    return [_goal(*key, entries) for key, entries in found.items()]
-
-
-def _goal(name: str, unit: str, least: bool, entries: Sequence[tuple[float | None, float, str, str]]) -> Goal:
-    bounds = [bound for bound, *_ in entries if bound is not None]
-    bound = (max if least else min)(bounds) if bounds else None
-    outcomes = {}
-    for _, value, title, note in entries:
-        met = None if bound is None else value >= bound if least else value <= bound
-        outcomes[title] = Outcome(value, met, note)
-    return Goal(name, unit, least, bound, outcomes)
+    made = []
+    for (name, unit, least), entries in found.items():
+        bounds = [bound for bound, *_ in entries if bound is not None]
+        bound = (max if least else min)(bounds) if bounds else None
+        outcomes = {}
+        for _, value, title, note in entries:
+            met = None if bound is None else value >= bound if least else value <= bound
+            outcomes[title] = Outcome(value, met, note)
+        made.append(Goal(name, unit, least, bound, outcomes))
+    return made
 
 
 def _bounded(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from harness.report.charts.chart import Chart, Row, draw
 from harness.report.charts.training import log_curves, seed_lines
 from harness.report.runs import RunDetail, slug
-from harness.report.tables.model import Cell, Table, TableRow, row_label
+from harness.report.tables.model import Cell, Table, row_label
 
 WIDE = 30.0
 """Axis values further apart than this factor are on a logarithmic axis."""
@@ -115,19 +115,16 @@ def _plain_rows(table: Table) -> Iterator[Row]:
 
 
 def _axis_rows(table: Table) -> Iterator[Row]:
-    for index, column in enumerate(table.columns):
-        for row in table.rows:
-            if row.x is not None and not column.plain:
-                yield from _marks_at(column.title, row, row.cells[index])
-
-
-def _marks_at(panel: str, row: TableRow, cell: Cell) -> Iterator[Row]:
-    where = {"panel": panel, "series": row.group or "all", "x": row.x}
-    for kind, value in (("reported", cell.published), ("ours", cell.value)):
-        if value is not None:
-            band = {"low": value - cell.sd, "high": value + cell.sd} if kind == "ours" and cell.sd else {}
-            says = f"{panel}, {row_label(row)}, {kind}: {value:.2f}"
-            yield {**where, "kind": kind, "y": value, **band, "says": says}
+    columns = [(index, column.title) for index, column in enumerate(table.columns) if not column.plain]
+    for index, panel in columns:
+        for row in (row for row in table.rows if row.x is not None):
+            cell, where = row.cells[index], {"panel": panel, "series": row.group or "all", "x": row.x}
+            for kind, value in (("reported", cell.published), ("ours", cell.value)):
+                if value is not None:
+                    sd = cell.sd if kind == "ours" else None
+                    band = {"low": value - sd, "high": value + sd} if sd else {}
+                    says = f"{panel}, {row_label(row)}, {kind}: {value:.2f}"
+                    yield {**where, "kind": kind, "y": value, **band, "says": says}
 
 
 def _curves(table: Table, runs: Mapping[str, RunDetail]) -> dict[str, list[RunDetail]]:

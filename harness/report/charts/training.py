@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from harness.facts.run_choice import RunSystem
 from harness.report.charts.chart import Chart, Row, draw
@@ -15,14 +14,6 @@ QUANTITIES = ("alignment", "uniformity")
 """What a figure of a training log may draw, besides the development score."""
 ROOM = (0.17, 0.04)
 """What a name needs next to a point, as shares of the picture's width and height."""
-
-
-class Summary(NamedTuple):
-    """Mean over the seeds that have a value at `step`; `sd` is 0 for a single seed."""
-
-    step: int
-    mean: float
-    sd: float
 
 
 def seed_lines(runs: Iterable[RunDetail], quantity: str) -> dict[int, list[tuple[int, float]]]:
@@ -38,18 +29,6 @@ def seed_lines(runs: Iterable[RunDetail], quantity: str) -> dict[int, list[tuple
     return lines
 
 
-def summarise(lines: Mapping[int, Sequence[tuple[int, float]]]) -> list[Summary]:
-    """Returns mean and sample standard deviation over seeds at every step."""
-    at_step: dict[int, list[float]] = {}
-    for line in lines.values():
-        for step, value in line:
-            at_step.setdefault(step, []).append(value)
-    return [
-        Summary(step, statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
-        for step, values in sorted(at_step.items())
-    ]
-
-
 def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
     """Returns a picture for each backbone with a panel for each system that trained on it."""
     found: dict[str, dict[str, list[RunDetail]]] = {}
@@ -61,11 +40,12 @@ def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
 
 
 def _curves_of(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -> Chart:
-    rows = [row for name, runs in systems.items() for row in curve_rows(name, runs, "score")]
-    gains = {}
+    rows, gains = [], {}
     for name, runs in systems.items():
-        mean = [point.mean for point in summarise(seed_lines(runs, "score"))]
-        gains[name] = max(mean) - mean[0]
+        drawn = curve_rows(name, runs, "score")
+        means = [row["y"] for row in drawn if row["kind"] == "ours"]
+        gains[name] = max(means) - means[0]
+        rows += drawn
     best = max(gains, key=lambda name: gains[name])
     return draw(
         "lines",
@@ -83,21 +63,29 @@ def _curves_of(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -> Cha
 
 
 def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row]:
-    """Returns the mean over seeds at each step with its band of one standard deviation, and every seed."""
+    """Returns the mean over the seeds with a value at each step, with its band of one sample standard
+    deviation, 0 for a single seed, and every seed.
+    """
     lines = seed_lines(runs, quantity)
-    rows: list[Row] = [
-        {
-            "panel": panel,
-            "series": "ours",
-            "kind": "ours",
-            "x": point.step,
-            "y": round(point.mean, 4),
-            "low": round(point.mean - point.sd, 4),
-            "high": round(point.mean + point.sd, 4),
-            "says": f"{panel}, step {point.step}: {point.mean:.2f} ± {point.sd:.2f}",
-        }
-        for point in summarise(lines)
-    ]
+    at_step: dict[int, list[float]] = {}
+    for step, value in (point for line in lines.values() for point in line):
+        at_step.setdefault(step, []).append(value)
+    rows: list[Row] = []
+    for step, values in sorted(at_step.items()):
+        mean = statistics.fmean(values)
+        sd = statistics.stdev(values) if len(values) > 1 else 0.0
+        rows.append(
+            {
+                "panel": panel,
+                "series": "ours",
+                "kind": "ours",
+                "x": step,
+                "y": round(mean, 4),
+                "low": round(mean - sd, 4),
+                "high": round(mean + sd, 4),
+                "says": f"{panel}, step {step}: {mean:.2f} ± {sd:.2f}",
+            }
+        )
     return rows + [
         {"panel": panel, "series": "ours", "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
         for seed, line in lines.items()

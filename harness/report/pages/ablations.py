@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from harness.facts import statistics
@@ -17,36 +18,51 @@ from harness.results.schema import ResultFile
 
 
 @dataclass(frozen=True)
-class MeasuredStep:
-    """A step with its effect: step minus declared run, x 100; None where a side has no scores.
+class Effect:
+    """What a change does to a score, in points: the scores of runs with it and without it."""
 
-    interval: None below two seeds a side. share: part of the gap that the effect closes, None without a gap.
-    """
+    changed: Sequence[float]
+    usual: Sequence[float]
 
-    step: Step
-    change: float | None
-    interval: Comparison | None
-    seeds: tuple[int, int]
-    share: float | None
+    @property
+    def change(self) -> float | None:
+        """Difference of the means; None where a side has no scores."""
+        both = self.changed and self.usual
+        return statistics.mean(self.changed) - statistics.mean(self.usual) if both else None
+
+    @cached_property
+    def interval(self) -> Comparison | None:
+        """The difference with its 95 % interval; None below two seeds a side."""
+        return statistics.compare_seeds(self.changed, self.usual)
+
+    @property
+    def seeds(self) -> tuple[int, int]:
+        """The seeds of both sides."""
+        return len(self.changed), len(self.usual)
 
 
 @dataclass(frozen=True)
 class MeasuredAblation:
-    """An ablation with its effects; `tasks` are the test sets that the effect is the mean over.
+    """An ablation with the effect of each step; `tasks` are the test sets that scores are means over.
 
-    gap: published minus ours, x 100, None if unknown.
+    gap: published minus ours, x 100, None if unknown. declared: scores of the declared run.
     """
 
     ablation: Ablation
     gap: float | None
-    declared: float | None
-    steps: tuple[MeasuredStep, ...]
+    declared: Sequence[float]
+    steps: tuple[tuple[Step, Effect], ...]
     tasks: tuple[str, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean score of the declared run."""
+        return statistics.mean(self.declared)
 
     @property
     def has_scores(self) -> bool:
         """Whether any step was run."""
-        return any(step.change is not None for step in self.steps)
+        return any(effect.change is not None for _, effect in self.steps)
 
 
 def measure_ablation(
@@ -57,17 +73,19 @@ def measure_ablation(
     A step is compared over the test sets that the declared run was scored on; a run that lacks one of them
     does not count.
     """
-    own = [result for result in results if result.run.backbone == ablation.backbone]
-    scores = {result.run.key: _sts(result) for result in own}
-    by_system: dict[str, list[Mapping[str, float]]] = {}
-    for result in own:
-        by_system.setdefault(result.run.id, []).append(scores[result.run.key])
-    declared = by_system.get(ablation.system, [])
-    tasks = tuple(declared[0]) if declared else ()
-    usual = _means(declared, tasks)
-    steps = [_measure(step, _means(by_system.get(step.system, []), tasks), usual, gap)
-             for step in ablation.steps]  # fmt: skip
-    return MeasuredAblation(ablation, gap, statistics.mean(usual) if usual else None, tuple(steps), tasks)
+    by_system: dict[str, list[dict[str, float]]] = {}
+    for result in results:
+        if result.run.backbone == ablation.backbone:
+            by_system.setdefault(result.run.id, []).append(_sts(result))
+    tasks = tuple(by_system.get(ablation.system, [{}])[0])
+
+    def means(system: str) -> list[float]:
+        whole = [run for run in by_system.get(system, []) if tasks and all(task in run for task in tasks)]
+        return [statistics.mean([run[task] for task in tasks]) for run in whole]
+
+    declared = means(ablation.system)
+    steps = tuple((step, Effect(means(step.system), declared)) for step in ablation.steps)
+    return MeasuredAblation(ablation, gap, declared, steps, tasks)
 
 
 def _sts(result: ResultFile) -> dict[str, float]:
@@ -77,21 +95,6 @@ def _sts(result: ResultFile) -> dict[str, float]:
         for score in selected_scores(result)
         if (score.metric, score.setting) == ("spearman", "all") and not score.task.endswith("-dev")
     }
-
-
-def _means(runs: Sequence[Mapping[str, float]], tasks: Sequence[str]) -> list[float]:
-    whole = [run for run in runs if tasks and all(task in run for task in tasks)]
-    return [statistics.mean([run[task] for task in tasks]) for run in whole]
-
-
-def _measure(step: Step, changed: list[float], usual: list[float], gap: float | None) -> MeasuredStep:
-    seeds = (len(changed), len(usual))
-    if not changed or not usual:
-        return MeasuredStep(step, None, None, seeds, None)
-    change = statistics.mean(changed) - statistics.mean(usual)
-    return MeasuredStep(
-        step, change, statistics.compare_seeds(changed, usual), seeds, change / gap if gap else None
-    )
 
 
 def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
@@ -110,14 +113,14 @@ def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
         name = f"{measured.ablation.system} on {measured.ablation.backbone}"
         rows: list[Row] = [
             {
-                "name": found.step.name,
+                "name": step.name,
                 "kind": "ours",
-                "value": found.change,
-                **({"low": found.interval.low, "high": found.interval.high} if found.interval else {}),
-                "says": f"{found.step.says}: {found.change:+.2f}",
+                "value": effect.change,
+                **({"low": effect.interval.low, "high": effect.interval.high} if effect.interval else {}),
+                "says": f"{step.says}: {effect.change:+.2f}",
             }
-            for found in measured.steps
-            if found.change is not None
+            for step, effect in measured.steps
+            if effect.change is not None
         ]
         if rows:
             most = max(rows, key=lambda row: abs(row["value"]))

@@ -109,14 +109,20 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
 
     A number whose table is not in the report has none. Errors: InputError for an unknown row or column.
     """
-    tables = report.all_tables
-    found = []
+    tables, found = report.all_tables, []
     for number in load_numbers(report.leaderboards):
-        if number.table in tables and (not page or number.page == page):
-            table = tables[number.table]
-            ((_, cell),) = find_cells(table, number.row, number.column)
-            if cell.evidence is not None:
-                found.append(_answer(number.name, report, table, cell.evidence, cell))
+        if number.table not in tables or (page and number.page != page):
+            continue
+        table = tables[number.table]
+        ((_, cell),) = find_cells(table, number.row, number.column)
+        known = cell.evidence
+        if known is not None:
+            link = address_of(report, table)
+            own = link.partition("#")[0]
+            studied = own and any(pool.studies for pool in known.others.pools.values())
+            evidence = f"{own}#{anchor_of(known.reported.row)}" if studied else ""
+            words = known_words(known), _cost(known, cell)
+            found.append(Answer(known, number.name, link, evidence, *words))
     return found
 
 
@@ -125,19 +131,6 @@ def address_of(report: Report, table: Table) -> str:
     small = "pages/small.html" if table in report.small_tables else ""
     owner = next((paper.file for paper in report.papers if table in paper.tables), small)
     return f"{owner}#table-{slug(table.key)}"
-
-
-def _answer(name: str, report: Report, table: Table, found: Verification, cell: Cell) -> Answer:
-    page, _, anchor = address_of(report, table).partition("#")
-    studied = any(pool.studies for pool in found.others.pools.values())
-    return Answer(
-        found=found,
-        name=name,
-        link=f"{page}#{anchor}",
-        evidence=f"{page}#{anchor_of(found.reported.row)}" if studied and page else "",
-        known=known_words(found),
-        cost=_cost(found, cell),
-    )
 
 
 def _cost(found: Verification, cell: Cell) -> str:

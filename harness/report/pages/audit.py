@@ -2,68 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from harness.facts import statistics
-from harness.facts.statistics import Comparison
 from harness.report.audit import MethodAudit, load_audits
+from harness.report.pages.ablations import Effect
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.report.runs import RunDetail
 
 
-@dataclass(frozen=True)
-class Effect:
-    """STS-B dev of a variant minus that of the preset it is measured against, in points, on one backbone.
-
-    change: difference of the means; interval: with its 95 % interval, None below two seeds a side.
-    """
-
-    variant: str
-    backbone: str
-    change: float
-    interval: Comparison | None
-    seeds: tuple[int, int]
-
-
 def measure(
     audit: MethodAudit, variants: Iterable[str], against: str, *, runs: Iterable[RunDetail]
-) -> list[Effect]:
-    """Returns the effect of each variant on each backbone that has runs of it and of the other preset.
+) -> dict[tuple[str, str], Effect]:
+    """Returns the effect on STS-B dev of each variant on each backbone that has runs of it and of the preset.
 
     against: the variant that it is measured against; nothing stands for the method's usual preset.
     """
-    own = [run for run in runs if run.about.method == audit.method]
-    effects = []
-    for variant in variants:
-        for backbone in dict.fromkeys(run.about.backbone for run in own):
-            changed, usual = (_dev(own, name, backbone) for name in (variant, against or audit.preset))
-            if changed and usual:
-                change = sum(changed) / len(changed) - sum(usual) / len(usual)
-                interval = statistics.compare_seeds(changed, usual)
-                effects.append(Effect(variant, backbone, change, interval, (len(changed), len(usual))))
-    return effects
+    dev: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        if run.about.method == audit.method:
+            score = 100 * run.result.selection.best_dev
+            dev.setdefault((run.about.variant, run.about.backbone), []).append(score)
+    backbones = dict.fromkeys(backbone for _, backbone in dev)
+    return {
+        (variant, backbone): Effect(dev[variant, backbone], dev[against or audit.preset, backbone])
+        for variant in variants
+        for backbone in backbones
+        if (variant, backbone) in dev and (against or audit.preset, backbone) in dev
+    }
 
 
-def _dev(runs: Sequence[RunDetail], variant: str, backbone: str) -> list[float]:
-    """STS-B dev Spearman × 100 of the selected weights, a seed each."""
-    return [
-        100 * run.result.selection.best_dev
-        for run in runs
-        if (run.about.variant, run.about.backbone) == (variant, backbone)
-    ]
-
-
-def audit_values(report: Report, audits: Sequence[MethodAudit]) -> dict[str, Any]:
+def audit_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: the audits, and the function that measures the effects of variants."""
+    audits = load_audits(report.leaderboards / "audit")
     return {"audits": audits, "measure": partial(measure, runs=list(report.runs.values()))}
 
 
-def _declared_audits(report: Report) -> dict[str, Any]:
-    return audit_values(report, load_audits(report.leaderboards / "audit"))
-
-
-PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", _declared_audits, order=3, group="Methods")
+PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", audit_values, order=3, group="Methods")

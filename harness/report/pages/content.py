@@ -20,10 +20,10 @@ from harness.results.schema import ResultFile
 class Paper:
     """A paper's tables and figures next to ours.
 
-    figures: charts of the paper as a whole. charts: the chart of a table; commands: what runs a table;
-    unfilled: why no declared run fills a table; all three by the table's key. short: what its method is
-    called. link, code: where the paper and its authors' code are; bibtex: its entry. bibliography: those of
-    the works that its cells quote, by key.
+    figures: charts of the paper as a whole. charts: the chart of a table; unfilled: why no declared run
+    fills a table; both by the table's key. short: what its method is called. link, code: where
+    the paper and its authors' code are; bibtex: its entry. bibliography: those of the works that its cells
+    quote, by key.
     """
 
     key: str
@@ -34,7 +34,6 @@ class Paper:
     notes: tuple[str, ...] = ()
     short: str = ""
     charts: Mapping[str, Chart] = field(default_factory=dict)
-    commands: Mapping[str, str] = field(default_factory=dict)
     unfilled: Mapping[str, str] = field(default_factory=dict)
     link: str = ""
     code: str = ""

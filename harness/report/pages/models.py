@@ -30,7 +30,9 @@ def model_values(report: Report) -> dict[str, Any] | None:
 def _table(models: list[KeptModel], suites: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Returns the tasks of a table, its suite, and its rows, the model with the highest average first."""
     averages = {
-        suite: [_average(model, suites[suite]) for model in models] for suite in AVERAGES if suite in suites
+        suite: [found and found[2] for found in (average_of(suites[suite], model.scores) for model in models)]
+        for suite in AVERAGES
+        if suite in suites
     }
     suite = next((name for name, found in averages.items() if any(one is not None for one in found)), "")
     means = averages.get(suite, [None] * len(models))
@@ -38,11 +40,6 @@ def _table(models: list[KeptModel], suites: Mapping[str, Sequence[str]]) -> dict
     rows = [(model, _cells(model, tasks), mean) for model, mean in zip(models, means, strict=True)]
     rows.sort(key=lambda row: (row[2] is None, -(row[2] or 0.0), row[0].name))
     return {"tasks": tasks, "suite": suite, "averaged": ", ".join(suites.get(suite, ())), "rows": rows}
-
-
-def _average(model: KeptModel, tasks: Sequence[str]) -> float | None:
-    found = average_of(tasks, model.scores)
-    return None if found is None else found[2]
 
 
 def _cells(model: KeptModel, tasks: list[str]) -> list[tuple[str, str]]:

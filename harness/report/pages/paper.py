@@ -53,7 +53,6 @@ def papers_of(
                     notes=tuple(paper.notes),
                     short=paper.short or key.upper(),
                     charts={name: chart for name, chart in charts.items() if chart},
-                    commands={name: command_of(name) for name in own if name not in unfilled},
                     unfilled={name: unfilled[name] for name in own if name in unfilled},
                     link=paper.link,
                     code=paper.code,
@@ -79,10 +78,11 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     """
     if table.kind == "figure" or table.key not in published.tables:
         return None
-    column = strip_column(table, list(published.table(table.key).averages))
-    if column is None:
+    averages = published.table(table.key).averages
+    means = [place for place, column in enumerate(table.columns) if column.key in averages]
+    if not means:
         return None
-    index = [shown.key for shown in table.columns].index(column)
+    index = means[-1]
     rows: list[Row] = []
     for row in table.rows:
         cell, name = row.cells[index], row_label(row)
@@ -104,12 +104,6 @@ def strip_of(table: Table, published: Published) -> Chart | None:
         x_title=title,
         caption=STRIP,
     )
-
-
-def strip_column(table: Table, means: Sequence[str]) -> str | None:
-    """Returns the column a strip plot of the table is drawn of: its last mean, None if it has none."""
-    shown = [column.key for column in table.columns if column.key in means]
-    return shown[-1] if shown else None
 
 
 def others_values(cell: Cell, table: Table) -> list[float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from harness.facts import statistics
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page
 from harness.report.runs import selected_scores
-from harness.results.schema import ResultFile, RunRecord
+from harness.results.schema import RunRecord
 
 ABLATION_TEXT = "-ablation-text"
 """Ends the id of the run that differs from a declared one in its text form alone (harness/plan/ablations.py).
@@ -18,12 +19,10 @@ ABLATION_TEXT = "-ablation-text"
 
 
 class Reading(NamedTuple):
-    """A score x 100 over seeds; `tasks` is how many test sets it is the mean of."""
+    """A score x 100 over seeds."""
 
     mean: float
     sd: float | None
-    n: int
-    tasks: int
 
 
 @dataclass(frozen=True)
@@ -50,38 +49,34 @@ PROTOCOLS = (
 )
 
 
-@dataclass(frozen=True)
-class ProtocolRow:
-    """One encoder under the protocols, in the order of `PROTOCOLS`; None where no score is there."""
-
-    system: RunRecord
-    readings: tuple[Reading | None, ...]
-
-    @property
-    def range(self) -> float | None:
-        """Largest minus smallest of the Spearman readings that join subsets; None below two."""
-        found = [reading.mean for reading in self.readings[:3] if reading]
-        return max(found) - min(found) if len(found) > 1 else None
-
-
-@dataclass(frozen=True)
-class Protocols:
-    """The rows, the protocols that no row has, and per backbone the poolings of the untrained encoder."""
-
-    rows: tuple[ProtocolRow, ...]
-    missing: tuple[Protocol, ...]
-    poolings: Mapping[str, Mapping[str, Mapping[str, Reading]]]
-
-
 Scores = dict[tuple[str, str, str], dict[int, float]]
 """(task, metric, setting) -> value by seed, of the selected weights."""
 
 
-def compare_protocols(results: Iterable[ResultFile]) -> Protocols:
-    """Returns every system's readings; the runs of the text step give the raw column of their system."""
+@dataclass(frozen=True)
+class ProtocolRow:
+    """One encoder under the protocols that it has a score of, by their keys."""
+
+    system: RunRecord
+    readings: Mapping[str, Reading]
+
+    @property
+    def range(self) -> float | None:
+        """Largest minus smallest of the Spearman readings that join subsets; None below two."""
+        ways = [protocol.key for protocol in PROTOCOLS[:3]]
+        found = [self.readings[way].mean for way in ways if way in self.readings]
+        return max(found) - min(found) if len(found) > 1 else None
+
+
+def protocol_values(report: Report) -> dict[str, Any]:
+    """Returns what the page shows: every encoder under every protocol that one of them has a score of.
+
+    The runs of the text step give the raw column of their system. poolings: by backbone, of the untrained
+    encoder.
+    """
     runs: dict[str, RunRecord] = {}
     found: dict[str, Scores] = {}
-    for result in results:
+    for result in report.results:
         system = f"{result.run.id}@{result.run.backbone}"
         runs.setdefault(system, result.run)
         scores = found.setdefault(system, {})
@@ -93,27 +88,32 @@ def compare_protocols(results: Iterable[ResultFile]) -> Protocols:
         for system, run in runs.items()
         if not run.id.endswith(ABLATION_TEXT)
     ]
-    missing = [p for index, p in enumerate(PROTOCOLS) if not any(row.readings[index] for row in rows)]
-    return Protocols(tuple(rows), tuple(missing), _poolings(runs, found))
-
-
-def _readings(scores: Scores, raw: Scores) -> tuple[Reading | None, ...]:
-    """One reading a protocol. The three ways to join subsets are means over the same tasks."""
-    joined = {
-        metric: [task for task, m, setting in scores if (m, setting) == (metric, "wmean")]
-        for metric in ("spearman", "pearson")
+    missing = [protocol for protocol in PROTOCOLS if not any(protocol.key in row.readings for row in rows)]
+    columns = [protocol for protocol in PROTOCOLS if protocol not in missing]
+    return {
+        "rows": rows,
+        "missing": missing,
+        "columns": columns,
+        "groups": Counter(protocol.group for protocol in columns),
+        "poolings": _poolings(runs, found),
     }
-    found: list[Reading | None] = []
+
+
+def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
+    """The readings by protocol. The three ways to join subsets are means over the same tasks."""
+    found = {}
     for protocol in PROTOCOLS:
         metric, _, setting = protocol.key.partition("/")
         if setting:
-            found.append(_mean([scores.get((task, metric, setting), {}) for task in joined[metric]]))
-        elif protocol.key in ("senteval", "raw"):
-            source = scores if protocol.key == "senteval" else raw
-            found.append(_mean([source.get(("STSB", "spearman", "all"), {})]))
+            joined = [task for task, m, way in scores if (m, way) == (metric, "wmean")]
+            reading = _mean([scores.get((task, metric, setting), {}) for task in joined])
         else:
-            found.append(_mean([scores.get((protocol.key, "spearman", "all"), {})]))
-    return tuple(found)
+            task = "STSB" if protocol.group == "STS-B text" else protocol.key
+            source = raw if protocol.key == "raw" else scores
+            reading = _mean([source.get((task, "spearman", "all"), {})])
+        if reading:
+            found[protocol.key] = reading
+    return found
 
 
 def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
@@ -122,7 +122,7 @@ def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
     values = [100 * statistics.mean([task[seed] for task in tasks]) for seed in sorted(seeds)]
     if not values:
         return None
-    return Reading(statistics.mean(values), statistics.sample_sd(values), len(values), len(tasks))
+    return Reading(statistics.mean(values), statistics.sample_sd(values))
 
 
 def _poolings(
@@ -144,17 +144,6 @@ def _poolings(
             }
             found.setdefault(run.backbone, {})[run.variant] = row
     return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}
-
-
-def protocol_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: every encoder under every protocol that one of them has a score of."""
-    protocols = compare_protocols(report.results)
-    columns = [index for index, protocol in enumerate(PROTOCOLS) if protocol not in protocols.missing]
-    return {
-        "protocols": protocols,
-        "columns": columns,
-        "shown_protocols": [PROTOCOLS[index] for index in columns],
-    }
 
 
 PAGE = Page(

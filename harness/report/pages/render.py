@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,7 @@ from harness.report.pages.cells import (
 )
 from harness.report.pages.content import Report
 from harness.report.pages.declared import GROUPS, MAIN, Page, declared_pages
+from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
@@ -52,7 +52,7 @@ DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "m
 """The forms of a table that are next to it, by their endings."""
 
 
-def render_pages(report: Report, templates: Path = TEMPLATES) -> dict[str, str]:
+def render_pages(report: Report) -> dict[str, str]:
     """Returns every page of the report by its file as seen from the main page.
 
     Errors: InputError if a template, a declaration or a file that a page is made of is missing or wrong.
@@ -63,9 +63,7 @@ def render_pages(report: Report, templates: Path = TEMPLATES) -> dict[str, str]:
     for page, _ in shown:
         if page.file != MAIN:
             links[page.group][page.title] = page.file
-    pages = {
-        page.file: fill_page(page, report, values, links=links, templates=templates) for page, values in shown
-    }
+    pages = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
     return pages | {name: text for _, values in shown for name, text in files_of(values).items()}
 
 
@@ -83,7 +81,6 @@ def fill_page(
     values: Mapping[str, Any],
     *,
     links: Mapping[str, Mapping[str, str]] | None = None,
-    templates: Path = TEMPLATES,
 ) -> str:
     """Returns one page; `values` are those its template shows, `links` the other pages by menu and title.
 
@@ -98,8 +95,7 @@ def fill_page(
         "records_at": "",
         "checkout": "",
     }
-    text = fill(_environment, templates, page.template, {**around, **values})
-    return re.sub(r"\n\s*\n+", "\n", text)
+    return _filled(page.template, {**around, **values})
 
 
 def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
@@ -116,7 +112,11 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         "ranks": rank_rows(trial),
         "foot": FOOT,
     }
-    return re.sub(r"\n\s*\n+", "\n", fill(_environment, TEMPLATES, "trial.html.j2", values))
+    return _filled("trial.html.j2", values)
+
+
+def _filled(template: str, values: Mapping[str, Any]) -> str:
+    return re.sub(r"\n\s*\n+", "\n", fill(_environment, TEMPLATES, template, values))
 
 
 @cache
@@ -149,6 +149,7 @@ def _environment(templates: Path) -> Environment:
             "runs_of_row": runs_of_row,
             "backbones_of": backbones_of,
             "path_of": path_of,
+            "command_of": command_of,
             "downloads": DOWNLOADS,
             "all_results": ALL_RESULTS,
             "report_entry": report_entry,
@@ -163,9 +164,6 @@ def _environment(templates: Path) -> Environment:
     environment.filters["https"] = _https
     environment.filters["code_spans"] = _code_spans
     environment.filters["breakable"] = _breakable
-    environment.filters["groupby_order"] = lambda values, name: [
-        (key, list(found)) for key, found in groupby(values, key=attrgetter(name))
-    ]
     return environment
 
 

@@ -23,13 +23,10 @@ def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
         "kind": kind,
         "filled": [table for table in tables if has_values(table)],
         "empty": [table for table in tables if not has_values(table)],
-        "commands": {table.key: command_of(_plan_of(table.key)) for table in tables},
+        "commands": {
+            table.key: command_of("small" if table.key == "small-sts" else table.key) for table in tables
+        },
     }
-
-
-def _plan_of(key: str) -> str:
-    """Returns the plan that fills a table: `small` for `small-sts`, else the plan of the table's name."""
-    return "small" if key == "small-sts" else key
 
 
 OWN, SMALL = (

@@ -53,11 +53,6 @@ class SystemSources:
         ]
         return ", ".join([*parts, f"{len(others.uncounted)} not counted"] if others.uncounted else parts)
 
-    @property
-    def anchor(self) -> str:
-        """The id of its section on a page."""
-        return anchor_of(self.system)
-
 
 def anchor_of(system: str) -> str:
     """Returns the id of the section of a system's sources."""

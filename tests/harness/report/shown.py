@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from html.parser import HTMLParser
 from typing import Any
 
-from harness.report.formats.templates import TEMPLATES
 from harness.report.pages import index
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page
 from harness.report.pages.paper import page_of
 from harness.report.pages.render import fill_page
+
+
+class ParsedPage(HTMLParser):
+    """The tags of a page with their attributes, the tags left open, and every address a page names."""
+
+    VOID = frozenset({"meta", "link", "br", "wbr", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def all(self, name: str) -> list[str]:
+        return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]
 
 
 def show(page: Page, report: Report, values: Mapping[str, Any] | None = None, **more: Any) -> str:
@@ -21,8 +46,8 @@ def show(page: Page, report: Report, values: Mapping[str, Any] | None = None, **
     return fill_page(page, report, shown, **more)
 
 
-def show_index(report: Report, templates: Path = TEMPLATES, **more: Any) -> str:
-    return show(index.PAGE, report, templates=templates, **more)
+def show_index(report: Report, **more: Any) -> str:
+    return show(index.PAGE, report, **more)
 
 
 def show_paper(report: Report, paper: Paper, **more: Any) -> str:

@@ -32,14 +32,15 @@ def test_an_effect_is_the_mean_over_the_declared_test_sets_and_closes_a_share_of
         for seed, v in ((0, 0.62), (1, 0.64))
     ]
     measured = measure_ablation(ABLATION, [*DECLARED, *change], GAP)
-    text, clipping = measured.steps
-    assert measured.declared == pytest.approx(66.0)
+    (_, text), (_, clipping) = measured.steps
+    assert measured.mean == pytest.approx(66.0)
     assert measured.tasks == ("STS12", "STSB")
     assert text.change == pytest.approx(2.0)
-    assert text.share == pytest.approx(0.5)
     assert text.interval is not None
     assert text.interval.low < 0 < text.interval.high
-    assert (clipping.change, clipping.interval, clipping.share) == (None, None, None)
+    assert (clipping.change, clipping.interval) == (None, None)
+    shown = show(ablations.PAGE, Report("T", "c"), {"ablations": [measured], "figures": []})
+    assert "<td>50 %</td>" in shown
     assert (text.seeds, clipping.seeds) == ((2, 2), (0, 2))
 
 
@@ -50,11 +51,12 @@ def test_a_rung_without_one_of_the_test_sets_and_runs_on_other_backbones_do_not_
     assert not measured.has_scores
 
 
-def test_one_seed_a_side_has_a_change_without_an_interval_and_no_gap_no_share() -> None:
+def test_one_seed_a_side_has_a_change_without_an_interval() -> None:
     one = result("a-ablation-text", 0, {("STS12", "all"): 0.5, ("STSB", "all"): 0.5})
     measured = measure_ablation(ABLATION, [DECLARED[0], one])
-    assert measured.steps[0].change == pytest.approx(-15.0)
-    assert (measured.steps[0].interval, measured.steps[0].share) == (None, None)
+    effect = measured.steps[0][1]
+    assert effect.change == pytest.approx(-15.0)
+    assert effect.interval is None
 
 
 def test_the_page_says_what_was_not_run_and_how_to_run_it() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.facts.evidence.ledger import Ledger
-from harness.facts.evidence.model import Range, Summary
 from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.spec import TableSpec
@@ -18,7 +17,7 @@ from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.sources import KINDS, score_words, sources_of
+from harness.report.pages.sources import KINDS, anchor_of, sources_of
 from harness.report.tables.build import Evidence, build_table
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.made_results import result
@@ -141,7 +140,7 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     assert [answer.name for answer in answers_of(report, "una")] == ["UNA with paraphrases, BERT-base"]
     text = show_paper(report, una)
     systems = sources_of(una.tables)
-    assert {f'id="{system.anchor}"' in text for system in systems} == {True}
+    assert {f'id="{anchor_of(system.system)}"' in text for system in systems} == {True}
     names = {system.system: system.name for system in systems}
     assert names["simcse/nt-xent@bert-base-uncased"] == "dropout (Text)"
     assert ">dropout (Text)</span>" in text
@@ -170,20 +169,3 @@ def test_a_report_without_the_tables_in_question_has_no_answers() -> None:
     report = Report("T", "abc")
     assert answers_of(report) == []
     assert "Do the numbers hold?" not in show_index(report)
-
-
-def test_the_score_of_a_study_reads_as_what_it_is() -> None:
-    scores = (
-        75.0,
-        [74.0, 76.0],
-        Summary(mean=75.1, sd=0.3, n=5),
-        Summary(sd=0.3, n=2),
-        Range(low=70, high=71),
-    )
-    assert [score_words(score) for score in scores] == [
-        "75.00",
-        "75.00 (2 runs, 74.00 to 76.00)",
-        "75.10 ± 0.30 (5 runs)",
-        "± 0.30 (2 runs)",
-        "70.00 to 71.00",
-    ]

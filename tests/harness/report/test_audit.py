@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from harness.errors import InputError
 from harness.plan.recipes import System, load_recipes
 from harness.report.audit import Difference, MethodAudit, load_audits
 from harness.report.pages import audit as audit_page
-from harness.report.pages.audit import audit_values, measure
+from harness.report.pages.audit import measure
 from harness.report.pages.content import Report
 from harness.report.runs import RunDetail
 from methods.registry import METHODS
@@ -30,22 +31,24 @@ def run(variant: str, seed: int, dev: float, *, method: str = "m", backbone: str
 
 def audited(*audits: MethodAudit, runs: dict[str, RunDetail] | None = None) -> str:
     report = Report("T", "abc", runs=runs or {})
-    return show(audit_page.PAGE, report, audit_values(report, audits))
+    shown = {"audits": audits, "measure": partial(measure, runs=report.runs.values())}
+    return show(audit_page.PAGE, report, shown)
 
 
 def test_effect_is_the_variant_minus_the_usual_reading_on_the_same_backbone() -> None:
     """72 and 74 against 70 and 71: 73 - 70.5 = +2.5; the run of another method does not count."""
     runs = [run("paper", 0, 0.72), run("paper", 1, 0.74), run("released", 0, 0.70), run("released", 1, 0.71)]
     noise = [run("paper", 0, 0.99, method="n"), run("paper", 0, 0.9, backbone="c"), run("other", 0, 0.1)]
-    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=[*runs, *noise])
-    assert (effect.variant, effect.backbone, effect.seeds) == ("paper", "b", (2, 2))
+    ((key, effect),) = measure(AUDIT, DIFFERENCE.variants, "", runs=[*runs, *noise]).items()
+    assert (key, effect.seeds) == (("paper", "b"), (2, 2))
     assert effect.change == pytest.approx(2.5)
     assert effect.interval is not None
     assert effect.interval.low < 0 < effect.interval.high
 
 
 def test_one_seed_a_side_has_a_change_but_no_interval() -> None:
-    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=[run("paper", 0, 0.5), run("released", 0, 0.6)])
+    runs = [run("paper", 0, 0.5), run("released", 0, 0.6)]
+    (effect,) = measure(AUDIT, DIFFERENCE.variants, "", runs=runs).values()
     assert effect.change == pytest.approx(-10)
     assert effect.interval is None
 

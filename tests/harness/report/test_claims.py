@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -23,8 +24,7 @@ from harness.report.claims import (
     pairs_of,
 )
 from harness.report.pages import claims as claims_page
-from harness.report.pages.claims import claims_values
-from harness.report.pages.content import Report
+from harness.report.pages.content import Paper, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.shown import show
 
@@ -41,22 +41,30 @@ def table_of(*rows: TableRow, scale: float = 100.0) -> dict[str, Table]:
     return {"t": Table("t", "T", (Column("avg", "Avg"),), rows, scale=scale)}
 
 
-def judge_whole(
-    upper: tuple[float, ...],
-    lower: tuple[float, ...],
-    reported: tuple[float, float] = (72.0, 71.0),
-    claim: Claim = CLAIM,
-) -> JudgedClaim:
-    rows = tuple(
-        TableRow(key, key.upper(), (Cell(published=value, values=values),))
-        for key, value, values in (("a", reported[0], upper), ("b", reported[1], lower))
-    )
-    return judge_claim(claim, table_of(*rows))
+def judge_whole(upper: tuple[float, ...], lower: tuple[float, ...], claim: Claim = CLAIM) -> JudgedClaim:
+    return judge_claim(claim, rows_of(upper, lower))
 
 
 def judge_claim(claim: Claim, tables: dict[str, Table]) -> JudgedClaim:
     """Returns a claim that is alone on its page."""
     return judge_claims([claim], tables)[0]
+
+
+def page_of(folder: Path, tables: dict[str, Table], *claims: Claim) -> str:
+    """Returns the page of a paper with these tables, about which it declares these claims."""
+    declared = {"paper": "p", "claims": [claim.model_dump(exclude_defaults=True) for claim in claims]}
+    (folder / "claims").mkdir()
+    (folder / "claims" / "p.yaml").write_text(json.dumps(declared), encoding="utf-8")
+    papers = (Paper("p", "A paper", "ACL", tuple(tables.values())),)
+    return show(claims_page.PAGE, Report("T", "abc", papers=papers, leaderboards=folder))
+
+
+def rows_of(upper: tuple[float, ...], lower: tuple[float, ...]) -> dict[str, Table]:
+    """Returns the table of the claim: A reports 72 and B 71."""
+    sides = (("a", 72.0, upper), ("b", 71.0, lower))
+    return table_of(
+        *(TableRow(key, key.upper(), (Cell(published=value, values=values),)) for key, value, values in sides)
+    )
 
 
 def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
@@ -67,38 +75,41 @@ def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
     return tuple(centre + sd * step * 0.4**0.5 for step in (-2, -1, 0, 1, 2))
 
 
-def judge(
-    upper: tuple[float, ...], lower: tuple[float, ...], reported: tuple[float, float] = (72.0, 71.0)
-) -> JudgedPair:
-    (pair,) = judge_whole(upper, lower, reported).pairs
+def judge(upper: tuple[float, ...], lower: tuple[float, ...]) -> JudgedPair:
+    (pair,) = judge_whole(upper, lower).pairs
     return pair
 
 
-def test_an_interval_above_zero_supports() -> None:
+def test_the_difference_of_a_pair_has_the_interval_of_welchs_test() -> None:
     judged = judge(five(12), five(2))
-    assert (judged.outcome, judged.reported, judged.more) == ("supported", 1.0, None)
     assert judged.ours is not None
     assert (judged.ours.low, judged.ours.high) == pytest.approx((10 - 2.0278, 10 + 2.0278), abs=0.001)
+    assert judged.reported == 1.0
 
 
 @pytest.mark.parametrize(
     ("upper", "lower", "outcome", "more"),
     [
+        (five(12), five(2), "supported", None),
         (five(2), five(12), "contradicted", None),
-        (five(4), five(2), "inconclusive", 5),  # 2.03 to either side: 2.0 includes zero, 2.1 does not
+        # the interval is 2.03 to either side: a difference of 2.0 includes zero, one of 2.1 does not
         (five(4.1), five(2), "supported", None),
-        ((1.0, 2.0, 3.0), five(20), "inconclusive", 2),  # before the first look
+        (five(4), five(2), "inconclusive", 5),
+        # before the first look at five seeds a side
+        ((1.0, 2.0, 3.0), five(20), "inconclusive", 2),
         ((90.0,), (10.0, 11.0), "inconclusive", 4),
         ((), (1.0, 2.0), "untested", None),
-        ((2.0,) * 5, (1.0,) * 5, "supported", None),  # without random draws a difference is exact
+        # without spread the comparison is exact
+        ((2.0,) * 5, (1.0,) * 5, "supported", None),
         ((2.0,) * 5, (2.0,) * 5, "inconclusive", 5),
     ],
 )
-def test_what_seeds_say_of_a_pair_and_how_many_more_may_say_it(
+def test_an_interval_decides_and_one_that_includes_zero_leads_to_the_next_look(
     upper: tuple[float, ...], lower: tuple[float, ...], outcome: str, more: int | None
 ) -> None:
     judged = judge(upper, lower)
     assert (judged.outcome, judged.more) == (outcome, more)
+    assert (judged.ours is None) == (min(judged.seeds) < 5)
 
 
 @pytest.mark.parametrize(
@@ -119,9 +130,9 @@ def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
 
 def test_a_loss_is_better_where_it_is_lower() -> None:
     lower = CLAIM.model_copy(update={"lower": True})
-    found = judge_whole(five(2), five(12), (71.0, 72.0), lower)
-    assert (found.outcome, found.pairs[0].reported) == ("supported", 1.0)
-    assert judge_whole(five(12), five(2), (71.0, 72.0), lower).outcome == "contradicted"
+    found = judge_whole(five(2), five(12), lower)
+    assert (found.outcome, found.pairs[0].reported) == ("supported", -1.0)
+    assert judge_whole(five(12), five(2), lower).outcome == "contradicted"
 
 
 def test_two_that_are_said_to_be_the_same_must_be_shown_to_be() -> None:
@@ -175,12 +186,13 @@ def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() ->
     assert [judged.outcome for judged in judge_claims([CLAIM, *others], tables)] == ["inconclusive"] * 2
 
 
-def test_runs_that_judge_no_number_judge_no_claim() -> None:
+def test_runs_that_judge_no_number_judge_no_claim(tmp_path: Path) -> None:
     cells = [Cell(values=five(12), no_verdict="other texts"), Cell(values=five(2))]
     rows = [TableRow(key, key, (cell,)) for key, cell in zip("ab", cells, strict=True)]
-    found = judge_claim(CLAIM, table_of(*rows))
+    tables = table_of(*rows)
+    found = judge_claim(CLAIM, tables)
     assert (found.outcome, found.reason) == ("no verdict", "other texts")
-    assert "other texts" in show(claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [found]}))
+    assert "other texts" in page_of(tmp_path, tables, CLAIM)
 
 
 def test_columns_may_be_held_against_others_of_the_same_row() -> None:
@@ -245,11 +257,10 @@ def test_no_claim_is_the_opposite_of_another(tables: dict[str, Table]) -> None:
     assert not {(t, lower, b, a, y, x) for t, lower, a, b, x, y in said} & said
 
 
-def test_the_ledger_shows_each_claim_with_its_finding() -> None:
-    shown = judge_whole(five(12), five(2))
-    text = show(
-        claims_page.PAGE, Report("T", "abc"), claims_values({"A paper": [shown, judge_whole((), ())]})
-    )
+def test_the_ledger_shows_each_claim_with_its_finding(tmp_path: Path) -> None:
+    unrun = {"u": Table("u", "U", (Column("avg", "Avg"),), rows_of((), ())["t"].rows)}
+    second = CLAIM.model_copy(update={"table": "u"})
+    text = page_of(tmp_path, rows_of(five(12), five(2)) | unrun, CLAIM, second)
     assert "A beats B" in text
     assert "section 1: it is better" in text
     assert "+10.00" in text
@@ -258,8 +269,11 @@ def test_the_ledger_shows_each_claim_with_its_finding() -> None:
     assert '<span class="outcome untested">1 untested</span>' in text
 
 
-def test_an_empty_ledger_says_so() -> None:
-    assert "No claims are declared" in show(claims_page.PAGE, Report("T", "abc"))
+def test_a_claim_of_several_pairs_shows_each_of_them(tmp_path: Path) -> None:
+    claim = CLAIM.model_copy(update={"rows": [Rows(better="a", worse=["b", "b"])]})
+    text = page_of(tmp_path, rows_of(five(12), five(2)), claim)
+    assert "2 pairs" in text
+    assert text.count("+7.97 to +12.03") == 2
 
 
 def test_one_paper_in_two_files_is_an_input_error(tmp_path: Path) -> None:

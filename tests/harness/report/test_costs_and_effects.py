@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.facts.statistics import Comparison
 from harness.report.charts.comparisons import costs_of
-from harness.report.pages.ablations import MeasuredAblation, MeasuredStep, effects_of
+from harness.report.pages.ablations import Effect, MeasuredAblation, effects_of
 from harness.report.pages.content import Ablation, Paper, Step
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Plan, verify
@@ -68,17 +67,15 @@ def test_of_two_numbers_of_a_system_that_of_its_authors_is_drawn(own_first: bool
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
     ablation = Ablation("simcse", "b", (), ("simcse__b__s0",))
     steps = (
-        MeasuredStep(Step("simcse~x", "pooling", "mean in place of CLS"), -0.4, None, (1, 1), None),
-        MeasuredStep(
-            Step("simcse~y", "length", "64 tokens"), 1.25, Comparison(1.25, 0.5, 2.0, 0.01), (2, 2), None
-        ),
-        MeasuredStep(Step("simcse~z", "steps", "twice as many"), None, None, (0, 2), None),
+        (Step("simcse~x", "pooling", "mean in place of CLS"), Effect([69.5], [70.0])),
+        (Step("simcse~y", "length", "64 tokens"), Effect([71.25, 71.25], [70.0, 70.0])),
+        (Step("simcse~z", "steps", "twice as many"), Effect([], [70.0, 70.0])),
     )
-    (chart,) = effects_of([MeasuredAblation(ablation, None, 70.0, steps, ("STSB",))])
+    (chart,) = effects_of([MeasuredAblation(ablation, None, [70.0], steps, ("STSB",))])
     assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
-        ("pooling", -0.4, None, None),
-        ("length", 1.25, 0.5, 2.0),
+        ("pooling", -0.5, None, None),
+        ("length", 1.25, 1.25, 1.25),
     ]
     assert chart.says == "length moves the score most, by +1.25 points."
     assert chart.key == "effects-simcse-on-b"
-    assert effects_of([MeasuredAblation(ablation, None, 70.0, steps[2:], ("STSB",))]) == []
+    assert effects_of([MeasuredAblation(ablation, None, [70.0], steps[2:], ("STSB",))]) == []

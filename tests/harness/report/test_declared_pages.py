@@ -11,6 +11,7 @@ import pytest
 
 import harness.report.pages as room
 from harness.report.formats.templates import TEMPLATES
+from harness.report.pages import render
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import MAIN, declared_pages
 from harness.report.pages.render import render_pages
@@ -31,14 +32,15 @@ TEMPLATE = '{% extends "layout.html.j2" %}{% block content %}<p>{{ greeting }}</
 
 
 @pytest.fixture
-def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The guide of CONTRIBUTING followed: one module next to the others, one template among the others."""
     (tmp_path / "toy.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path)])
     templates = tmp_path / "templates"
     shutil.copytree(TEMPLATES, templates)
     (templates / "toy.html.j2").write_text(TEMPLATE, encoding="utf-8")
-    yield templates
+    monkeypatch.setattr(render, "TEMPLATES", templates)
+    yield
     sys.modules.pop(f"{room.__name__}.toy", None)
 
 
@@ -55,16 +57,20 @@ def test_the_pages_stand_in_their_order_and_each_has_a_file_of_its_own() -> None
         assert page.file == MAIN or page.file.split("/")[0] in ("pages", "papers")
 
 
-def test_a_module_and_a_template_are_a_page_that_every_other_page_links_to(templates: Path) -> None:
-    pages = render_pages(REPORT, templates)
+@pytest.mark.usefixtures("toy")
+def test_a_module_and_a_template_are_a_page_that_every_other_page_links_to() -> None:
+    pages = render_pages(REPORT)
     assert "<p>hello abc</p>" in pages["pages/toy.html"]
     assert '<a href="pages/toy.html">Toys</a>' in pages[MAIN]
     assert '<a href="../pages/toy.html">Toys</a>' in pages["papers/toy.html"]
     assert '<a href="../index.html">Overview</a>' in pages["pages/toy.html"]
+    assert '<a href="index.html" aria-current="page">Overview</a>' in pages[MAIN]
+    assert '<a href="../papers/toy.html" aria-current="page">TOY</a>' in pages["papers/toy.html"]
 
 
-def test_a_page_with_nothing_to_show_is_neither_made_nor_linked(templates: Path) -> None:
-    pages = render_pages(Report("T", ""), templates)
+@pytest.mark.usefixtures("toy")
+def test_a_page_with_nothing_to_show_is_neither_made_nor_linked() -> None:
+    pages = render_pages(Report("T", ""))
     assert set(pages) == {
         MAIN, "pages/claims.html", "pages/audit.html", "pages/ablations.html", "pages/protocols.html",
     }  # fmt: skip

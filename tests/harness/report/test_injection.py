@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import ResultFile
+from tests.harness.report.shown import ParsedPage
 
 MARKUP = (
     "<script>alert(1)</script>",
@@ -63,18 +63,6 @@ def table_with(text: str) -> Table:
     return Table("small", text, (column,), (row,), protocol=text, notes=(text,), unit=text)
 
 
-class Tags(HTMLParser):
-    """The tags of a page with their attributes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keeps a tag."""
-        self.found.append((tag, dict(attrs)))
-
-
 @pytest.mark.parametrize("text", MARKUP)
 def test_pages_show_markup_as_text(text: str) -> None:
     def tags_of(shown: str) -> list[tuple[str, list[str]]]:
@@ -83,13 +71,11 @@ def test_pages_show_markup_as_text(text: str) -> None:
         report = Report(
             shown, "c" * 64, plan=shown, tables=(table,), papers=(paper,), notes=(shown,), problems=(shown,)
         )
-        tags = Tags()
-        for page in render_pages(report).values():
-            tags.feed(page)
-        assert not any(name.startswith("on") for _, attributes in tags.found for name in attributes)
-        links = [attributes.get("href") or "" for _, attributes in tags.found]
+        found = [tag for page in render_pages(report).values() for tag in ParsedPage(page).tags]
+        assert not any(name.startswith("on") for _, attributes in found for name in attributes)
+        links = [attributes.get("href") or "" for _, attributes in found]
         assert not any(link.lower().startswith(("javascript:", "data:text", "vbscript:")) for link in links)
-        return sorted((tag, sorted(attributes)) for tag, attributes in tags.found if tag in RUNS_OR_LOADS)
+        return sorted((tag, sorted(attributes)) for tag, attributes in found if tag in RUNS_OR_LOADS)
 
     assert tags_of(text) == tags_of("plain")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.paper import LogEntry, log_of
 from harness.report.runs import RunDetail
@@ -28,12 +26,6 @@ def test_runs_of_one_commit_and_device_are_one_entry() -> None:
         LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 inconclusive"),
         LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 replicates"),
     ]
-
-
-def test_runs_that_fill_cells_without_a_print_say_so() -> None:
-    bare = replace(TABLE, rows=(TableRow("r", "R", (CELLS[2],)),))
-    (entry,) = log_of([bare], {"a-s0": OURS})
-    assert entry.result == "1 cells, nothing reported"
 
 
 def test_the_page_of_a_paper_ends_with_its_log_or_says_that_there_is_none() -> None:

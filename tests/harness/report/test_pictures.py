@@ -17,19 +17,12 @@ from harness.report.charts.chart import Chart, draw
 from harness.report.charts.comparisons import GOLD, SPAN, claims_of, pairs_of, ranks_of, years_of
 from harness.report.charts.palette import PALETTE, colour_of
 from harness.report.charts.papers import chart_of
-from harness.report.charts.training import (
-    Summary,
-    geometry_figure,
-    learning_curves,
-    named,
-    seed_lines,
-    summarise,
-)
+from harness.report.charts.training import curve_rows, geometry_figure, learning_curves, named
 from harness.report.claims import Claim, Rows, judge_claims
 from harness.report.disagreement import PairSet
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.content import Paper
-from harness.report.pages.paper import others_values, strip_column
+from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
 from harness.report.verification import verify
@@ -181,19 +174,20 @@ def trained(
     return RunDetail(result(system, seed, {}, backbone=backbone), curve)
 
 
-def test_summary_is_mean_and_sample_sd_over_seeds_and_lines_are_in_the_order_of_steps() -> None:
+def test_curves_are_mean_and_sample_sd_over_seeds_and_lines_are_in_the_order_of_steps() -> None:
     """Step 0: 60 and 80, mean 70, sd sqrt(200); step 10: 50 and 70, mean 60, the same sd."""
     runs = [
         trained("a", (10, 0.7, None), (0, 0.8, None), seed=1),
         trained("a", (0, 0.6, None), (10, 0.5, None)),
     ]
-    lines = seed_lines(runs, "score")
-    first, second = summarise(lines)
-    assert first == pytest.approx(Summary(0, 70, 200**0.5))
-    assert second == pytest.approx(Summary(10, 60, 200**0.5))
-    assert lines == {0: [(0, 60.0), (10, 50.0)], 1: [(0, 80.0), (10, 70.0)]}
+    rows = curve_rows("a", runs, "score")
+    means = [(row["x"], row["y"], row["high"]) for row in rows if row["kind"] == "ours"]
+    assert means == [(0, 70.0, pytest.approx(70 + 200**0.5)), (10, 60.0, pytest.approx(60 + 200**0.5))]
+    lines = [(row["seed"], row["x"], row["y"]) for row in rows if row["kind"] == "seed"]
+    assert lines == [(0, 0, 60.0), (0, 10, 50.0), (1, 0, 80.0), (1, 10, 70.0)]
     single = [trained("a", (0, 0.5, None), (10, 0.6, -2.0))]
-    assert summarise(seed_lines(single, "uniformity")) == [Summary(10, -2.0, 0.0)]
+    first, _ = curve_rows("a", single, "uniformity")
+    assert (first["x"], first["y"], first["low"], first["high"]) == (10, -2.0, -2.0, -2.0)
 
 
 def test_learning_curves_are_by_backbone_and_leave_out_what_does_not_train() -> None:
@@ -323,7 +317,6 @@ def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
     cell = Cell(published=0.7625, evidence=verify(REPORTED, others))
     assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
     assert others_values(Cell(published=0.7625), FIGURE) == []
-    assert strip_column(FIGURE, ["avg", "other"]) == "avg"
     assert row_label(replace(FIGURE.rows[0], group="BERT")) == "K = 1 (BERT)"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from harness.report.pages import protocols as protocols_page
 from harness.report.pages.content import Report
-from harness.report.pages.protocols import PROTOCOLS, ProtocolRow, Reading, compare_protocols
+from harness.report.pages.protocols import PROTOCOLS, ProtocolRow, Reading, protocol_values
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
@@ -18,50 +18,45 @@ def joined(task: str, everything: float, mean: float, weighted: float) -> dict[t
     return {(task, "all"): everything, (task, "mean"): mean, (task, "wmean"): weighted}
 
 
-def reading(row: ProtocolRow, key: str) -> Reading | None:
-    return row.readings[KEYS.index(key)]
+def rows_of(*results: ResultFile) -> list[ProtocolRow]:
+    return list(protocol_values(Report("T", "abc", results=results))["rows"])
 
 
 def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> None:
     """STS12 0.50 / 0.60 / 0.70 and STS14 0.30 / 0.20 / 0.10; STS13 has no subsets and does not count."""
     scores = {**joined("STS12", 0.5, 0.6, 0.7), **joined("STS14", 0.3, 0.2, 0.1), ("STS13", "all"): 0.9}
-    (row,) = compare_protocols([result("a", 0, scores)]).rows
-    assert reading(row, "spearman/all") == pytest.approx(Reading(40.0, None, 1, 2))
-    assert reading(row, "spearman/mean") == pytest.approx(Reading(40.0, None, 1, 2))
-    assert reading(row, "spearman/wmean") == pytest.approx(Reading(40.0, None, 1, 2))
+    (row,) = rows_of(result("a", 0, scores))
+    assert {key: found.mean for key, found in row.readings.items() if key != "senteval"} == pytest.approx(
+        {"spearman/all": 40.0, "spearman/mean": 40.0, "spearman/wmean": 40.0}
+    )
     assert row.range == pytest.approx(0.0)
-    assert reading(row, "pearson/all") is None
 
 
 def test_the_range_is_the_largest_minus_the_smallest_way() -> None:
-    (row,) = compare_protocols([result("a", 0, joined("STS12", 0.5, 0.6, 0.55))]).rows
+    (row,) = rows_of(result("a", 0, joined("STS12", 0.5, 0.6, 0.55)))
     assert row.range == pytest.approx(10.0)
 
 
 def test_readings_are_over_seeds() -> None:
     """0.50 and 0.54: mean 52, sample standard deviation sqrt(8) = 2.8284."""
     results = [result("a", seed, {("SICKR", "all"): value}) for seed, value in ((0, 0.50), (1, 0.54))]
-    (row,) = compare_protocols(results).rows
-    found = reading(row, "SICKR")
-    assert found is not None
-    assert (found.mean, found.sd, found.n) == (pytest.approx(52.0), pytest.approx(8**0.5), 2)
-    assert reading(row, "SICKR-mteb") is None
+    (row,) = rows_of(*results)
+    assert row.readings == {"SICKR": pytest.approx(Reading(52.0, 8**0.5))}
 
 
 def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
     scores = {("STSB", "all"): 0.7}
-    rows = compare_protocols(
-        [result("a", 0, scores), result("a-ablation-text", 0, {("STSB", "all"): 0.6}), result("b", 0, scores)]
-    ).rows
+    raw = result("a-ablation-text", 0, {("STSB", "all"): 0.6})
+    rows = rows_of(result("a", 0, scores), raw, result("b", 0, scores))
     assert [row.system.id for row in rows] == ["a", "b"]
-    found = [(reading(row, "senteval"), reading(row, "raw")) for row in rows]
-    assert [raw.mean if raw else None for _, raw in found] == [pytest.approx(60.0), None]
+    assert [sorted(row.readings) for row in rows] == [["raw", "senteval"], ["senteval"]]
+    assert rows[0].readings["raw"].mean == pytest.approx(60.0)
 
 
 def test_missing_protocols_are_named_with_what_gives_them() -> None:
     results = (result("a", 0, {("SICKR", "all"): 0.5}),)
-    protocols = compare_protocols(results)
-    assert [protocol.key for protocol in protocols.missing] == [key for key in KEYS if key != "SICKR"]
+    missing = protocol_values(Report("T", "abc", results=results))["missing"]
+    assert [protocol.key for protocol in missing] == [key for key in KEYS if key != "SICKR"]
     text = show(protocols_page.PAGE, Report("T", "abc", results=results))
     assert "SICK-R pairs 9,927: no run of the plan was scored so" in text
     assert "sentbench evaluate DIR --tasks SICKR-mteb --text raw" in text
@@ -74,13 +69,7 @@ def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> No
         return result(f"pooled-{variant}", 0, scores, method="pooled", variant=variant, backbone=backbone)
 
     results = (pooled("cls", "b"), pooled("mean", "b"), pooled("teacher", "c"))
-    protocols = compare_protocols(results)
-    assert {backbone: list(poolings) for backbone, poolings in protocols.poolings.items()} == {
-        "b": ["cls", "mean"]
-    }
-    assert "b, untrained, by pooling" in show(protocols_page.PAGE, Report("T", "abc", results=results))
-
-
-def test_without_scores_the_page_says_what_to_do() -> None:
-    text = show(protocols_page.PAGE, Report("T", "abc"))
-    assert "No scores yet" in text
+    report = Report("T", "abc", results=results)
+    poolings = protocol_values(report)["poolings"]
+    assert {backbone: list(found) for backbone, found in poolings.items()} == {"b": ["cls", "mean"]}
+    assert "b, untrained, by pooling" in show(protocols_page.PAGE, report)

@@ -27,7 +27,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.declarations import read_declaration
 from harness.errors import InputError
+from harness.facts.published import load_published
 from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
@@ -36,12 +38,16 @@ from harness.report.formats.templates import fill_plain
 from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from tests.harness.report.golden import RECORDED, recorded_table
+from harness.results.schema import ResultFile
+from tests.harness.report.conftest import NO_STUDIES
+
+RECORDED = Path(__file__).parent / "recorded"
 
 
 @pytest.fixture
-def table() -> Table:
-    return recorded_table()
+def table(recorded_scores: list[ResultFile]) -> Table:
+    evidence = Evidence(recorded_scores, load_published(RECORDED / "published"), NO_STUDIES)
+    return build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
 
 
 def table_of(*cells: Cell, title: str = "x") -> Table:

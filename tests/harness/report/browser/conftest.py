@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.claims import Claim, Rows, judge_claims
+from harness.report.claims import Claim, Rows
 from harness.report.disagreement import PairSet
-from harness.report.measurements import Measurements
 from harness.report.pages import ablations, audit, claims, compare, pairs, protocols, small, speed
-from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Ablation, Report, Step
-from harness.report.pages.speed import speed_values
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
-from tests.harness.report.test_speed import two_machines
+from tests.harness.report.test_speed import two_machines, written
 from tests.support.chromium import installed_chromium
 
 if TYPE_CHECKING:
@@ -134,23 +131,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         results=(*results, result("a-ablation-text", 0, {("STS12", "all"): 0.4})),
         ablations=tuple(Ablation(name, "b", steps) for name in ("a", "not-run")),
     )
-    ledger = {"A paper": judge_claims([CLAIM], {"small-sts": report.tables[0]})}
-    measured = Measurements.model_validate_json(json.dumps(two_machines()))
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "claims").mkdir()
+    declared = {"paper": "dclr", "claims": [CLAIM.model_dump(exclude_defaults=True)]}
+    (folder / "claims" / "dclr.yaml").write_text(json.dumps(declared), encoding="utf-8")
     pages = {
         "index": show_index(report),
         "short": show_index(replace(report, tables=report.tables[:1])),
         "paper": show_paper(report, report.papers[0]),
-        "claims": show(claims.PAGE, report, claims_values(ledger)),
+        "claims": show(claims.PAGE, replace(report, leaderboards=folder)),
         "compare": show(compare.PAGE, report),
         "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
         "small": show(small.SMALL, replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
         "ablations": show(ablations.PAGE, report),
         "protocols": show(protocols.PAGE, report),
-        "speed": show(speed.PAGE, report, speed_values(measured)),
+        "speed": show(speed.PAGE, replace(report, measurements=written(folder, two_machines()))),
         "empty": show_index(Report("An empty report", "abc")),
     }
-    folder = tmp_path_factory.mktemp("report")
     for name, text in pages.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return folder
