@@ -50,9 +50,14 @@ def to_table(
     bounds = any(line.interval for line in lines)
     heads = ["task", "metric", "over", "score", *(["95 % interval"] if bounds else []), "n"]
     rows = [heads] + [_row(line, bounds) for line in lines]
-    averages = [row for name, tasks in suites.items() for row in _average(name, tasks, lines, bounds)]
-    if averages:
-        rows += [[""], *averages]
+    averages = [(name, tasks, average_of(tasks, lines)) for name, tasks in suites.items()]
+    shown = [
+        [f"Avg. {name}", *found[:2], f"{found[2]:.2f}", *([""] if bounds else []), f"{len(tasks)} tasks"]
+        for name, tasks, found in averages
+        if found is not None
+    ]
+    if shown:
+        rows += [[""], *shown]
     foot = "scores x 100"
     if any(line.metric in PLAIN for line in lines):
         foot += f", but {', '.join(PLAIN)} as they are"
@@ -90,16 +95,6 @@ def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine | KeptScore]) -> 
             if len(tasks) > 1 and len(found) == len(tasks):
                 return metric, setting, statistics.mean(list(found.values()))
     return None
-
-
-def _average(suite: str, tasks: Sequence[str], lines: Sequence[ScoreLine], bounds: bool) -> list[list[str]]:
-    found = average_of(tasks, lines)
-    if found is None:
-        return []
-    metric, setting, value = found
-    return [
-        [f"Avg. {suite}", metric, setting, f"{value:.2f}", *([""] if bounds else []), f"{len(tasks)} tasks"]
-    ]
 
 
 def differences_to_text(found: SystemComparison, *, corrected: bool = False) -> str:

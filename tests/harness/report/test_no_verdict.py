@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.facts.spec import CellSpec, TableSpec
-from harness.plan.recipes import Recipe, declared_systems, load_corpora, load_recipes
+from harness.plan.recipes import declared_systems, load_corpora, load_recipes
 from harness.plan.resolve import resolve
 from harness.report.tables.model import Cell, Table, TableRow
 
@@ -114,15 +114,8 @@ def test_sct_has_no_verdict_in_any_of_its_own_rows(
 
 def test_the_reason_is_no_part_of_a_run() -> None:
     """A word about a verdict trains nothing again."""
-    recipe = RECIPES["sct"]
-    spoken = recipe.model_copy(
-        update={
-            "systems": {
-                key: system.model_copy(update={"no_verdict": "another word"})
-                for key, system in recipe.systems.items()
-            }
-        }
-    )
-    changed: dict[str, Recipe] = {**RECIPES, "sct": spoken}
-    assert any(system.no_verdict for system in recipe.systems.values())
+    told, other = RECIPES["sct"].systems, {"no_verdict": "another word"}
+    systems = {key: system.model_copy(update=other) for key, system in told.items()}
+    changed = {**RECIPES, "sct": RECIPES["sct"].model_copy(update={"systems": systems})}
+    assert any(system.no_verdict for system in told.values())
     assert resolve(changed, ["sct"], seeds=1) == resolve(RECIPES, ["sct"], seeds=1)
