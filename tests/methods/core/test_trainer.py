@@ -86,38 +86,25 @@ def test_evaluations_are_counted_over_the_run_or_inside_each_epoch(
     assert [line["step"] for line in lines(tmp_path) if "evaluation" in line] == expected
 
 
-def test_patience_counts_epoch_ends_below_the_best(backbone: Path, tmp_path: Path) -> None:
-    """24 rows in batches of 8: 3 steps an epoch. Scores 0, then 5, 4, 3: two ends below 5 stop at step 9."""
-    trainer = train(
-        backbone,
-        tmp_path,
-        [0.0, 5.0, 4.0, 3.0, 9.0],
-        steps=None,
-        epochs=5,
-        eval_every=100,
-        eval_epoch_ends=True,
-        patience=2,
-    )
-    assert trainer.record.stopped
-    assert (trainer.record.step, trainer.record.best_step) == (9, 3)
-
-
 @pytest.mark.parametrize(
-    ("counts", "scores", "stops", "best"),
+    ("settings", "scores", "stops", "best"),
     [
-        ("without-best", [9.0, 5.0, 4.0, 6.0, 6.0, 3.0, 9.0], 5, 3),
-        ("falls", [9.0, 5.0, 6.0, 7.0, 7.0, 6.0, 9.0], 5, 3),
+        ({"steps": None, "epochs": 5, "eval_epoch_ends": True}, [0.0, 5.0, 4.0, 3.0, 9.0], 9, 3),
+        ({"counts": "without-best"}, [9.0, 5.0, 4.0, 6.0, 6.0, 3.0, 9.0], 5, 3),
+        ({"counts": "falls"}, [9.0, 5.0, 6.0, 7.0, 7.0, 6.0, 9.0], 5, 3),
     ],
 )
-def test_patience_may_count_single_evaluations(
-    backbone: Path, tmp_path: Path, counts: str, scores: list[float], stops: int, best: int
+def test_patience_counts_epoch_ends_below_the_best_or_single_evaluations(
+    backbone: Path, tmp_path: Path, settings: dict[str, Any], scores: list[float], stops: int, best: int
 ) -> None:
-    """Evaluations at every step, two of them stop. Without a best: 4 counts, 6 starts again, then 6 and 3.
+    """24 rows in batches of 8: 3 steps an epoch. Scores 0, then 5, 4, 3: two ends below 5 stop at step 9.
 
+    Evaluations at every step, two of them stop. Without a best: 4 counts, 6 starts again, then 6 and 3.
     Falls: 5 is below the untrained 9, then 6 below 7; nothing between them takes the first back.
     """
-    patience = {"evaluations": 2, "counts": counts}
-    trainer = train(backbone, tmp_path, scores, eval_every=1, patience=patience)
+    single = {"eval_every": 1, "patience": {"evaluations": 2, **settings}}
+    changes = single if "counts" in settings else {"eval_every": 100, "patience": 2, **settings}
+    trainer = train(backbone, tmp_path, scores, **changes)
     assert trainer.record.stopped
     assert (trainer.record.step, trainer.record.best_step) == (stops, best)
 
