@@ -163,12 +163,10 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
     """Yields the seconds of a run's step with its share of the rate of products, and its peak memory."""
     batch = run.train["batch_size"]
     for precision in APART:
-        asked = argparse.Namespace(device=given.device, batch=batch, precision=precision, steps=5)
-        with TemporaryDirectory() as place:
-            if given.real:
-                torch.cuda.reset_peak_memory_stats()
-            seconds = _seconds(run, shape, Path(place), asked)
-            used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
+        if given.real:
+            torch.cuda.reset_peak_memory_stats()
+        seconds = _seconds(given, run, shape, precision)
+        used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
         rate = BACKWARD * shape.forward(2 * batch, TRAINING_LENGTH) / seconds / 1e9
         share = f"{rate / gemm_rate(given.device):.0%} of the rate of fp32 products measured here"
         note = f"{1 / seconds:.2f} steps a second; the products of two views alone are {share}"
@@ -179,9 +177,11 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
             yield figure(f"peak memory of {about}", "GB", [used / GIGABYTE], note=note)
 
 
-def _seconds(run: Run, shape: Shape, place: Path, asked: argparse.Namespace) -> float:
-    method, rows = built(run, shape, place)
-    return measure(method, run, rows, asked)
+def _seconds(given: Gpu, run: Run, shape: Shape, precision: Precision) -> float:
+    batch = run.train["batch_size"]
+    with TemporaryDirectory() as place:
+        method, rows = built(run, shape, Path(place))
+        return measure(method, run, rows, device=given.device, batch=batch, precision=precision, steps=5)
 
 
 def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
@@ -189,12 +189,10 @@ def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
 
     For a way that fails on this GPU one line is printed.
     """
-    asked = argparse.Namespace(device=given.device, batch=run.train["batch_size"], precision="bf16", steps=5)
     for layers in get_args(GpuLayers):
         use_on_gpu(layers)
         try:
-            with TemporaryDirectory() as place:
-                seconds = _seconds(run, shape, Path(place), asked)
+            seconds = _seconds(given, run, shape, "bf16")
             yield figure(f"a step of {run.id}, bf16, layers {layers}", "s", [seconds])
         except RuntimeError as error:  # torch's compiler and missing kernels raise it too
             reason = next(iter(str(error).splitlines()), type(error).__name__)
