@@ -20,10 +20,10 @@ import numpy as np
 import torch
 
 from benchmarks import GPU_CHECK
-from benchmarks.peaks import full_scale, peak_of, rows_for
+from benchmarks.peaks import built, full_scale, peak_of
 from benchmarks.record import keep, machine, measured, software
 from benchmarks.runner import figure, gemm_rate
-from benchmarks.steps import build, measure, write_backbone
+from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.plan.entries import Run
@@ -36,8 +36,6 @@ from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import SUITES, build_tasks
 from methods.core.fast.choices import GpuLayers, use_on_gpu
 from methods.core.folders import load_encoder
-from methods.core.method import Method
-from methods.core.types import Row
 from methods.registry import METHODS
 from tests.support.on_device import killed_and_resumed, steps_on, without_dropout
 from tests.support.samples import Grounds, make, samples_of
@@ -49,7 +47,7 @@ WAITS = 1
 MEASURED = ("simcse", "pcl", "sct-bert-base")
 """Systems whose memory and speed are measured."""
 TINY = Shape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
-GIGABYTE, TEACHER_WIDTH = 1e9, 1024
+GIGABYTE = 1e9
 
 
 class Gpu(NamedTuple):
@@ -150,13 +148,6 @@ def expected(real: bool) -> list[tuple[Run, Shape, Peak]]:
                 peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
         found.append((run, shape, peak))
     return found
-
-
-def built(run: Run, shape: Shape, place: Path) -> tuple[Method, list[Row]]:
-    """Returns the run's method on random weights of a shape, and rows to train it on."""
-    rows = rows_for(run)
-    teacher = TEACHER_WIDTH if run.parent.startswith("teachers/") else shape.width
-    return build(run, write_backbone(place / "backbone", shape), place, rows, teacher), rows
 
 
 def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[BenchmarkResult]:
