@@ -20,10 +20,10 @@ import numpy as np
 import torch
 
 from benchmarks import GPU_CHECK
-from benchmarks.peaks import full_scale, peak_of, rows_for
+from benchmarks.peaks import built, full_scale, peak_of
 from benchmarks.record import keep, machine, measured, software
 from benchmarks.runner import figure, gemm_rate
-from benchmarks.steps import build, measure, write_backbone
+from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.plan.entries import Run
@@ -36,8 +36,6 @@ from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import SUITES, build_tasks
 from methods.core.fast.choices import GpuLayers, use_on_gpu
 from methods.core.folders import load_encoder
-from methods.core.method import Method
-from methods.core.types import Row
 from methods.registry import METHODS
 from tests.support.on_device import killed_and_resumed, steps_on, without_dropout
 from tests.support.samples import Grounds, make, samples_of
@@ -49,7 +47,7 @@ WAITS = 1
 MEASURED = ("simcse", "pcl", "sct-bert-base")
 """Systems whose memory and speed are measured."""
 TINY = Shape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
-GIGABYTE, TEACHER_WIDTH = 1e9, 1024
+GIGABYTE = 1e9
 
 
 class Gpu(NamedTuple):
@@ -152,23 +150,14 @@ def expected(real: bool) -> list[tuple[Run, Shape, Peak]]:
     return found
 
 
-def built(run: Run, shape: Shape, place: Path) -> tuple[Method, list[Row]]:
-    """Returns the run's method on random weights of a shape, and rows to train it on."""
-    rows = rows_for(run)
-    teacher = TEACHER_WIDTH if run.parent.startswith("teachers/") else shape.width
-    return build(run, write_backbone(place / "backbone", shape), place, rows, teacher), rows
-
-
 def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[BenchmarkResult]:
     """Yields the seconds of a run's step with its share of the rate of products, and its peak memory."""
     batch = run.train["batch_size"]
     for precision in APART:
-        asked = argparse.Namespace(device=given.device, batch=batch, precision=precision, steps=5)
-        with TemporaryDirectory() as place:
-            if given.real:
-                torch.cuda.reset_peak_memory_stats()
-            seconds = _seconds(run, shape, Path(place), asked)
-            used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
+        if given.real:
+            torch.cuda.reset_peak_memory_stats()
+        seconds = _seconds(given, run, shape, precision)
+        used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
         rate = BACKWARD * shape.forward(2 * batch, TRAINING_LENGTH) / seconds / 1e9
         share = f"{rate / gemm_rate(given.device):.0%} of the rate of fp32 products measured here"
         note = f"{1 / seconds:.2f} steps a second; the products of two views alone are {share}"
@@ -179,9 +168,11 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
             yield figure(f"peak memory of {about}", "GB", [used / GIGABYTE], note=note)
 
 
-def _seconds(run: Run, shape: Shape, place: Path, asked: argparse.Namespace) -> float:
-    method, rows = built(run, shape, place)
-    return measure(method, run, rows, asked)
+def _seconds(given: Gpu, run: Run, shape: Shape, precision: Precision) -> float:
+    batch = run.train["batch_size"]
+    with TemporaryDirectory() as place:
+        method, rows = built(run, shape, Path(place))
+        return measure(method, run, rows, device=given.device, batch=batch, precision=precision, steps=5)
 
 
 def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
@@ -189,12 +180,10 @@ def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
 
     For a way that fails on this GPU one line is printed.
     """
-    asked = argparse.Namespace(device=given.device, batch=run.train["batch_size"], precision="bf16", steps=5)
     for layers in get_args(GpuLayers):
         use_on_gpu(layers)
         try:
-            with TemporaryDirectory() as place:
-                seconds = _seconds(run, shape, Path(place), asked)
+            seconds = _seconds(given, run, shape, "bf16")
             yield figure(f"a step of {run.id}, bf16, layers {layers}", "s", [seconds])
         except RuntimeError as error:  # torch's compiler and missing kernels raise it too
             reason = next(iter(str(error).splitlines()), type(error).__name__)

@@ -16,7 +16,6 @@ import argparse
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -48,6 +47,8 @@ HEAD = """\
 # (harness/plan/peaks.py), `system` the first run that has it.
 """
 META = "meta"
+TEACHER_WIDTH = 1024
+"""Width of a teacher where none is given: that of BERT-large."""
 
 
 class Tracker(MemTracker):
@@ -138,28 +139,30 @@ def rows_for(run: Run) -> list[Row]:
     return made
 
 
+def built(run: Run, shape: Shape, place: Path, teacher: int = TEACHER_WIDTH) -> tuple[Method, list[Row]]:
+    """Returns the run's method on random weights of a shape, and rows to train it on."""
+    rows = rows_for(run)
+    return build(run, write_backbone(place / "backbone", shape), place, rows, teacher), rows
+
+
 def measured(
     runs: Sequence[Run], estimate: Estimate, known: Collection[str] = ()
 ) -> Iterator[tuple[str, Peak]]:
     """Yields every setting among runs, but for those known, with its peak."""
     done = set(known)
-    with tempfile.TemporaryDirectory() as kept:
-        backbone = cache(lambda shape: write_backbone(Path(kept) / str(hash(shape)), Shape(**dict(shape))))
-        for run in runs:
-            shape = estimate.shape(run.backbone_name)
-            if shape is None or (setting := setting_of(run, shape)) in done:
+    for run in runs:
+        shape = estimate.shape(run.backbone_name)
+        if shape is None or (setting := setting_of(run, shape)) in done:
+            continue
+        done.add(setting)
+        with tempfile.TemporaryDirectory() as place:
+            try:
+                made, rows = built(run, shape, Path(place), teacher_dim(run, estimate, shape.width))
+                batch = made.prepare(rows)[: run.train["batch_size"]]
+            except InputError as error:  # a file or package that this machine lacks
+                print(f"{run.id}@{run.backbone_name}: not measured: {error}", flush=True)
                 continue
-            done.add(setting)
-            rows = rows_for(run)
-            with tempfile.TemporaryDirectory() as place:
-                folder = backbone(tuple(shape.model_dump().items()))
-                try:
-                    made = build(run, folder, Path(place), rows, teacher_dim(run, estimate, shape.width))
-                    batch = made.prepare(rows)[: run.train["batch_size"]]
-                except InputError as error:  # a file or package that this machine lacks
-                    print(f"{run.id}@{run.backbone_name}: not measured: {error}", flush=True)
-                    continue
-                yield setting, peak_of(made, run, batch)
+            yield setting, peak_of(made, run, batch)
 
 
 def full_scale() -> Params:
@@ -185,14 +188,10 @@ def main() -> None:
         print("{:50} {:6.2f} GB counted {:6.2f} GB tracked".format(peak.system, *shown), flush=True)
         kept[setting] = peak
         if given.write:
-            body = {
-                "peaks": {
-                    name: kept[name].model_dump() for name in sorted(kept, key=lambda n: kept[n].system)
-                }
-            }
-            write_text(
-                PEAKS, HEAD + yaml.safe_dump(body, sort_keys=False, width=200, default_flow_style=None)
-            )
+            ordered = sorted(kept.items(), key=lambda entry: entry[1].system)
+            body = {"peaks": {name: peak.model_dump() for name, peak in ordered}}
+            text = yaml.safe_dump(body, sort_keys=False, width=200, default_flow_style=None)
+            write_text(PEAKS, HEAD + text)
 
 
 if __name__ == "__main__":

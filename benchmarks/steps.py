@@ -129,19 +129,21 @@ def write_generator(folder: Path, backbone: Path) -> Path:
     return folder
 
 
-def measure(method: Method, run: Run, rows: Sequence[Row], given: argparse.Namespace) -> float:
-    """Returns the mean seconds of a few steps; one more step before them is not counted."""
+def measure(
+    method: Method, run: Run, rows: Sequence[Row], *, device: str, batch: int, precision: str, steps: int
+) -> float:
+    """Returns the mean seconds of some steps; one more step before them is not counted."""
     chosen = method.prepare(rows)
-    method.to(given.device).train()
-    train = stepper(method, run.train, device=given.device, precision=given.precision)
+    method.to(device).train()
+    train = stepper(method, run.train, device=device, precision=precision)
 
     def step(number: int) -> None:
-        start = number * given.batch % (len(chosen) - given.batch)
-        train(chosen[start : start + given.batch], number)
+        start = number * batch % (len(chosen) - batch)
+        train(chosen[start : start + batch], number)
 
     step(0)
-    clock = time.process_time if given.device == "cpu" else time.perf_counter
-    return mean(timed(partial(step, number), given.device, clock)[0] for number in range(1, given.steps + 1))
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    return mean(timed(partial(step, number), device, clock)[0] for number in range(1, steps + 1))
 
 
 def stepper(
@@ -201,17 +203,16 @@ def measure_all(given: argparse.Namespace) -> list[StepTime]:
                 backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
                 dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
                 method = build(fitting(run, given.batch), backbone, Path(place), rows, dim)
-                taken = measure(method, run, rows, given)
+                about = {"device": given.device, "batch": given.batch, "precision": given.precision}
+                taken = measure(method, run, rows, **about, steps=given.steps)
             row = StepTime(
-                device=given.device,
+                **about,
                 machine=machine,
                 threads=torch.get_num_threads(),
                 system=run.id,
                 method=run.method,
                 backbone=name,
-                batch=given.batch,
                 length=TRAINING_LENGTH,
-                precision=given.precision,
                 seconds=float(f"{taken:.4g}"),
                 command=f"python -m benchmarks.steps --batch {given.batch} --steps {given.steps} --write",
             )

@@ -59,7 +59,7 @@ def test_a_way_to_compute_layers_that_fails_on_this_gpu_has_a_line_and_the_other
 ) -> None:
     seen: list[str] = []
 
-    def measure(*given: Any) -> float:
+    def measure(*given: Any, **asked: Any) -> float:
         seen.append(layers_on("cuda"))
         if seen[-1] == "varlen":
             raise RuntimeError("no kernel for this card\nmore")
@@ -120,7 +120,7 @@ def test_a_tiny_step_is_counted_by_hand_and_tracked_within_a_fifth(tmp_path: Pat
     estimate = Estimate(params, read_step_times())
     run = next(run for run in params.runs.values() if run.id == "simcse")
     shape = estimate.times.shapes["bert-tiny"]
-    made, rows = gpu_check.built(run, shape, tmp_path)
+    made, rows = peaks.built(run, shape, tmp_path)
     weights = sum(value.numel() for value in made.parameters())
     found = peaks.peak_of(made, run, made.prepare(rows)[:64])
     buffers = sum(value.numel() for value in made.buffers())
