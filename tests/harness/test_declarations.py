@@ -48,11 +48,8 @@ def complaint(path: Path, content: str | bytes) -> str:
     ("content", "message"),
     [
         ("rate: 1.0\nrate: 2.0\n", ": line 2: key 'rate' appears twice"),
-        ("rate: 1.0\ninner:\n  a: 1.0\n  b: 2.0\n  'a': 3.0\n", ": line 5: key 'a' appears twice"),
-        ("- {rate: 1.0, rate: 2.0}\n", ": line 1: key 'rate' appears twice"),
         (b"rate: \xff\n", ": byte 6 is not UTF-8"),
         ("rate: [\n", ": line 2: not YAML"),
-        ("rate: 1.0\n\tx: 2\n", ": line 2: not YAML"),
         ("rate: 2024-13-45\n", ": not YAML"),
         ("rate: !!python/name:os.system 1\n", ": line 1: not YAML"),
         ("", ": its top level is null, expected keys"),
@@ -117,11 +114,8 @@ class Paths(Declaration):
 @pytest.mark.parametrize(
     ("good", "bad"),
     [
-        ({"name": "bert-base_2"}, {"name": "Bert"}),
-        ({"name": "0"}, {"name": "-x"}),
         ({"name": "a__b__s0"}, {"name": "a\n"}),
         ({"name": "a" * 160}, {"name": "a" * 161}),
-        ({"name": "a"}, {"name": ""}),
         ({"key": "pcl/table2"}, {"key": "pcl/table2/x"}),
         ({"key": "small"}, {"key": "../small"}),
         ({"path": "1_Pooling/config.json"}, {"path": "/etc/passwd"}),

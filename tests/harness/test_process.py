@@ -101,21 +101,14 @@ from harness.cli import main""",
     assert ("portable" if pinned else "native") == expected
 
 
-def test_replaced_variables_come_back() -> None:
-    before = {"OMP_NUM_THREADS": "7", "OTHER": "x"}
+@pytest.mark.parametrize("before", [{"OMP_NUM_THREADS": "7", "OTHER": "x"}, PORTABLE])
+def test_replaced_variables_come_back_and_those_that_a_person_set_stay(before: dict[str, str]) -> None:
     changed = dict(before)
     set_portable(changed)
     assert changed.items() >= PORTABLE.items()
     set_portable(changed)  # twice keeps the first values
     set_native(changed)
     assert changed == before
-
-
-def test_variables_that_a_person_set_to_the_portable_values_stay() -> None:
-    mine = dict(PORTABLE)
-    set_portable(mine)
-    set_native(mine)
-    assert mine == PORTABLE
 
 
 @pytest.mark.usefixtures("nothing_loaded")
@@ -247,25 +240,18 @@ def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch.use_deterministic_algorithms(False)
 
 
-@pytest.mark.parametrize("wanted", ["cuda", "auto"])
+@pytest.mark.parametrize("wanted", ["cpu", "cuda", "auto"])
 @pytest.mark.usefixtures("a_gpu")
 def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf32(wanted: str) -> None:
     import torch
 
-    assert process.resolve_device(wanted) == "cuda"
-    assert torch.are_deterministic_algorithms_enabled()
-    assert not torch.backends.cuda.matmul.allow_tf32
-    assert not torch.backends.cudnn.allow_tf32
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-
-
-@pytest.mark.usefixtures("a_gpu")
-def test_a_cpu_beside_a_gpu_keeps_its_settings() -> None:
-    import torch
-
-    assert process.resolve_device("cpu") == "cpu"
-    assert not torch.are_deterministic_algorithms_enabled()
-    assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ
+    on_gpu = process.resolve_device(wanted) == "cuda"
+    assert on_gpu == (wanted != "cpu")
+    assert torch.are_deterministic_algorithms_enabled() == on_gpu
+    assert os.environ.get("CUBLAS_WORKSPACE_CONFIG") == (":4096:8" if on_gpu else None)
+    if on_gpu:
+        assert not torch.backends.cuda.matmul.allow_tf32
+        assert not torch.backends.cudnn.allow_tf32
 
 
 @pytest.mark.usefixtures("a_gpu")
