@@ -195,7 +195,7 @@ def is_converted(provider: Provider, commit: str | None) -> bool:
         return False
     try:
         recorded = read_object(record, "sha256", again="")["sha256"]
-        if isinstance(recorded, dict) and sha256_of(made) == recorded.get(WEIGHTS):
+        if isinstance(recorded, dict) and made.is_file() and sha256_of(made) == recorded.get(WEIGHTS):
             return True
     except (InputError, OSError):
         pass
