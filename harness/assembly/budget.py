@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
@@ -85,23 +85,22 @@ def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow,
             for row, cell in find_cells(tables[one.table], one.row, one.column)
         ]
     if goal == "claims":
-        return list(_claimed(tables))
+        claims = [
+            one for paper in load_claims(declared(LEADERBOARDS) / CLAIMS).values() for one in paper.claims
+        ]
+        return [
+            (tables[claim.table], row, cell)
+            for claim in claims
+            for column in dict.fromkeys([*claim.columns, *claim.against])
+            for rows in claim.rows
+            for name in (rows.better, *rows.worse)
+            for row, cell in find_cells(tables[claim.table], name, column)
+        ]
     if goal != "all" and goal not in tables:
         known = [*GOALS, *tables]
         raise InputError(f"--goal {goal}: expected {', '.join(GOALS)}, or a table{near_matches(goal, known)}")
     chosen = tables.values() if goal == "all" else [tables[goal]]
     return [(table, row, cell) for table in chosen for row, _, cell in table.cells()]
-
-
-def _claimed(tables: Mapping[str, Table]) -> Iterator[tuple[Table, TableRow, Cell]]:
-    """Yields the cells of both sides of every claim of the papers."""
-    for paper in load_claims(declared(LEADERBOARDS) / CLAIMS).values():
-        for claim in paper.claims:
-            table = tables[claim.table]
-            for column in dict.fromkeys([*claim.columns, *claim.against]):
-                for rows in claim.rows:
-                    for name in (rows.better, *rows.worse):
-                        yield from ((table, row, cell) for row, cell in find_cells(table, name, column))
 
 
 def open_questions(cells: Iterable[tuple[Table, TableRow, Cell]]) -> list[Question]:

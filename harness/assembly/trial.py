@@ -11,7 +11,7 @@ from harness.facts.comparisons import rank_intervals
 from harness.facts.statistics import mean
 from harness.identity import arithmetic_used, library_versions, run_code, run_identity
 from harness.paths import INSTALLED, SCORES
-from harness.plan.entries import Params, Run
+from harness.plan.entries import Params
 from harness.report.formats.trial import Ranked
 from harness.report.system_pairs import system_scores
 from harness.results.schema import ResultFile
@@ -47,13 +47,10 @@ def why_not(result: ResultFile, params: Params) -> str:
     for name, version in library_versions().items():
         if made.versions.get(name) != version:
             return f"it was computed with {name} {made.versions.get(name)}, here is {version}"
-    if _is_here(run) and run_identity(params, run, arithmetic_used("cpu")) != result.run.identity:
+    is_here = all(Path(folder).is_dir() for folder in (run.backbone, run.corpus, run.parent))
+    if is_here and run_identity(params, run, arithmetic_used("cpu")) != result.run.identity:
         return "its backbone or corpus differs"
     return ""
-
-
-def _is_here(run: Run) -> bool:
-    return all(Path(folder).is_dir() for folder in (run.backbone, run.corpus, run.parent))
 
 
 def ranked(results: Collection[ResultFile]) -> list[Ranked]:

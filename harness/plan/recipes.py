@@ -207,30 +207,30 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
                 )
             owner[system] = path.name
         recipes[recipe.name] = recipe
-    for recipe in recipes.values():
-        for group, systems in recipe.groups.items():
-            for system in systems:
-                if system not in owner:
-                    raise InputError(
-                        f"group {recipe.name}/{group} names {system!r}, which no recipe declares"
-                        f"{near_matches(system, list(owner))}; correct the recipe"
-                    )
-    _check_taken(recipes)
+    _check_names(recipes)
     return recipes
 
 
-def _check_taken(recipes: Mapping[str, Recipe]) -> None:
-    """Raises InputError for a taken system or backbone that no recipe declares."""
+def _check_names(recipes: Mapping[str, Recipe]) -> None:
+    """Raises InputError if a group or what a recipe takes names a system or backbone that none declares."""
     systems = declared_systems(recipes)
-    known = [f"{name}@{backbone}" for name, system in systems.items() for backbone in system.backbones]
+    runs = [f"{name}@{backbone}" for name, system in systems.items() for backbone in system.backbones]
     for recipe in recipes.values():
-        for taken in recipe.takes:
-            for name in (f"{taken.system}@{backbone}" for backbone in taken.backbones):
-                if name not in known:
-                    raise InputError(
-                        f"recipe {recipe.name} takes {name}, which no recipe declares"
-                        f"{near_matches(name, known)}; correct the recipe"
-                    )
+        named = [
+            (f"group {recipe.name}/{group} names {name!r}", name, list(systems))
+            for group, members in recipe.groups.items()
+            for name in members
+        ]
+        named += [
+            (f"recipe {recipe.name} takes {taken.system}@{backbone}", f"{taken.system}@{backbone}", runs)
+            for taken in recipe.takes
+            for backbone in taken.backbones
+        ]
+        for told, name, known in named:
+            if name not in known:
+                raise InputError(
+                    f"{told}, which no recipe declares{near_matches(name, known)}; correct the recipe"
+                )
 
 
 def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, System]:
