@@ -70,20 +70,15 @@ class Place:
         where = {"table": self.spec.published, "row": line.key, "column": self.published_column}
         return reported_number(published, self.evidence.ledger, **where)
 
-    @property
-    def compared(self) -> bool:
-        """Whether a study by others can have measured the reported number."""
-        table = self.spec.published
-        return table is not None and measurable(self.evidence.published, table, self.published_column)
-
     @cached_property
     def known(self) -> KnownSd | None:
         """The standard deviation of the cell's system that is known without our seeds."""
         if self.row.deterministic:
             return EXACT
-        if self.reported is None or not self.compared:
+        told = self.reported
+        if told is None or not measurable(self.evidence.published, told.table, told.column):
             return None
-        return known_sd(self.evidence.ledger, self.reported.row, self.published_column)
+        return known_sd(self.evidence.ledger, told.row, told.column)
 
     @property
     def no_verdict(self) -> str:
@@ -202,14 +197,15 @@ def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | No
     if reported is None:
         return None
     judging = [] if place.no_verdict else seeds
+    compared = measurable(evidence.published, reported.table, reported.column)
     backbone = reported.row.partition("@")[2]
     found = verify(
         reported,
-        others_of(evidence.ledger, reported) if place.compared else nothing_known(),
+        others_of(evidence.ledger, reported) if compared else nothing_known(),
         values=[seed.value * place.spec.scale * (100 / place.spec.scale) for seed in judging],
         dev=[100 * seed.dev for seed in judging],
         known=place.known,
-        planned=backbone_sd(evidence.ledger, backbone, reported.column) if place.compared else None,
+        planned=backbone_sd(evidence.ledger, backbone, reported.column) if compared else None,
         price=evidence.prices.get((choice.system, choice.backbone), NO_PRICE) if choice else NO_PRICE,
     )
     if place.no_verdict or choice is None:
