@@ -1,0 +1,98 @@
+"""What a choice by budget is worth: expected verdicts against running the cheapest systems first, or any.
+
+`python -m benchmarks.budgets` writes the table of docs/table.md; `--check` only compares. The questions are
+the reported numbers of this checkout without a verdict, the hours those of `sentbench plan`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.assembly.budget import GOALS, cells_of, open_questions
+from harness.assembly.evidence import evidence_without_plan
+from harness.assembly.tables import build_tables
+from harness.disk.files import write_text
+from harness.plan.budget import Question, Step, choose, steps_after
+from harness.plan.prices import Work, works_of
+from harness.plan.recipes import load_recipes
+from harness.report.formats.readmes import with_section
+
+DOCS = Path("docs/table.md")
+HEADING = "## What the choice is worth"
+HOURS = (24.0, 96.0, 300.0)
+ORDERS = 20
+"""Random orders whose mean is shown."""
+
+
+def expected(steps: Sequence[Step]) -> float:
+    """Returns the expected number of verdicts."""
+    return sum(step.expected for step in steps)
+
+
+def in_order(
+    order: Sequence[Step], questions: Sequence[Question], works: Mapping[str, Work], budget: float
+) -> float:
+    """Returns the expected verdicts of steps taken in their order, each where it still fits."""
+    taken: list[Step] = []
+    for wanted in order:
+        left = budget - sum(step.hours for step in taken)
+        own = [one for one in questions if one.work == wanted.work]
+        taken += [step for step in steps_after(own, works, taken, left) if step.seeds == wanted.seeds]
+    return expected(taken)
+
+
+def row_of(goal: str, questions: Sequence[Question], works: Mapping[str, Work], budget: float) -> list[str]:
+    """Returns a row of the table: our choice, the cheapest first, and the mean of random orders."""
+    rng = random.Random(0)
+    singles = steps_after(questions, works, [], float("inf"))
+    orders = [rng.sample(singles, len(singles)) for _ in range(ORDERS)]
+    found = (
+        expected(choose(questions, works, budget)),
+        in_order(sorted(singles, key=lambda step: step.hours), questions, works, budget),
+        statistics.fmean(in_order(order, questions, works, budget) for order in orders),
+    )
+    return [f"`{goal}`", str(len(questions)), f"{budget:g}", *(f"{one:.1f}" for one in found)]
+
+
+def section() -> str:
+    """Returns the table with its heading."""
+    tables, known = build_tables(evidence_without_plan([])), works_of(load_recipes(), "cuda").values()
+    works = {work.command: work for work in known if work.is_known}
+    lines = [
+        HEADING,
+        "",
+        "Expected verdicts of the runs that `--budget` chooses, of the cheapest ones first, and of random",
+        f"orders (mean of {ORDERS}), where no full-scale run is on record. `python -m benchmarks.budgets`",
+        "writes this table.",
+        "",
+        "| goal | open numbers | GPU hours | chosen | cheapest first | random order |",
+        "| :-- | --: | --: | --: | --: | --: |",
+    ]
+    for goal in GOALS:
+        questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in works]
+        lines += [f"| {' | '.join(row_of(goal, questions, works, budget))} |" for budget in HOURS]
+    return "\n".join(lines) + "\n"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Writes the table, or returns 1 with `--check` where it differs."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.budgets", description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit code 1 where the table differs"
+    )
+    checked = parser.parse_args(words).check
+    before = DOCS.read_text(encoding="utf-8")
+    after = with_section(before, section(), where=str(DOCS))
+    if checked:
+        return int(before != after)
+    write_text(DOCS, after)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
