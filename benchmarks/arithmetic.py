@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import torch
@@ -38,7 +38,9 @@ def compared(name: str, unit: str, work: Callable[[], Taken], rounds: int) -> Be
     """Returns a work's time in portable arithmetic, next to native. Errors: Disagreement of their numbers."""
 
     def side(arithmetic: str) -> Taken:
-        with arithmetic_of_children(arithmetic):
+        with mock.patch.dict(os.environ):  # a new process takes its arithmetic from variables
+            (set_portable if arithmetic == PORTABLE else set_native)(os.environ)
+            os.environ["OMP_NUM_THREADS"] = "1"
             found: Taken = fresh(in_arithmetic, arithmetic, work)
         return found
 
@@ -52,19 +54,6 @@ def compared(name: str, unit: str, work: Callable[[], Taken], rounds: int) -> Be
     return runs.result(
         f"{name}, portable arithmetic", PORTABLE, {NATIVE: None}, unit=unit, agreement=agreement
     )
-
-
-@contextmanager
-def arithmetic_of_children(arithmetic: str) -> Iterator[None]:
-    """Lets new processes compute with an arithmetic; the variables of this one are as before afterwards."""
-    before = dict(os.environ)
-    (set_portable if arithmetic == PORTABLE else set_native)(os.environ)
-    os.environ["OMP_NUM_THREADS"] = "1"
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def in_arithmetic(arithmetic: str, work: Callable[[], Taken]) -> Taken:

@@ -32,9 +32,7 @@ from tests.harness.tasks.test_transfer import QUICK, oracle
 TABLES = Path(__file__).parents[3] / "leaderboards/tables"
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
 NAMES = [name + THRESHOLDS if name.endswith("hard-length") else name for name in TASKS]
-LABELLED = {"sst": "SST", "trec": "TREC", "mrpc": "MRPC", "snli": "SNLI", "mr": "MR", "cr": "CR"}
-LABELLED |= {"subj": "SUBJ", "mpqa": "MPQA", "askubuntu": "AskUbuntu", "scidocs": "SciDocs"}
-LABELLED |= {"trecqa": "TRECQA"}
+LABELLED = {name.lower(): name for name in LAYOUTS}
 
 
 def scored_pairs(mark: str, count: int = 60) -> list[tuple[str, str, float]]:
