@@ -211,17 +211,6 @@ def test_the_list_that_is_searched_has_every_number_paper_table_and_row_of_the_r
     ]
 
 
-def test_the_index_lists_the_papers_with_their_tally_and_leaves_their_tables_to_their_pages() -> None:
-    cells = (CELL, Cell(published=2.0, verdict="no independent result"))
-    tables = (table_of(*cells), replace(table_of(*cells), key="u"))
-    paper = Paper("dclr", "A paper", "ACL", tables)
-    text = show_index(Report("T", "abc", papers=(paper,)))
-    assert '<a href="papers/dclr.html">A paper</a>' in text
-    assert "2 inconclusive" in text
-    assert "2 no independent result" in text
-    assert "<table" not in text
-
-
 def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -> None:
     table = table_of(CELL, kind="figure")
     paper = Paper(
