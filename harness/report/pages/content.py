@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from harness.declarations import LEADERBOARDS, Declaration
+from harness.declarations import LEADERBOARDS, Declaration, Link
 from harness.report.charts.chart import Chart
 from harness.report.disagreement import PairSet
 from harness.report.runs import RunDetail
@@ -73,8 +74,8 @@ class Ablation:
 class Site(Declaration):
     """The file site.yaml: public addresses of the project, empty where it has none."""
 
-    repository: str = ""
-    documentation: str = ""
+    repository: Link | Literal[""] = ""
+    documentation: Link | Literal[""] = ""
 
 
 @dataclass(frozen=True)

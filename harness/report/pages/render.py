@@ -10,8 +10,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.declarations import check_link
-from harness.errors import InputError
 from harness.facts.verdicts import FAILED, MARGIN
 from harness.report.charts.chart import Chart
 from harness.report.charts.palette import css_variables
@@ -161,7 +159,6 @@ def _environment(templates: Path) -> Environment:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters["signed"] = signed
     environment.filters["slug"] = slug
-    environment.filters["https"] = _https
     environment.filters["code_spans"] = _code_spans
     environment.filters["breakable"] = _breakable
     return environment
@@ -171,14 +168,6 @@ def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
     """Returns the rows with their positions in stretches of one group, in their order."""
     stretches = groupby(enumerate(table.rows), key=lambda entry: entry[1].group)
     return [(group, list(rows)) for group, rows in stretches]
-
-
-def _https(address: str) -> str:
-    """Returns an address that a page may link to. Errors: InputError for any other."""
-    try:
-        return check_link(address)
-    except ValueError as error:
-        raise InputError(f"link {address!r}: {error}") from None
 
 
 def _breakable(name: str) -> Markup:

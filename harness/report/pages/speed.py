@@ -36,7 +36,7 @@ def parts_of(entries: Sequence[Any], part: str) -> Rows[Any]:
 
 def effort_of(held: Sequence[Benchmark | None]) -> dict[str, None]:
     """Returns with how much each machine measured a benchmark, each way once."""
-    efforts = {}
+    efforts: dict[str, None] = {}
     for one in filter(None, held):
         rounds, threads = (
             f"{count} {word}{'' if count == 1 else 's'}"

@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.report.charts.chart import Chart, draw
 from harness.report.charts.comparisons import GOLD, SPAN, claims_of, pairs_of, ranks_of, years_of
-from harness.report.charts.palette import PALETTE, colour_of
+from harness.report.charts.palette import PALETTE
 from harness.report.charts.papers import chart_of
 from harness.report.charts.training import curve_rows, geometry_figure, learning_curves, named
 from harness.report.claims import Claim, Rows, judge_claims
@@ -113,16 +113,6 @@ def test_the_csv_of_a_picture_has_a_line_for_each_mark(forest: Chart) -> None:
     runs = [float(line["value"]) for line in lines if line["kind"] == "independent run"]
     assert runs == [74.0, 75.0, 75.2, 76.0]
     assert set(forest.files) == {"pages/k.svg", "pages/k.csv"}
-
-
-def test_verdicts_of_unlike_meaning_have_unlike_colours() -> None:
-    words = (
-        "replicates",
-        "does not replicate (lower)",
-        "independent evidence is inconclusive",
-        "authors only",
-    )
-    assert [colour_of(word)[6:11] for word in words] == ["holds", "depar", "open,", "alone"]
 
 
 def test_equal_rows_give_equal_bytes_and_two_pictures_share_no_id(forest: Chart) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import sentbench
-from harness.errors import InputError
 from harness.report.charts.chart import Chart
 from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import cell_facts, show_cell, verdict_counts
@@ -177,8 +176,6 @@ def test_the_footer_states_day_and_commit_of_the_results_and_the_public_addresse
     assert '<a href="https://example.org/code">repository</a>' in footer
     assert '<a href="../docs/index.md">documentation</a>' in footer
     assert "results of" not in show_index(Report("T", "abc"))
-    with pytest.raises(InputError, match="https"):
-        show_index(Report("T", "abc", site=Site(documentation="javascript:x")))
 
 
 def test_a_page_names_no_address_but_its_own_and_those_of_other_pages(index: str) -> None:
@@ -212,17 +209,6 @@ def test_the_list_that_is_searched_has_every_number_paper_table_and_row_of_the_r
         ["table", "P table 1: x", "papers/p.html#table-p-t"],
         ["P table 1", "A row (group)", "papers/p.html#p-t--a-row"],
     ]
-
-
-def test_the_index_lists_the_papers_with_their_tally_and_leaves_their_tables_to_their_pages() -> None:
-    cells = (CELL, Cell(published=2.0, verdict="no independent result"))
-    tables = (table_of(*cells), replace(table_of(*cells), key="u"))
-    paper = Paper("dclr", "A paper", "ACL", tables)
-    text = show_index(Report("T", "abc", papers=(paper,)))
-    assert '<a href="papers/dclr.html">A paper</a>' in text
-    assert "2 inconclusive" in text
-    assert "2 no independent result" in text
-    assert "<table" not in text
 
 
 def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -> None:

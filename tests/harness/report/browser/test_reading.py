@@ -8,17 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.declarations import LEADERBOARDS
-from harness.facts.published import load_published
-from harness.facts.spec import load_specs
-from harness.report.pages.content import Report
-from harness.report.pages.paper import page_of, papers_of
 from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
-from harness.report.tables.build import Evidence, build_table
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
-from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.example_report import make_report
-from tests.harness.report.shown import show, show_index
+from tests.harness.report.shown import show_index
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -181,25 +174,3 @@ def test_on_paper_an_overview_lists_the_first_five_problems(browser: Browser, tm
 def sheets_of(page: Page) -> int:
     """How many sheets the page takes on paper."""
     return len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
-
-
-def test_a_paper_prints_on_about_four_sheets_with_heads_that_are_drawn_again(
-    browser: Browser, folder: Path
-) -> None:
-    """The page of PCL as it is before any run; a head is drawn again only if no part of it has a layer."""
-    published = load_published(LEADERBOARDS / "published")
-    specs = load_specs(LEADERBOARDS / "tables")
-    evidence = Evidence([], published, NO_STUDIES)
-    tables = {key: build_table(spec, evidence) for key, spec in specs.items() if key.startswith("pcl/")}
-    (paper,) = papers_of(tables, published, {}, {}, {})
-    path = folder / "reported.html"
-    path.write_text(show(page_of(paper), Report("T", "abc", papers=(paper,))), encoding="utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    assert 2 <= sheets_of(page) <= 5
-    page.emulate_media(media="print")
-    layers = page.locator("#table-pcl-table2 thead *").evaluate_all(
-        "parts => parts.map((part) => getComputedStyle(part).position)"
-    )
-    assert set(layers) == {"static"}
-    page.close()
