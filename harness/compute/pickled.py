@@ -1,11 +1,13 @@
 """`sentbench data convert`: weights that a repository has as a pickle only, written as safetensors.
 
-torch reads the pickle with `weights_only` and takes nothing but tensors from it.
+torch reads the pickle with `weights_only`, in a process of its own, and takes nothing but tensors from it.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file
@@ -39,14 +41,14 @@ def convert(name: str, *, revision: str | None = None) -> Path:
         if path.is_dir():
             discard(path)
     with atomic_path(made) as part:
-        try:
-            write_tensors(pickled, part)
-        except Exception as error:  # noqa: BLE001  # whatever is wrong, its first line is the answer
-            reason = json.dumps(str(error).strip().splitlines()[0])[1:-1]
+        command = [sys.executable, "-m", "harness.compute.pickled", str(pickled), str(part)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
             raise InputError(
                 f"{PICKLED_WEIGHTS} of {provider.repo} at {commit}: {reason}; expected tensors alone: "
                 "pin a revision that has model.safetensors"
-            ) from None
+            )
     record = {PICKLED_WEIGHTS: sha256_of(pickled), made.name: sha256_of(made)}
     write_json(made.with_suffix(".json"), {"commit": commit, "sha256": record})
     return made
@@ -70,3 +72,10 @@ def write_tensors(pickle: Path, target: Path) -> None:
         raise InputError("it holds something else than named tensors")
     tensors = {name: state[name].detach().contiguous().clone() for name in sorted(state)}
     save_file(tensors, target, metadata={"format": "pt"})
+
+
+if __name__ == "__main__":
+    try:
+        write_tensors(Path(sys.argv[1]), Path(sys.argv[2]))
+    except Exception as error:  # noqa: BLE001  # whatever is wrong with the file, its first line is the answer
+        sys.exit(json.dumps(str(error).strip().splitlines()[0])[1:-1])
