@@ -11,6 +11,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.report.formats.templates import TEMPLATES
+from harness.report.pages import render
 from harness.report.pages.content import Report
 from tests.faults.corruptions import SHAPES, no_waiting
 from tests.harness.report.shown import show_index
@@ -29,9 +30,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("file", "damage"), CASES)
-def test_a_damaged_template_is_one_line(tmp_path: Path, file: str, damage: str) -> None:
+def test_a_damaged_template_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, damage: str
+) -> None:
     folder = shutil.copytree(TEMPLATES, tmp_path / "templates")
+    monkeypatch.setattr(render, "TEMPLATES", folder)
     {**DAMAGES, **WRITTEN}[damage](folder / file)
     with no_waiting(), pytest.raises(InputError, match="restore it from the repository") as caught:
-        show_index(Report("T", "abc"), folder)
+        show_index(Report("T", "abc"))
     assert len(str(caught.value).splitlines()) == 1

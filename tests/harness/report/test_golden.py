@@ -17,11 +17,13 @@ from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper
 
+RECORDED = Path(__file__).parent / "recorded"
 
-def test_the_page_says_what_was_worked_out_by_hand(recorded: Path, recorded_scores: list[ResultFile]) -> None:
+
+def test_the_page_says_what_was_worked_out_by_hand(recorded_scores: list[ResultFile]) -> None:
     """SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
-    evidence = Evidence(recorded_scores, load_published(recorded / "published"), NO_STUDIES)
-    table = build_table(read_declaration(recorded / "table.yaml", TableSpec), evidence)
+    evidence = Evidence(recorded_scores, load_published(RECORDED / "published"), NO_STUDIES)
+    table = build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
     runs = {one.run.key: RunDetail(one) for one in recorded_scores}
     text = show_paper(
         Report("Recorded", "0" * 40, runs=runs), Paper("toy", "A toy paper", "nowhere", (table,))
