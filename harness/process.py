@@ -40,6 +40,8 @@ KEEPS_FREED_MEMORY = {-1: 2**30, -3: 2**25}
 """Settings of glibc by their numbers in malloc.h: bytes that may lie free at the end of the heap, and from
 which size on a block is mapped by itself (no larger one is taken). By default glibc gives memory back after
 each step, and the system clears the pages that the next step gets."""
+DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
+"""Variables with which a person chooses how memory is handed out; then nothing is changed."""
 TRIMMED_AFTER = 30.0
 """Seconds between two times that a long computation gives freed memory back; each takes about 0.1 s."""
 DEVICES = ("auto", "cpu", "cuda")
@@ -98,8 +100,10 @@ def give_back_freed_memory() -> None:
 
 
 def _of_glibc(name: str) -> Any:
-    """Returns a function of glibc, None where the system has another library."""
-    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
+    """Returns a function of glibc, None where the system has another library or a person has decided."""
+    if sys.platform != "linux" or any(variable in os.environ for variable in DECIDED):
+        return None
+    return getattr(ctypes.CDLL(None), name, None)
 
 
 def worker_environment(threads: int | str) -> dict[str, str]:

@@ -14,6 +14,7 @@ import pytest
 from harness import process
 from harness.errors import InputError
 from harness.process import (
+    DECIDED,
     PASSIVE,
     PORTABLE,
     REPLACED,
@@ -183,8 +184,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def numbers(program: str, *words: str) -> list[float]:
-    """Returns the numbers that a program prints in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    """Returns the numbers that a program prints in a process of its own, with glibc as it is by default."""
+    plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)
     return [float(number) for number in done.stdout.split()]
 
 
@@ -192,6 +195,18 @@ def numbers(program: str, *words: str) -> list[float]:
 def test_memory_that_was_freed_is_used_again() -> None:
     assert numbers(FREES)[0] > 100  # of 4 KiB more than 100,000
     assert numbers(FREES, "keep")[0] < 20
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_a_person_who_sets_a_variable_of_the_allocator_decides(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object) -> None:
+        raise AssertionError("asked for")
+
+    monkeypatch.setenv(name, "")
+    monkeypatch.setattr(process.ctypes, "CDLL", refused)
+    process.keep_freed_memory()
 
 
 SCATTERS = """
