@@ -82,6 +82,7 @@ class EmbeddingStore:
                     f"{width if shards else 'd'}]; check what the encoder returns"
                 )
             shards.append(Shard.write(folder, _prefix(meta), some, vectors, precision))
+            del vectors  # before the next are computed
         return cls(folder, shards)
 
     @classmethod

@@ -12,6 +12,7 @@ from pathlib import Path
 from tokenize import TokenError
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
 from harness.disk.files import sha256_of
 from harness.errors import InputError
@@ -24,7 +25,7 @@ UNREADABLE = (
 """What numpy raises about a file that is not an array of ours."""
 PRECISIONS = ("float16", "float32")
 _ROWS = 4096
-"""Rows that are rounded and checked together."""
+"""Rows that are rounded, checked and written together."""
 
 
 class Shard:
@@ -50,14 +51,14 @@ class Shard:
         if twice:
             raise InputError(f"{twice} texts occur twice, expected unique texts; name each once")
         record = np.dtype([("digest", keys.dtype), ("vector", precision, (vectors.shape[1],))])
-        records = np.empty(len(keys), dtype=record)
-        records["digest"] = keys[order]
+        part = folder / f"{prefix}.part"
+        records = open_memmap(part, mode="w+", dtype=record, shape=(len(keys),))
         for start in range(0, len(keys), _ROWS):
             some = order[start : start + _ROWS]
+            records["digest"][start : start + _ROWS] = keys[some]
             records["vector"][start : start + _ROWS] = _rounded(vectors[some], precision)
-        part = folder / f"{prefix}.part"
-        with part.open("wb") as file:
-            np.save(file, records)
+        records.flush()
+        del records
         return cls(part.rename(folder / f"{prefix}-{sha256_of(part)}.npy"))
 
     def check(self) -> None:
