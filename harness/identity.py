@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from harness.disk.files import sha256_of, sha256_of_folder
+from harness.disk.records import check_inputs
 from harness.errors import InputError
 from harness.fingerprint import CodeBase
 from harness.own import MODULES
-from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD
+from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.calibration import AGAIN, calibration
 from harness.process import X86_64, in_effect
 from harness.tasks.registry import declaring_modules
@@ -104,17 +105,15 @@ def run_identity(params: Params, run: Run, arithmetic: str) -> str:
     """Returns the sha256 of everything that determines a run: code, settings, data, parents.
 
     arithmetic: what the run was or will be trained with, as `arithmetic_used` says it.
-    Errors: InputError if a folder that the run needs is missing.
+    Errors: InputError if a folder that the run needs is missing, damaged, or of another teacher than planned.
     """
-    needs = {run.backbone, run.corpus, run.parent, *params.folders_read(f"selection-{run.text}")}
-    return _sha256(
-        {
-            "code": code_base().fingerprint(training_roots(run.method)),
-            "entry": run.training_entry(),
-            "inputs": {path: sha256_of_folder(existing_folder(path)) for path in sorted(needs)},
-            "arithmetic": arithmetic,
-        }
-    )
+    parent, entry = Path(run.parent), run.training_entry()
+    teacher = params.teacher(parent.name).stated() if parent.parent == TEACHERS else None
+    needs = sorted({run.backbone, run.corpus, run.parent, *params.folders_read(f"selection-{run.text}")})
+    code = code_base().fingerprint(training_roots(run.method))
+    check_inputs(*needs, teacher=teacher)
+    inputs = {path: sha256_of_folder(Path(path)) for path in needs}
+    return _sha256({"code": code, "entry": entry, "inputs": inputs, "arithmetic": arithmetic})
 
 
 def arithmetic_used(device: str) -> str:
@@ -182,14 +181,6 @@ def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
             "arithmetic": in_effect(),
         }
     )
-
-
-def existing_folder(path: str) -> Path:
-    """Returns a folder that a run needs; InputError if it is missing."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, the run needs it; make it with `dvc repro`")
-    return folder
 
 
 def _sha256(parts: Mapping[str, Any]) -> str:

@@ -184,6 +184,15 @@ def device_for(arithmetic: Arithmetic, wanted: str) -> str:
     return "cpu"
 
 
+def compute_on(arithmetic: Arithmetic, wanted: str) -> str:
+    """Makes this process compute with an arithmetic, and returns the device: `cpu` or `cuda`.
+
+    Errors: as of `compute_with`, `device_for` and `resolve_device`.
+    """
+    compute_with(arithmetic)
+    return resolve_device(device_for(arithmetic, wanted))
+
+
 def resolve_device(wanted: str) -> str:
     """Returns `cpu` or `cuda`; InputError for another device, or if CUDA is asked for and absent."""
     import torch

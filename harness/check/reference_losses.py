@@ -19,9 +19,8 @@ from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
 from harness.disk.files import write_text
-from harness.disk.records import rounded
+from harness.disk.records import check_inputs, rounded
 from harness.errors import InputError
-from harness.identity import existing_folder
 from harness.paths import ARTEFACTS
 from harness.plan.entries import Params, Run
 from harness.process import quiet
@@ -76,11 +75,12 @@ def measure_run(
 
     quiet()
     run = params.run(key)
-    backbone = existing_folder(_untrained(params, run))
+    backbone = Path(_untrained(params, run))
+    check_inputs(str(backbone), run.corpus)
     trained = run.parent_folder is not None and run.parent_folder.parent == ARTEFACTS
     parent = backbone if trained else run.parent_folder
     method, config, settings = run.read_settings()
-    rows = read_rows(existing_folder(run.corpus), share=run.corpus_share, seed=run.seed)
+    rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as state:
         networks = Networks(backbone, pooling=run.pooling, parent=parent)
         return first_steps(

@@ -36,7 +36,7 @@ from harness.plan.entries import Params
 from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import write_params
-from harness.process import DEVICE
+from harness.process import DEVICE, compute_on
 from harness.results.acceptance import Checkout, Expected
 from harness.results.bands import bands_of
 from harness.results.bundles import Bundle
@@ -185,6 +185,7 @@ def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile
                 f"{needed}: no such folder, {key} needs it; make it with `dvc repro` of its plan"
             )
     os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
+    device = compute_on(run.arithmetic, device)
     with project_of_links(params):
         folder = train(params, key, Path("repeated") / key, device=device, resume=False)
         return read_result(evaluate_run(params, key, folder, device=device))

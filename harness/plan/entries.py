@@ -96,6 +96,11 @@ class Run(Declaration):
             entry[need] = entry[need].removesuffix(f"__s{self.seed}")
         return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
+    def described(self, key: str) -> dict[str, Any]:
+        """Returns what the record of its artefact states of it."""
+        about = self.model_dump(include={"id", "method", "variant", "seed", "text", "config", "train"})
+        return {**about, "key": key, "backbone": self.backbone_name, "recipe": self.recipe_hash()}
+
     def training_entry(self) -> dict[str, Any]:
         """Returns what determines the training, for the run's identity."""
         entry = self.model_dump(exclude=set(NOT_IDENTITY))
@@ -143,6 +148,11 @@ class Teacher(Declaration):
     corpus: CorpusFolder
     arithmetic: Arithmetic = "native"
     pooling: str | None = Field(default=None, exclude_if=lambda pooling: pooling is None)
+
+    def stated(self) -> dict[str, str]:
+        """Returns what the record of its vectors states of it."""
+        pooling = self.pooling or "as its folder states"
+        return {"encoder": self.encoder, "corpus": self.corpus, "pooling": pooling}
 
 
 class Read(Declaration):
@@ -217,6 +227,14 @@ class Params(Declaration):
                 f"{near_matches(key, sorted(self.runs))}; see `sentbench list runs`"
             )
         return self.runs[key]
+
+    def teacher(self, name: str) -> Teacher:
+        """Returns the entry of a teacher; InputError if there is none of that name."""
+        if name not in self.teachers:
+            raise InputError(
+                f"teacher {name!r} is not in params.yaml, expected one of {', '.join(self.teachers)}"
+            )
+        return self.teachers[name]
 
     def folders_read(self, reader: str) -> list[str]:
         """Returns the folders data/NAME that `selection-FORM` or `evaluation-FORM` reads, sorted.

@@ -9,10 +9,9 @@ import argparse
 from pathlib import Path
 
 from harness.disk.files import disk_errors
-from harness.disk.inputs import check_inputs
 from harness.disk.layouts import BACKBONE
 from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import write_manifest
+from harness.disk.records import check_inputs, write_manifest
 from harness.errors import InputError
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params, read_plan
@@ -37,14 +36,12 @@ def make_backbone(params: Params, name: str) -> Path:
         )
     entry, folder = params.backbones[name], BACKBONES / name
     origin = Path(entry.origin)
-    if not origin.is_dir():
-        raise InputError(f"{origin}: no such folder, expected the origin of backbone {name}; run `dvc repro`")
+    check_inputs(entry.origin)
     check_folder(folder, BACKBONE, room=room_of(origin))
     from harness.compute.backbone import write_backbone
     from harness.compute.encoders import reading
 
     quiet()
-    check_inputs(entry.origin)
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
         shape = None if entry.shape is None else entry.shape.model_dump()
         write_backbone(origin, entry.layers, part, shape=shape)

@@ -13,10 +13,9 @@ from typing import Any
 
 from harness.augmentation.views import View, needs_tool, read_views
 from harness.disk.files import sha256_of_folder
-from harness.disk.inputs import check_inputs
 from harness.disk.layouts import CORPUS
 from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import check_plain, read_object, write_manifest
+from harness.disk.records import check_inputs, check_plain, read_object, write_manifest
 from harness.errors import InputError, near_matches
 from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
@@ -45,7 +44,7 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
         )
     entry, folder = params.corpora[name], CORPORA / name
     views = read_views(entry.views, where=f"corpus {name}")
-    _check_inputs(entry)
+    check_inputs(entry.origin, entry.tool)
     check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
     compute_with(entry.arithmetic)
     from harness.compute.corpus import derive_rows
@@ -74,13 +73,6 @@ def derive(params: Params, name: str, *, device: str = "auto") -> Path:
         write_manifest(part / CORPUS_RECORD, _description(entry, views, outcomes, rows=len(lines)))
     shutil.rmtree(state)
     return folder
-
-
-def _check_inputs(entry: Corpus) -> None:
-    for path in (entry.origin, entry.tool):
-        if not Path(path).is_dir():
-            raise InputError(f"{path}: no such folder, the corpus is made from it; make it with `dvc repro`")
-    check_inputs(entry.origin, entry.tool)
 
 
 def _description(

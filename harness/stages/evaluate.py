@@ -11,10 +11,9 @@ from typing import Any
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations, load_model
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
-from harness.disk.inputs import read_artefact
 from harness.disk.layouts import STORE
 from harness.disk.outputs import check_file, check_folder, new_outputs
-from harness.disk.records import check_plain
+from harness.disk.records import check_plain, read_artefact
 from harness.errors import InputError
 from harness.identity import run_code, vectors_identity
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from harness.disk.files import sha256_of_folder, write_text
-from harness.disk.inputs import check_inputs
+from harness.disk.records import check_inputs
 from harness.errors import InputError, near_matches
 from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS
@@ -55,8 +55,6 @@ def write_data_fingerprint(params: Params, name: str) -> Path:
             f"{near_matches(name, list(params.reads))}"
         )
     link = params.reads[name]
-    if not Path(link.source).is_dir():
-        raise InputError(f"{link.source}: no such folder, expected a source; run `dvc repro`")
     check_inputs(link.source)
     before = "" if link.after == link.source else Path(link.after).read_text(encoding="utf-8")
     path = DATA_HASHES / f"{name}.txt"

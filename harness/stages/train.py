@@ -14,32 +14,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.disk.files import disk_errors, write_record
-from harness.disk.inputs import check_inputs
 from harness.disk.layouts import ARTEFACT
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
 from harness.disk.records import write_manifest
 from harness.identity import (
     arithmetic_used,
-    existing_folder,
     kept_gpu_layers,
     kept_products,
     library_versions,
     run_identity,
 )
-from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD, TEACHERS
+from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
     DEVICE,
-    compute_with,
-    device_for,
+    compute_on,
     give_back_freed_memory,
     gpu_versions,
     in_effect,
     quiet,
-    resolve_device,
 )
-from harness.stages.teacher import check_teacher
 from methods.core.errors import NotFiniteError
 from methods.core.fast.choices import use_for_training, use_on_gpu
 
@@ -58,59 +53,56 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> None:
     """Trains the run and prints the folder of its artefact."""
-    device, resume = arguments.device, arguments.resume
-    print(train(read_plan(), arguments.run, arguments.out, device=device, resume=resume))
+    params = read_plan()
+    device = compute_on(params.run(arguments.run).arithmetic, arguments.device)
+    print(train(params, arguments.run, arguments.out, device=device, resume=arguments.resume))
 
 
 def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) -> Path:
     """Trains run `key` and writes its artefact: the selected encoder, `last/`, `train.jsonl`, `run.json`.
 
-    With `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
+    device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`). With
+    `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
     result has the bytes of an uninterrupted run.
     """
     run = params.run(key)
-    compute_with(run.arithmetic)
-    device = resolve_device(device_for(run.arithmetic, device))
-    run.read_settings()
-    check_outputs(folder, COSTS / f"{key}.train.json", weights=existing_folder(run.backbone))
+    described = run.described(key)
+    settings = run.read_settings()
+    cost_file = COSTS / f"{key}.train.json"
+    check_outputs(folder, cost_file, weights=Path(run.backbone))
     choose_kernels()
-    named = run_identity(params, run, arithmetic_used(device))
-    check_needs(params, run)
-    with alone(f"training {key}"), disk_errors(RESUME / named):
-        return _train(run, key, folder, named, device=device, resume=resume)
+    identity = run_identity(params, run, arithmetic_used(device))
+    state = RESUME / identity
+    with alone(f"training {identity}"), disk_errors(state):
+        from harness.compute.rows import read_rows
 
-
-def _train(run: Run, key: str, folder: Path, named: str, *, device: str, resume: bool) -> Path:
-    from harness.compute.rows import read_rows
-
-    state, cost_file = RESUME / named, COSTS / f"{key}.train.json"
-    if not resume:
-        shutil.rmtree(state, ignore_errors=True)
-    started = time.monotonic()
-    trainer = build_trainer(run, state, device=device)
-    rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
-    new = not state.exists()
-    try:
-        trainer.fit(rows)
-    except NotFiniteError:
-        if new:  # whoever continues it would meet the same
+        if not resume:
             shutil.rmtree(state, ignore_errors=True)
-        raise
-    with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
-        part = parts[folder]
-        shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
-        if run.weights != "best-dev" and trainer.plan.total:
-            shutil.copytree(trainer.folder.last, part / LAST_WEIGHTS)
-        shutil.copy(state / RUN_LOG, part / RUN_LOG)
-        write_manifest(part / RUN_RECORD, _description(run, key, named, trainer, len(rows), device))
-        cost = {
-            "train_seconds": round(time.monotonic() - started, 1),
-            "steps": trainer.record.step,
-            "device": device,
-            **gpu_memory(device),
-        }
-        write_record(parts[cost_file], cost)
-    shutil.rmtree(state, ignore_errors=True)
+        new, started = not state.exists(), time.monotonic()
+        trainer = build_trainer(run, settings, state, device=device)
+        rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
+        try:
+            trainer.fit(rows)
+        except NotFiniteError:
+            if new:  # whoever continues it would meet the same
+                shutil.rmtree(state, ignore_errors=True)
+            raise
+        with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
+            part = parts[folder]
+            shutil.copytree(trainer.best_folder, part, dirs_exist_ok=True)
+            if run.weights != "best-dev" and trainer.plan.total:
+                shutil.copytree(trainer.folder.last, part / LAST_WEIGHTS)
+            shutil.copy(state / RUN_LOG, part / RUN_LOG)
+            trained = {"identity": identity, "rows": len(rows), **_outcome(trainer, device)}
+            write_manifest(part / RUN_RECORD, {**described, **trained})
+            cost = {
+                "train_seconds": round(time.monotonic() - started, 1),
+                "steps": trainer.record.step,
+                "device": device,
+                **gpu_memory(device),
+            }
+            write_record(parts[cost_file], cost)
+        shutil.rmtree(state, ignore_errors=True)
     return folder
 
 
@@ -143,27 +135,20 @@ def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
     check_file(cost_file)
 
 
-def check_needs(params: Params, run: Run) -> None:
-    """Raises InputError if a folder that the run needs is damaged, or its teacher is not the planned one."""
-    if Path(run.parent).parent == TEACHERS:
-        check_teacher(params, Path(run.parent))
-    check_inputs(*dict.fromkeys((run.backbone, run.corpus, run.parent)))
+def build_trainer(run: Run, settings: tuple[Any, Any, Any], state: Path, *, device: str) -> Trainer:
+    """Returns the trainer of a run; InputError if a folder of a network cannot be read.
 
-
-def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
-    """Returns the trainer of a run; InputError if a folder of a network cannot be read."""
+    settings: as `Run.read_settings` returns them. state: folder of the resume points.
+    """
     from harness.compute.encoders import CheckedNetworks
     from harness.compute.train import build_trainer
 
     quiet()
-    method, config, settings = run.read_settings()
     networks = CheckedNetworks(
-        existing_folder(run.backbone), pooling=run.pooling, parent=run.parent_folder, pieces=PIECES
+        Path(run.backbone), pooling=run.pooling, parent=run.parent_folder, pieces=PIECES
     )
     return build_trainer(
-        method,
-        config,
-        settings,
+        *settings,
         networks,
         seed=run.seed,
         text=run.text,
@@ -173,25 +158,14 @@ def build_trainer(run: Run, state: Path, *, device: str) -> Trainer:
     )
 
 
-def _description(run: Run, key: str, named: str, trainer: Any, rows: int, device: str) -> dict[str, Any]:
+def _outcome(trainer: Trainer, device: str) -> dict[str, Any]:
+    """Returns what the record of an artefact states of its training besides the run's entry."""
     record = trainer.record
     return {
-        "key": key,
-        "id": run.id,
-        "method": run.method,
-        "variant": run.variant,
-        "backbone": run.backbone_name,
-        "seed": run.seed,
-        "recipe": run.recipe_hash(),
-        "identity": named,
-        "rows": rows,
         "device": device,
         "arithmetic": arithmetic_used(device),
         "precision": trainer.config.precision,
-        "text": run.text,
         "versions": library_versions() | gpu_versions(device),
-        "config": run.config,
-        "train": run.train,
         "selection": {
             "best_step": record.best_step,
             "best_dev": record.best,

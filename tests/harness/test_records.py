@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.disk.inputs import check_inputs, read_artefact
-from harness.disk.records import read_manifest, read_object, write_manifest
+from harness.disk.records import check_inputs, read_artefact, read_manifest, read_object, write_manifest
 from harness.errors import InputError
 from methods.core.files import write_record
 
@@ -56,10 +55,6 @@ def test_a_description_that_is_none_is_one_line(artefact: Path, text: str) -> No
     (artefact / "run.json").write_text(text)
     with pytest.raises(InputError, match=r"run\.json: .*train the run again"):
         read_artefact(artefact)
-
-
-def test_folders_that_are_no_artefact_are_not_looked_at() -> None:
-    check_inputs("backbones/none")
 
 
 def test_a_changed_character_of_a_record_is_noticed_and_the_checksum_is_no_entry(tmp_path: Path) -> None:

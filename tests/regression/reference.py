@@ -216,7 +216,7 @@ def write_project(folder: Path) -> None:
 
 def measure(run: Run, state: Path) -> dict[str, list[float]]:
     """Returns what a run logs, by name, and numbers of its best and last encoder; in the project's folder."""
-    trainer = build_trainer(run, state, device="cpu")
+    trainer = build_trainer(run, run.read_settings(), state, device="cpu")
     record = trainer.fit(read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed))
     found: dict[str, list[float]] = {"best_step": [float(record.best_step)]}
     for line in (state / RUN_LOG).read_text(encoding="utf-8").splitlines():

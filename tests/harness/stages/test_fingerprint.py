@@ -55,7 +55,7 @@ def test_a_link_or_a_source_that_is_not_there_is_one_line(project: Params) -> No
     with pytest.raises(InputError, match="did you mean evaluation-senteval"):
         write_data_fingerprint(project, "evaluation-sentval")
     Path("data/sickr").rename("elsewhere")
-    with pytest.raises(InputError, match="data/sickr: no such folder, expected a source"):
+    with pytest.raises(InputError, match="data/sickr: no such folder"):
         write_data_fingerprint(project, LINKS[0])
 
 

@@ -123,7 +123,8 @@ def test_selection_and_evaluation_read_the_text_form_of_the_run(text: str, form:
             asked.extend(texts)
             return np.random.default_rng(len(asked)).normal(size=(len(texts), 4))
 
-    build_trainer(params.run("run"), Path("state"), device="cpu").evaluate(Spy())  # type: ignore[arg-type]
+    run = params.run("run")
+    build_trainer(run, run.read_settings(), Path("state"), device="cpu").evaluate(Spy())  # type: ignore[arg-type]
     assert form in asked
     assert not {RAW, TOKENISED} - {form} & set(asked)
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
@@ -144,7 +145,7 @@ def test_a_seed_decides_the_first_weights_the_share_and_the_order_of_rows(
     given: list[Sequence[Row]] = []
     fit = Trainer.fit
     monkeypatch.setattr(Trainer, "fit", lambda self, rows: (given.append(rows), fit(self, rows))[1])
-    trainer = build_trainer(run, Path("state"), device="cpu")
+    trainer = build_trainer(run, run.read_settings(), Path("state"), device="cpu")
     torch.manual_seed(torch_seed(seed, INITIALISE))
     method, config, _ = run.read_settings()
     expected = method(config, _networks(run)).state_dict()

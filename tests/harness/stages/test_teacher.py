@@ -11,9 +11,8 @@ import pytest
 
 from harness.errors import InputError
 from harness.identity import run_identity
-from harness.plan.entries import Params, Run
-from harness.stages import train
-from harness.stages.teacher import check_teacher, teach
+from harness.plan.entries import Params
+from harness.stages.teacher import teach
 from tests.methods.congen.sample import RELEASED
 from tests.support import tiny
 
@@ -71,14 +70,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def build(params: Params) -> None:
-    train.check_needs(params, params.run("congen"))
-    train.build_trainer(params.run("congen"), Path("state"), device="cpu")
-
-
 def identity(params: Params) -> str:
-    run: Run = params.run("congen")
-    return run_identity(params, run, "portable")
+    return run_identity(params, params.run("congen"), "portable")
 
 
 def test_another_encoder_in_the_same_folder_is_refused_until_the_stage_runs_again(project: Path) -> None:
@@ -86,26 +79,25 @@ def test_another_encoder_in_the_same_folder_is_refused_until_the_stage_runs_agai
     before, named = np.load(TEACHER / "vectors.npy"), identity(planned())
     shutil.rmtree("backbones/model")
     tiny.write_backbone(project / "backbones/model", seed=1)
-    with pytest.raises(InputError, match=r"vectors of encoder_sha256 .*make them again"):
-        build(planned())
+    with pytest.raises(InputError, match=r"vectors of another encoder .*make them again"):
+        identity(planned())
     teach(planned(), NAME)
-    check_teacher(planned(), TEACHER)
     assert not np.array_equal(before, np.load(TEACHER / "vectors.npy"))
     assert identity(planned()) != named
 
 
 def test_another_corpus_or_pooling_is_refused(project: Path) -> None:
     with pytest.raises(InputError, match="vectors of pooling mean, the plan's is cls"):
-        build(planned(pooling="cls"))
+        identity(planned(pooling="cls"))
     write_corpus(project / "data/words", seed=2)
-    with pytest.raises(InputError, match="vectors of corpus_sha256"):
-        build(planned())
+    with pytest.raises(InputError, match="vectors of another corpus"):
+        identity(planned())
 
 
 def test_a_missing_encoder_or_an_unfinished_teacher_is_one_line(project: Path) -> None:
     (TEACHER / "teacher.json").unlink()
     with pytest.raises(InputError, match=r"teacher\.json: no such file"):
-        build(planned())
+        identity(planned())
     shutil.rmtree("backbones/model")
     with pytest.raises(InputError, match="backbones/model: no such folder"):
-        build(planned())
+        identity(planned())
