@@ -74,7 +74,8 @@ def evaluation_roots(tasks: Sequence[str]) -> tuple[str, ...]:
 
 def run_code(method: str, tasks: Sequence[str]) -> str:
     """Returns the sha256 of the code that trains a method's runs and evaluates them on these tasks."""
-    return code_base().fingerprint((*training_roots(method), *evaluation_roots(tasks)))
+    roots = (*training_roots(method), *evaluation_roots(tasks))
+    return code_base().fingerprint(roots)
 
 
 def report_roots(code: CodeBase | None = None) -> tuple[str, ...]:

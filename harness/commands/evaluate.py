@@ -18,7 +18,7 @@ from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.plan.entries import read_plan
-from harness.process import DEVICE, compute_with
+from harness.process import DEVICE, compute_on, compute_with
 from harness.results.kept_models import LONGEST_NAME, ROOM, read_kept_model
 
 if TYPE_CHECKING:
@@ -130,11 +130,11 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
         )
     check_encoder_folder(arguments.folder)
     params = read_plan()
-    compute_with(params.run(arguments.run).arithmetic)
+    device = compute_on(params.run(arguments.run).arithmetic, arguments.device)
     from harness.stages.evaluate import evaluate_run
 
     with alone(f"evaluating {arguments.run}"):
-        print(evaluate_run(params, arguments.run, arguments.folder, device=arguments.device))
+        print(evaluate_run(params, arguments.run, arguments.folder, device=device))
 
 
 def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:

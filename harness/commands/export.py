@@ -14,7 +14,8 @@ import pandas as pd
 import yaml
 
 from harness.disk.files import write_json, write_text
-from harness.disk.outputs import Layout, new_folder
+from harness.disk.layouts import Layout
+from harness.disk.outputs import new_folder
 from harness.facts.evidence.ledger import Ledger, load_ledger
 from harness.facts.evidence.model import Range, Score, Summary
 from harness.facts.published import load_published

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,37 +16,40 @@ from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
 
 
-def load_model(folder: Path, *, pooling: str | None, device: str) -> Any:
-    """Returns the encoder of a folder on a device."""
-    from methods.core.folders import load_encoder
-
-    return load_encoder(folder, pooling=pooling).to(device)
-
-
 @contextmanager
 def embedded(
-    load: Callable[[], Any],
+    encoder: Path,
     tasks: Sequence[Task],
     *,
+    device: str,
+    pooling: str | None = None,
     folder: Path | None = None,
     cache: Path | None = None,
-    encoder: str = "",
+    identity: str = "",
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
-    It is in `folder`, an empty one, or in a folder of the system's for temporary files (TMPDIR) that is
-    removed at the end. In `cache` a second evaluation of the same `encoder` (see `harness.identity`) finds a
-    copy of it and loads no model.
+    encoder: its folder. The store is in `folder`, an empty one, or in a folder of the system's for temporary
+    files (TMPDIR) that is removed at the end. In `cache` a second evaluation of the encoder with the same
+    identity (see `harness.identity.vectors_identity`) finds a copy of it and loads no model.
     """
+
+    def load() -> Any:
+        from harness.compute.encoders import read_encoder
+
+        return read_encoder(encoder, pooling=pooling).to(device)
+
     model = None if cache else load()  # a wrong folder is refused before data is read
     texts = unique_texts(tasks)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
         folder = folder or Path(scratch, "store")
-        kept = cache / kept_name(encoder, texts) if cache else None
+        kept = cache / kept_name(identity, texts) if cache else None
         store = read_kept(kept, folder, texts) if kept else None
         if store is None:
             model = load() if model is None else model
-            store = EmbeddingStore.write(folder, texts, partial(model.encode, progress=True), encoder=encoder)
+            store = EmbeddingStore.write(
+                folder, texts, partial(model.encode, progress=True), encoder=identity
+            )
             if kept:
                 keep(store, kept)
         model = None

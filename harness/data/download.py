@@ -16,8 +16,9 @@ from harness.data.locks import LOCKS
 from harness.data.providers import PickleOnly, Unavailable, bring, mirror_folder
 from harness.data.sources import PROVIDERS, REVISION, Provider, ProviderName, Source, source_named
 from harness.disk.files import sha256_of, sha256_of_folder, write_json
+from harness.disk.layouts import Layout
 from harness.disk.locks import alone
-from harness.disk.outputs import Layout, check_folder, new_folder, room_of
+from harness.disk.outputs import check_folder, new_folder, room_of
 from harness.disk.records import read_manifest, read_object
 from harness.errors import InputError, near_matches
 from harness.paths import SOURCE_RECORD, data_roots

@@ -1,47 +1,39 @@
-"""What a command may write over, checked before its work and once more before its result is put there.
+"""What a command may write over, and the exchange of new outputs for the old ones.
 
-A folder is replaced only where it is empty or this project wrote it: it has the files that mark a layout, and
-no file that the layout lacks. Both are read off the folder itself. So the answer is the same for one that was
-made here, cloned or checked out by DVC, and no marker changes the bytes of an output.
-A layout without marks is never replaced.
+A folder is replaced only where it is empty or this project wrote it, as harness/disk/layouts.py tells; that
+is checked before the work and once more before the result is put there.
+
+New outputs are written next to their paths, in a hidden folder, as NEW and OLD. The process that works there
+holds a lock on the folder, which the system drops when the process ends, however it ends. So a folder without
+a lock was left by a killed process; the next command for that output restores or removes it.
 """
 
 from __future__ import annotations
 
-import json
+import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
-from harness.disk.exchange import clear_leftovers, exchange, work_folders
+from harness.disk.files import discard
+from harness.disk.layouts import Layout, foreign_file, has_keys
 from harness.errors import InputError
 from harness.paths import INSTALLED
 
+SUFFIX = ".part"
+NEW, OLD = "new", "old"
 LEAST_ROOM = 1 << 20
 """Bytes that must be free for any output, however small."""
-
-
-class Layout(NamedTuple):
-    """One sort of output folder.
-
-    marks: files that tell it from others, each with keys that the JSON object in it has (none: any bytes).
-    names: patterns of the paths of all other files that it may hold, part by part: `*` does not cross a `/`.
-    """
-
-    noun: str
-    marks: Mapping[str, tuple[str, ...]]
-    names: tuple[str, ...] = ()
 
 
 def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
     """Returns where an output folder really is, behind symbolic links.
 
-    Nothing is changed but what a killed process left of an exchange, see `harness.disk.exchange`.
+    Nothing is changed but what a killed process left of an exchange.
     room: the bytes that it is expected to take.
     Errors: InputError unless it can be made there, or what is there may be replaced.
     """
@@ -59,7 +51,7 @@ def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) 
     output = _settled(path)
     _check_plain(path, output)
     if output.is_file():
-        if output.stat().st_size and not _has_keys(output, tuple(keys)):
+        if output.stat().st_size and not has_keys(output, tuple(keys)):
             raise InputError(f"{path}: holds something else already, expected no file; name another one")
         if not os.access(output, os.W_OK):
             raise InputError(f"{path}: is write-protected; change its rights or name another file")
@@ -101,11 +93,6 @@ def room_of(*paths: Path) -> int:
     """Returns the bytes that files and folders take, as an estimate of a copy of them."""
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
-
-
-def is_written_by_us(folder: Path, layout: Layout) -> bool:
-    """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
-    return bool(layout.marks) and _foreign_file(folder, layout) is None
 
 
 def _settled(path: Path) -> Path:
@@ -158,44 +145,12 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
         return
     if os.path.ismount(output):
         raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
-    found = _foreign_file(output, layout)
+    found = foreign_file(output, layout)
     if found is not None and any(output.iterdir()):
         raise InputError(
             f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
             "name a new folder, or move this one away"
         )
-
-
-def _foreign_file(folder: Path, layout: Layout) -> str | None:
-    """Returns what shows that a folder is not of a layout, None if nothing does."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if path.is_dir() and not path.is_symlink():
-            continue
-        if not any(_fits(name, pattern) for pattern in (*layout.marks, *layout.names)):
-            return name.as_posix()
-    for mark, keys in layout.marks.items():
-        if not (folder / mark).is_file():
-            return f"no {mark}"
-        if not _has_keys(folder / mark, keys):
-            return f"{mark} of something else"
-    return None if layout.marks else "nothing tells who wrote it"
-
-
-def _fits(name: Path, pattern: str) -> bool:
-    wanted = PurePosixPath(pattern).parts
-    return len(wanted) == len(name.parts) and all(map(fnmatchcase, name.parts, wanted))
-
-
-def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
-    """Returns whether a file is a JSON object with these keys; without keys any file will do."""
-    if not keys:
-        return True
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and set(keys) <= set(found)
 
 
 def _check_creatable(path: Path, output: Path, room: int) -> None:
@@ -221,3 +176,91 @@ def _check_creatable(path: Path, output: Path, room: int) -> None:
             f"{path}: {free / 1e6:,.0f} MB are free there, expected {room / 1e6:,.0f} MB; free some or name "
             "another disk"
         )
+
+
+@contextmanager
+def work_folders(outputs: Mapping[Path, bool]) -> Iterator[dict[Path, Path]]:
+    """Yields for each output where its new version goes: an empty folder if its value is True, else a file.
+
+    When the block ends the rest is removed, but for an old version that could not be put back.
+    """
+    folders: dict[Path, Path] = {}
+    with ExitStack() as locks:
+        try:
+            for output, is_folder in outputs.items():
+                output.parent.mkdir(parents=True, exist_ok=True)
+                folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=_prefix(output), suffix=SUFFIX))
+                folders[output] = folder
+                locks.enter_context(_locked(folder))
+                if is_folder:
+                    (folder / NEW).mkdir()
+                else:
+                    (folder / NEW).touch()
+            yield {output: folder / NEW for output, folder in folders.items()}
+        finally:
+            for output, folder in folders.items():
+                waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
+                discard(folder / NEW if waits else folder)
+
+
+def exchange(new: Mapping[Path, Path]) -> None:
+    """Moves every new version to its output; if one cannot be moved, all outputs are what they were."""
+    try:
+        for output, path in new.items():
+            if os.path.lexists(output):
+                os.rename(output, path.with_name(OLD))
+            os.rename(path, output)
+    except BaseException:
+        for output, path in new.items():
+            _put_back(output, path)
+        raise
+
+
+def clear_leftovers(output: Path) -> None:
+    """Moves the old version that a killed process left back to an output without any; removes the rest."""
+    pattern = re.compile(re.escape(_prefix(output)) + r"[a-z0-9_]+" + re.escape(SUFFIX))
+    try:
+        found = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
+    except OSError:  # no such folder, or one that may not be read
+        return
+    for folder in map(output.with_name, sorted(found)):
+        if not folder.is_dir() or folder.is_symlink():
+            continue
+        with _locked(folder) as free:
+            if free and os.path.lexists(folder / OLD) and not os.path.lexists(output):
+                os.rename(folder / OLD, output)
+            if free:
+                discard(folder)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Holds the lock of a folder in the block; yields False where another process holds it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        free = True
+    except OSError:
+        free = False
+    try:
+        yield free
+    finally:
+        os.close(handle)
+
+
+def _prefix(output: Path) -> str:
+    return f".{output.name}."
+
+
+def _put_back(output: Path, new: Path) -> None:
+    old = new.with_name(OLD)
+    if os.path.lexists(output) and not os.path.lexists(new):
+        os.rename(output, new)
+    if os.path.lexists(old):
+        try:
+            os.rename(old, output)
+        except OSError as error:
+            raise InputError(
+                f"{output}: could not be put back ({error.strerror}); what it held is in {old}: "
+                "move it back by hand"
+            ) from None

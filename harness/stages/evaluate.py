@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.compute import evaluate as compute
-from harness.compute.evaluate import evaluations, load_model
+from harness.compute.evaluate import evaluations
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
 from harness.disk.layouts import STORE
 from harness.disk.outputs import check_file, check_folder, new_outputs
@@ -17,8 +17,8 @@ from harness.disk.records import check_plain, read_artefact
 from harness.errors import InputError
 from harness.identity import run_code, vectors_identity
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
-from harness.plan.entries import Params, Run
-from harness.process import compute_with, device_for, quiet, resolve_device
+from harness.plan.entries import Params
+from harness.process import quiet, resolve_device
 from harness.results.curves import EVALUATIONS, LOSSES, losses_of
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
@@ -28,14 +28,16 @@ from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
 
 
-def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto") -> Path:
-    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and embeddings/KEY."""
+def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path:
+    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and embeddings/KEY.
+
+    device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`).
+    """
     run, about = params.run(key), read_artefact(folder)
     if about["key"] != key:
         raise InputError(f"{folder}: holds run {about['key']!r}, expected {key!r}; train it again")
-    compute_with(run.arithmetic)
-    device = device_for(run.arithmetic, device)
     started = time.monotonic()
+    tasks = build_tasks(run.tasks, text=run.text)
     outputs = [
         SCORES / f"{key}.json",
         CURVES / f"{key}.json",
@@ -45,10 +47,9 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str = "auto"
     for path in outputs:
         check_file(path)
     check_folder(EMBEDDINGS / key, STORE)
-    tasks = build_tasks(run.tasks, text=run.text)
     scores: list[ScoreRecord] = []
     with new_outputs({**dict.fromkeys(outputs), EMBEDDINGS / key: STORE}) as parts:
-        for selection, weights in _weights(run, folder):
+        for selection, weights in _weights(run.weights, folder):
             best = selection == "best-dev" or run.weights == "last"
             place = parts[EMBEDDINGS / key] if best else None
             with embedded(weights, tasks, device=device, store=place, cache=VECTORS) as store:
@@ -82,7 +83,7 @@ def vectors_of(
         check_plain(stored, again="evaluate the model again")
         yield EmbeddingStore.load(stored).encode
         return
-    with embedded(folder, tasks, device=device, pooling=pooling) as store:
+    with embedded(folder, tasks, device=resolve_device(device), pooling=pooling) as store:
         yield store.encode
 
 
@@ -97,7 +98,7 @@ def embedded(
     folder: Path,
     tasks: Sequence[Task],
     *,
-    device: str = "auto",
+    device: str,
     pooling: str | None = None,
     store: Path | None = None,
     cache: Path | None = None,
@@ -105,19 +106,12 @@ def embedded(
     """Returns the store of a folder's encoder with the vector of every text that the tasks need.
 
     It is in `store`, an empty folder, or in a temporary one; `cache` has the stores of earlier evaluations.
-    See `harness.compute.evaluate.embedded`.
     """
-    device = resolve_device(device)
-    encoder = vectors_identity(folder, pooling=pooling, device=device) if cache else ""
-
-    def load() -> Any:
-        from harness.compute.encoders import checked, reading
-
-        quiet()
-        with reading(folder):
-            return checked(load_model(folder, pooling=pooling, device=device), folder)
-
-    return compute.embedded(load, tasks, folder=store, cache=cache, encoder=encoder)
+    quiet()
+    identity = vectors_identity(folder, pooling=pooling, device=device) if cache else ""
+    return compute.embedded(
+        folder, tasks, device=device, pooling=pooling, folder=store, cache=cache, identity=identity
+    )
 
 
 def encoder_hash(folder: Path) -> str:
@@ -128,11 +122,11 @@ def encoder_hash(folder: Path) -> str:
     return sha256_of_folder(folder)
 
 
-def _weights(run: Run, folder: Path) -> list[tuple[Any, Path]]:
+def _weights(wanted: str, folder: Path) -> list[tuple[Any, Path]]:
     last = folder / LAST_WEIGHTS
-    if run.weights == "best-dev" or not last.is_dir():
+    if wanted == "best-dev" or not last.is_dir():
         return [("best-dev", folder)]
-    return [("last", last)] if run.weights == "last" else [("best-dev", folder), ("last", last)]
+    return [("last", last)] if wanted == "last" else [("best-dev", folder), ("last", last)]
 
 
 def _result(
@@ -150,10 +144,6 @@ def _result(
             code_sha256=run_code(about["method"], [task.name for task in tasks]),
             encoder_sha256=encoder_hash(folder),
             data_sha256={source: sha256_of_folder(folder_of(source)) for source in sources},
-            versions=about["versions"],
-            device=about["device"],
-            arithmetic=about["arithmetic"],
-            precision=about["precision"],
-            text=about["text"],
+            **{name: about[name] for name in ("versions", "device", "arithmetic", "precision", "text")},
         ),
     )

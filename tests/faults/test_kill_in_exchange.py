@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.disk import outputs
-from harness.disk.exchange import clear_leftovers
-from harness.disk.outputs import Layout, check_folder, new_outputs
+from harness.disk.outputs import Layout, check_folder, clear_leftovers, new_outputs
 from tests.faults.refusals import Refusal, refusing
 from tests.faults.trees import tree
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.disk import outputs
-from harness.disk.layouts import BACKBONE
-from harness.disk.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
+from harness.disk.layouts import BACKBONE, TABLES, Layout, is_written_by_us
+from harness.disk.outputs import check_addition, check_file, check_folder, new_folder, new_outputs
 from harness.errors import InputError
 from tests.faults.trees import tree
 
@@ -278,9 +277,8 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
 
 def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
     """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
-    from harness.disk.layouts import TABLES
 
     shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
-    assert outputs.is_written_by_us(tmp_path / "tables", TABLES)
+    assert is_written_by_us(tmp_path / "tables", TABLES)
     (tmp_path / "tables/notes.md").write_text("mine")
-    assert not outputs.is_written_by_us(tmp_path / "tables", TABLES)
+    assert not is_written_by_us(tmp_path / "tables", TABLES)

@@ -73,7 +73,6 @@ ROOMS: dict[str, set[str]] = {
         "harness.compute",
         "harness.plan",
         "harness.process",
-        "harness.identity",
         "methods.core",
     },
     "harness/launch": {"harness.cli", "harness.process"},
