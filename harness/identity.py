@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from harness.disk.files import sha256_of, sha256_of_folder
-from harness.disk.records import check_inputs
+from harness.disk.fingerprint import CodeBase
+from harness.disk.layouts import check_inputs
 from harness.errors import InputError
-from harness.fingerprint import CodeBase
-from harness.own import MODULES
-from harness.paths import CALIBRATION, LAST_WEIGHTS, RUN_LOG, RUN_RECORD, TEACHERS
+from harness.paths import CALIBRATION, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.calibration import AGAIN, calibration
 from harness.process import X86_64, in_effect
 from harness.tasks.registry import declaring_modules

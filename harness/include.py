@@ -18,8 +18,8 @@ from pathlib import Path
 
 import methods
 from harness.declarations import check_name
-from harness.errors import InputError
-from harness.own import FOLDERS, MODULES, REASONS, TASK_MODULES, VARIABLE, place_in
+from harness.errors import REASONS, InputError, place_in
+from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
 from methods.registry import METHODS, load_method
 
@@ -33,14 +33,14 @@ def include_all(folders: Iterable[str]) -> None:
 
     Processes that this one starts include the same. Errors: InputError as of `include`.
     """
-    named = [*filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)), *folders]
+    named = [*filter(None, os.environ.get(INCLUDE, "").split(os.pathsep)), *folders]
     wanted = list(dict.fromkeys(Path(name).resolve() for name in named))
     for point in (point for group in GROUPS for point in entry_points(group=group)):
         _include_entry(point)
     for folder in wanted:
         include(folder)
     if wanted:
-        os.environ[VARIABLE] = os.pathsep.join(map(str, wanted))
+        os.environ[INCLUDE] = os.pathsep.join(map(str, wanted))
 
 
 def include(folder: Path) -> None:

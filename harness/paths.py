@@ -1,6 +1,7 @@
 """Where everything of a project is, relative to its folder; the one home of each of these paths.
 
-Declarations lie in the project that a command runs in, else in what was installed.
+Declarations lie in the project that a command runs in, else in what was installed, and in folders outside the
+repository, which `harness.include` adds before a command runs.
 """
 
 from __future__ import annotations
@@ -60,6 +61,16 @@ CALIBRATION = _CACHE / "calibration.json"
 CORPUS_RESUME = RESUME / "corpora"
 
 
+INCLUDE = "SENTBENCH_INCLUDE"
+"""Names folders as PATH does; a command hands them on to the processes that it starts."""
+FOLDERS: list[Path] = []
+"""Folders with the layout of this repository: recipes, published numbers and tables are read from them."""
+MODULES: dict[str, Path] = {}
+"""Module or package -> its path without the ending; the identity of a run covers what it imports of them."""
+TASK_MODULES: list[str] = []
+"""Modules of installed packages that declare TASKS."""
+
+
 def is_project(folder: Path = Path()) -> bool:
     """Returns whether a folder holds a plan: commands write data, caches and logs in such a folder only."""
     plan = folder / PARAMS
@@ -109,3 +120,18 @@ def need_checkout(work: str) -> None:
             f"{work} needs a checkout of the project, and this folder is none (no plan, no declarations); "
             "change to one, or clone the project"
         )
+
+
+def declarations_of(folder: Path) -> list[Path]:
+    """Returns the YAML files of a folder of declarations, then those of the folders of one's own.
+
+    Errors: InputError if the first folder has none.
+    """
+    from harness.declarations import list_declarations  # the list of tasks is made without pydantic
+
+    return [*list_declarations(folder), *own_files(folder.name, "*.yaml")]
+
+
+def own_files(room: str, pattern: str) -> list[Path]:
+    """Returns the files of a pattern in ROOM of each folder of one's own, by folder and name."""
+    return [path for folder in FOLDERS for path in sorted((folder / room).glob(pattern))]

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from harness.errors import InputError
-from harness.own import place_in
+from harness.errors import InputError, place_in
 from methods.core import streams
 from methods.core.folders import load_encoder
 from methods.core.method import Method

@@ -19,7 +19,8 @@ from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
 from harness.disk.files import write_text
-from harness.disk.records import check_inputs, rounded
+from harness.disk.layouts import check_inputs
+from harness.disk.records import rounded
 from harness.errors import InputError
 from harness.paths import ARTEFACTS
 from harness.plan.entries import Params, Run

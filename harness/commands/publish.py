@@ -23,10 +23,9 @@ from harness.commands.publish_files import (
     write_mteb,
 )
 from harness.data.sources import SOURCES
-from harness.disk.layouts import PUBLISHED
+from harness.disk.layouts import PUBLISHED, read_artefact
 from harness.disk.locks import alone
 from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import read_artefact
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params

@@ -15,7 +15,8 @@ from harness.check.laws import SEED, Law, check_laws
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
 from harness.data.download import folder_of
-from harness.disk.records import read_artefact, read_object
+from harness.disk.layouts import read_artefact
+from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.identity import arithmetic_used, run_identity
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, SCORES, TEACHERS

@@ -1,7 +1,4 @@
-"""Reading what this project wrote: JSON objects with their checksum and that of the files next to them.
-
-A folder between two stages has such an object, its record; `check_inputs` holds folders against theirs.
-"""
+"""Reading what this project wrote: JSON objects with their checksum and that of the files next to them."""
 
 from __future__ import annotations
 
@@ -11,20 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.disk.files import sha256_of_folder
 from harness.errors import InputError
-from harness.paths import (
-    ARTEFACTS,
-    BACKBONE_RECORD,
-    BACKBONES,
-    CORPORA,
-    CORPUS_RECORD,
-    DATA,
-    RUN_RECORD,
-    SOURCE_RECORD,
-    TEACHER_RECORD,
-    TEACHERS,
-)
 from methods.core.files import (
     DIGEST,
     FILES,
@@ -40,18 +24,6 @@ FILE_ENDINGS = frozenset(
 """Names that no folder of this project or of a model has."""
 DIGITS = 10
 """Significant digits of a measured number in a file that is kept: the rest is the arithmetic of a machine."""
-RECORDS = {
-    ARTEFACTS: (RUN_RECORD, "train the run again"),
-    CORPORA: (CORPUS_RECORD, "make it again with `sentbench corpus {}`"),
-    TEACHERS: (TEACHER_RECORD, "make them again with `sentbench teach {}`"),
-    BACKBONES: (BACKBONE_RECORD, "remove the folder and make it with `sentbench backbone {}`"),
-    DATA: (SOURCE_RECORD, "remove the folder and run `sentbench data fetch {}`"),
-}
-"""Room of the project -> the record of a folder of it, and how the folder is made again."""
-STATED = {ARTEFACTS: ("key", "selection"), CORPORA: (FILES,), BACKBONES: (FILES,)}
-"""Room -> what a record of it must have."""
-MADE_FROM = ("encoder", "corpus")
-"""What a teacher's record states with the hash of its folder."""
 
 
 def rounded(value: Any) -> Any:
@@ -123,42 +95,3 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
                 raise InputError(f"{path}: is a folder, expected a file; {again}")
         elif not path.is_file():
             raise InputError(f"{path}: is no plain file, expected one; {again}")
-
-
-def read_artefact(folder: Path) -> dict[str, Any]:
-    """Returns the description of a run's folder.
-
-    Errors: InputError if the folder is not one of ours, or a file is not the one that training wrote.
-    """
-    record, again = RECORDS[ARTEFACTS]
-    if not os.path.lexists(folder / record):
-        raise InputError(f"{folder}: no {record}, expected the artefact of a run; train it first")
-    check_plain(folder, again=again)
-    return read_manifest(folder / record, *STATED[ARTEFACTS], again=again)
-
-
-def check_inputs(*folders: str, teacher: Mapping[str, str] | None = None) -> None:
-    """Raises InputError if a folder that a stage reads is missing, or not as it was written.
-
-    teacher: what the plan says of the teacher among them; what its vectors were made from must be that still.
-    """
-    for folder in map(Path, folders):
-        if not folder.is_dir():
-            raise InputError(f"{folder}: no such folder, expected it as an input; make it with `dvc repro`")
-        record, again = RECORDS.get(folder.parent, (SOURCE_RECORD, "make it again with `dvc repro`"))
-        again = again.format(folder.name)
-        check_plain(folder, again=again)
-        for name in dict.fromkeys((record, SOURCE_RECORD)):  # a copied backbone has the record of its source
-            needed = name == record and folder.parent in (ARTEFACTS, CORPORA, TEACHERS)
-            if not needed and not os.path.lexists(folder / name):
-                continue
-            found = read_manifest(folder / name, *STATED.get(folder.parent, ()), again=again)
-            if folder.parent != TEACHERS or teacher is None:
-                continue
-            for part, planned in teacher.items():
-                if found.get(part) != planned:
-                    raise InputError(
-                        f"{folder}: vectors of {part} {found.get(part)}, the plan's is {planned}; {again}"
-                    )
-                if part in MADE_FROM and found.get(f"{part}_sha256") != sha256_of_folder(Path(planned)):
-                    raise InputError(f"{folder}: vectors of another {part} than {planned} is now; {again}")

@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 
 from harness.declarations import Declaration, Link, read_declaration
 from harness.errors import InputError, near_matches
-from harness.own import declarations_of
-from harness.paths import PUBLISHED, declared
+from harness.paths import PUBLISHED, declarations_of, declared
 
 TOLERANCE = 2
 """Units of the last reported digit by which a reported average may be off the mean of its reported cells."""

@@ -12,8 +12,7 @@ from harness.declarations import Declaration, Name, TableKey, read_declaration
 from harness.errors import InputError
 from harness.facts.published import Published, known_name
 from harness.facts.run_choice import RunChoice, RunText, split_run
-from harness.own import declarations_of
-from harness.paths import TABLES, declared
+from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""

@@ -17,8 +17,7 @@ from harness.declarations import (
     validated,
 )
 from harness.errors import InputError, near_matches
-from harness.own import declarations_of
-from harness.paths import RECIPES, declared
+from harness.paths import RECIPES, declarations_of, declared
 from harness.plan.entries import WordShape
 from harness.process import Arithmetic
 

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from harness.declarations import Declaration
 from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.own import own_files
+from harness.paths import own_files
 
 ROOM = "models"
 """Folder of the files in a folder of one's own."""

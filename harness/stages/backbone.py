@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 
 from harness.disk.files import disk_errors
-from harness.disk.layouts import BACKBONE
+from harness.disk.layouts import BACKBONE, check_inputs
 from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import check_inputs, write_manifest
+from harness.disk.records import write_manifest
 from harness.errors import InputError
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params, read_plan

@@ -13,9 +13,9 @@ from typing import Any
 
 from harness.augmentation.views import View, needs_tool, read_views
 from harness.disk.files import sha256_of_folder
-from harness.disk.layouts import CORPUS
+from harness.disk.layouts import CORPUS, check_inputs
 from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import check_inputs, check_plain, read_object, write_manifest
+from harness.disk.records import check_plain, read_object, write_manifest
 from harness.errors import InputError, near_matches
 from harness.identity import corpus_identity
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS

@@ -11,9 +11,9 @@ from typing import Any
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
-from harness.disk.layouts import STORE
+from harness.disk.layouts import STORE, read_artefact
 from harness.disk.outputs import check_file, check_folder, new_outputs
-from harness.disk.records import check_plain, read_artefact
+from harness.disk.records import check_plain
 from harness.errors import InputError
 from harness.identity import run_code, vectors_identity
 from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from harness.disk.files import sha256_of_folder, write_text
-from harness.disk.records import check_inputs
+from harness.disk.layouts import check_inputs
 from harness.errors import InputError, near_matches
 from harness.identity import code_base, fingerprints
 from harness.paths import DATA_HASHES, FINGERPRINTS

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.disk.files import sha256_of_folder
-from harness.disk.layouts import TEACHER
+from harness.disk.layouts import TEACHER, check_inputs
 from harness.disk.outputs import check_folder, new_folder
-from harness.disk.records import check_inputs, write_manifest
+from harness.disk.records import write_manifest
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.entries import Params, read_plan
 from harness.process import DEVICE, compute_on, quiet

@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from harness.errors import InputError, near_matches
-from harness.own import TASK_MODULES
+from harness.paths import TASK_MODULES
 from harness.tasks import declared
 from harness.tasks.interface import Declaration, Task
 from harness.tasks.text_forms import check_form

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.disk.fingerprint import CodeBase
 from harness.errors import InputError
-from harness.fingerprint import CodeBase
 
 CODE = '"""What it is."""\n\nRATE = 0.1\n\n\ndef double(x):\n    """Twice."""\n    return 2 * x\n'
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.fingerprint import CodeBase
+from harness.disk.fingerprint import CodeBase
 from tests.faults.small_project import write_project, write_source_record
 from tests.harness.commands.test_try import SAME
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.disk.records import check_inputs, read_artefact, read_manifest, read_object, write_manifest
+from harness.disk.layouts import check_inputs, read_artefact
+from harness.disk.records import read_manifest, read_object, write_manifest
 from harness.errors import InputError
 from methods.core.files import write_record
 

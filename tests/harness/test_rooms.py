@@ -15,7 +15,6 @@ EVERYBODY = {
     "harness.declarations",
     "harness.disk",
     "harness.errors",
-    "harness.own",
     "harness.paths",
     "methods.core.errors",
     "methods.core.files",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import own
+from harness import paths
 from harness.cli import main
 from harness.errors import InputError
 from harness.report.pages.content import Report
@@ -42,7 +42,7 @@ def test_a_kept_model_has_its_name_its_text_form_and_the_printed_scores(
 ) -> None:
     told = printed(*EVALUATE, "--keep", "--name", "My model", "--interval")
     assert "own/models/my-model.raw.json; `sentbench --include own report` shows it" in told
-    monkeypatch.setattr(own, "FOLDERS", [Path("own").resolve()])
+    monkeypatch.setattr(paths, "FOLDERS", [Path("own").resolve()])
     (kept,) = kept_models()
     assert (kept.name, kept.model, kept.text) == ("My model", "encoder", "raw")
     assert f"{100 * kept.scores[0].value:.2f}" in told

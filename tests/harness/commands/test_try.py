@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 import methods
-from harness import own
+from harness import paths
 from harness.check.laws import LAWS, check_laws
 from harness.cli import main
 from harness.commands.try_method import LENGTH, trained_on
@@ -66,15 +66,15 @@ FORGETS = (
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    kept = [(METHODS, dict(METHODS)), (own.MODULES, dict(own.MODULES))]
-    paths, folders = list(methods.__path__), list(own.FOLDERS)
+    kept = [(METHODS, dict(METHODS)), (paths.MODULES, dict(paths.MODULES))]
+    searched, folders = list(methods.__path__), list(paths.FOLDERS)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
-    monkeypatch.setenv(own.VARIABLE, "")
+    monkeypatch.setenv(paths.INCLUDE, "")
     yield
     for known, before in kept:
         known.clear()
         known.update(before)
-    methods.__path__[:], own.FOLDERS[:] = paths, folders
+    methods.__path__[:], paths.FOLDERS[:] = searched, folders
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import methods
-from harness import own
+from harness import paths
 from harness.cli import main
 from harness.errors import InputError
 from harness.facts.spec import load_specs
@@ -28,10 +28,10 @@ STS = {"STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR"}
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(own.VARIABLE, "")
-    paths, folders = list(methods.__path__), list(own.FOLDERS)
+    monkeypatch.setenv(paths.INCLUDE, "")
+    searched, folders = list(methods.__path__), list(paths.FOLDERS)
     yield
-    methods.__path__[:], own.FOLDERS[:] = paths, folders
+    methods.__path__[:], paths.FOLDERS[:] = searched, folders
 
 
 @pytest.fixture(scope="module")
