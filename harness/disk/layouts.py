@@ -1,17 +1,14 @@
 """What is in each folder that this project writes; harness/disk/outputs.py replaces no other folder.
 
-Whether a folder is of a layout is read off the folder itself, so the answer is the same for one that was made
-here, cloned or checked out by DVC, and no marker changes the bytes of an output. A folder between two stages
-has a record with the checksum of every file; `check_inputs` holds folders against theirs.
+A folder between two stages has a record with the checksum of every file; `check_inputs` holds folders against
+theirs.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.disk.files import sha256_of_folder
@@ -46,43 +43,6 @@ class Layout(NamedTuple):
     noun: str
     marks: Mapping[str, tuple[str, ...]]
     names: tuple[str, ...] = ()
-
-
-def is_written_by_us(folder: Path, layout: Layout) -> bool:
-    """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
-    return bool(layout.marks) and foreign_file(folder, layout) is None
-
-
-def foreign_file(folder: Path, layout: Layout) -> str | None:
-    """Returns what shows that a folder is not of a layout, None if nothing does."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if path.is_dir() and not path.is_symlink():
-            continue
-        if not any(_fits(name, pattern) for pattern in (*layout.marks, *layout.names)):
-            return name.as_posix()
-    for mark, keys in layout.marks.items():
-        if not (folder / mark).is_file():
-            return f"no {mark}"
-        if not has_keys(folder / mark, keys):
-            return f"{mark} of something else"
-    return None if layout.marks else "nothing tells who wrote it"
-
-
-def _fits(name: Path, pattern: str) -> bool:
-    wanted = PurePosixPath(pattern).parts
-    return len(wanted) == len(name.parts) and all(map(fnmatchcase, name.parts, wanted))
-
-
-def has_keys(path: Path, keys: tuple[str, ...]) -> bool:
-    """Returns whether a file is a JSON object with these keys; without keys any file will do."""
-    if not keys:
-        return True
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and set(keys) <= set(found)
 
 
 RECORDS = {

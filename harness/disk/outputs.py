@@ -1,7 +1,7 @@
 """What a command may write over, and the exchange of new outputs for the old ones.
 
-A folder is replaced only where it is empty or this project wrote it, as harness/disk/layouts.py tells; that
-is checked before the work and once more before the result is put there.
+A folder is replaced only where it is empty or has the files of a layout and no others. That is read off the
+folder itself: the answer is the same for one that was made here, cloned or checked out by DVC.
 
 New outputs are written next to their paths, in a hidden folder, as NEW and OLD. The process that works there
 holds a lock on the folder, which the system drops when the process ends, however it ends. So a folder without
@@ -11,16 +11,18 @@ a lock was left by a killed process; the next command for that output restores o
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 
 from harness.disk.files import discard
-from harness.disk.layouts import Layout, foreign_file, has_keys
+from harness.disk.layouts import Layout
 from harness.errors import InputError
 from harness.paths import INSTALLED
 
@@ -33,8 +35,7 @@ LEAST_ROOM = 1 << 20
 def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
     """Returns where an output folder really is, behind symbolic links.
 
-    Nothing is changed but what a killed process left of an exchange.
-    room: the bytes that it is expected to take.
+    Nothing is changed but what a killed process left of an exchange. room: bytes that it may take.
     Errors: InputError unless it can be made there, or what is there may be replaced.
     """
     output = _settled(path)
@@ -51,7 +52,7 @@ def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) 
     output = _settled(path)
     _check_plain(path, output)
     if output.is_file():
-        if output.stat().st_size and not has_keys(output, tuple(keys)):
+        if output.stat().st_size and not _has_keys(output, tuple(keys)):
             raise InputError(f"{path}: holds something else already, expected no file; name another one")
         if not os.access(output, os.W_OK):
             raise InputError(f"{path}: is write-protected; change its rights or name another file")
@@ -93,6 +94,43 @@ def room_of(*paths: Path) -> int:
     """Returns the bytes that files and folders take, as an estimate of a copy of them."""
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
+
+
+def is_written_by_us(folder: Path, layout: Layout) -> bool:
+    """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
+    return bool(layout.marks) and _foreign_file(folder, layout) is None
+
+
+def _foreign_file(folder: Path, layout: Layout) -> str | None:
+    """Returns what shows that a folder is not of a layout, None if nothing does."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if not any(_fits(name, pattern) for pattern in (*layout.marks, *layout.names)):
+            return name.as_posix()
+    for mark, keys in layout.marks.items():
+        if not (folder / mark).is_file():
+            return f"no {mark}"
+        if not _has_keys(folder / mark, keys):
+            return f"{mark} of something else"
+    return None if layout.marks else "nothing tells who wrote it"
+
+
+def _fits(name: Path, pattern: str) -> bool:
+    wanted = PurePosixPath(pattern).parts
+    return len(wanted) == len(name.parts) and all(map(fnmatchcase, name.parts, wanted))
+
+
+def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
+    """Returns whether a file is a JSON object with these keys; without keys any file will do."""
+    if not keys:
+        return True
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and set(keys) <= set(found)
 
 
 def _settled(path: Path) -> Path:
@@ -145,7 +183,7 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
         return
     if os.path.ismount(output):
         raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
-    found = foreign_file(output, layout)
+    found = _foreign_file(output, layout)
     if found is not None and any(output.iterdir()):
         raise InputError(
             f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
@@ -189,7 +227,7 @@ def work_folders(outputs: Mapping[Path, bool]) -> Iterator[dict[Path, Path]]:
         try:
             for output, is_folder in outputs.items():
                 output.parent.mkdir(parents=True, exist_ok=True)
-                folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=_prefix(output), suffix=SUFFIX))
+                folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}.", suffix=SUFFIX))
                 folders[output] = folder
                 locks.enter_context(_locked(folder))
                 if is_folder:
@@ -218,7 +256,7 @@ def exchange(new: Mapping[Path, Path]) -> None:
 
 def clear_leftovers(output: Path) -> None:
     """Moves the old version that a killed process left back to an output without any; removes the rest."""
-    pattern = re.compile(re.escape(_prefix(output)) + r"[a-z0-9_]+" + re.escape(SUFFIX))
+    pattern = re.compile(re.escape(f".{output.name}.") + r"[a-z0-9_]+" + re.escape(SUFFIX))
     try:
         found = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
     except OSError:  # no such folder, or one that may not be read
@@ -246,10 +284,6 @@ def _locked(folder: Path) -> Iterator[bool]:
         yield free
     finally:
         os.close(handle)
-
-
-def _prefix(output: Path) -> str:
-    return f".{output.name}."
 
 
 def _put_back(output: Path, new: Path) -> None:

@@ -11,8 +11,15 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.disk.layouts import BACKBONE, TABLES, Layout, is_written_by_us
-from harness.disk.outputs import check_addition, check_file, check_folder, new_folder, new_outputs
+from harness.disk.layouts import BACKBONE, TABLES, Layout
+from harness.disk.outputs import (
+    check_addition,
+    check_file,
+    check_folder,
+    is_written_by_us,
+    new_folder,
+    new_outputs,
+)
 from harness.errors import InputError
 from tests.faults.trees import tree
 
