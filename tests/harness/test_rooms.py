@@ -43,7 +43,6 @@ ROOMS: dict[str, set[str]] = {
         "harness.results",
         "harness.augmentation",
         "methods.core.pooling",
-        "methods.core.schedule",
         "methods.core.train_config",
         "methods.registry",
     },
